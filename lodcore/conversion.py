@@ -1,0 +1,187 @@
+"""What a LoDTensor turns into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodcore import core, kernels
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.memory import check_out, check_size
+from lodcore.nested import as_lines, nest
+
+if TYPE_CHECKING:
+    from lodcore.lod import LoD
+    from lodcore.tensor import LoDTensor
+
+__all__ = ["Conversions"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Conversions:
+    """The methods of LoDTensor that give its content in another form."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        lod: LoD
+        values: Array
+
+        def __len__(self) -> int: ...
+        def _rows(self) -> Any: ...
+
+    def tolist(self) -> list[Any]:
+        """Give nested lists of Python numbers: the inverse of `lodcore.array`.
+
+        Returns
+        -------
+        list
+        """
+        return nest(self.values.tolist(), self.lod)
+
+    def to_arrays(self) -> list[Any]:
+        """Give a list of one array a sequence (views), nested as the levels are.
+
+        Returns
+        -------
+        list of ndarray, or of such lists
+        """
+        if not self.lod.num_levels:
+            return list(self.values)
+        last = core.new_tensor(self.values, self.lod._part(self.lod.num_levels - 1, self.lod.num_levels))
+        return nest(list(last), self.lod._part(0, self.lod.num_levels - 1))
+
+    def to_regular(self) -> Array:
+        """Give a dense array (a view), where all sequences of each level are equally long.
+
+        Returns
+        -------
+        ndarray
+            shape (n, length, ...), an axis for each level.
+
+        Raises
+        ------
+        ShapeError
+            Naming the level and the first sequence that differs.
+        """
+        shape = [len(self)]
+        for level in range(self.lod.num_levels):
+            lengths = self.lod.lengths(level)
+            if len(lengths) and (lengths != lengths[0]).any():
+                j = int(np.argmax(lengths != lengths[0]))
+                raise ShapeError(
+                    f"LoDTensor.to_regular: sequence {j} of level {level} has length {lengths[j]}, the first one "
+                    f"{lengths[0]}; use to_padded, to_arrays or .values"
+                )
+            shape.append(int(lengths[0]) if len(lengths) else 0)
+        return self.values.reshape(*shape, *self.values.shape[1:])
+
+    def to_padded(
+        self,
+        fill_value: Any = 0,
+        side: str = "right",
+        length: int | None = None,
+        multiple_of: int = 1,
+        return_mask: bool = False,
+        out: Array | None = None,
+    ) -> Any:
+        """Give a dense array, the sequences of the last level filled up to one length.
+
+        Parameters
+        ----------
+        fill_value : scalar or array_like of one row's shape
+        side : {"right", "left"}
+            Where the filling goes.
+        length : int, optional
+            Not below the longest sequence, whose length is taken if not given.
+        multiple_of : int
+            The length is rounded up to a multiple of it.
+        return_mask : bool
+            Give also a bool array, shape (n, padded_length), true where there is a row.
+        out : ndarray, optional
+            shape (n, padded_length, ...): where to write.
+
+        Returns
+        -------
+        ndarray, or (ndarray, ndarray)
+            shape (n, padded_length, ...), n sequences of the last level.
+
+        Raises
+        ------
+        ValueError
+            If `length` is below the longest, or `side` or `multiple_of` are out of range.
+        MemoryError
+            If the result does not fit in the machine.
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> lodcore.array([[1, 2], [], [3]]).to_padded(fill_value=-1, side="left")
+        array([[ 1,  2],
+               [-1, -1],
+               [-1,  3]])
+        """
+        where = "LoDTensor.to_padded"
+        offsets = self.lod._view(self.lod._level(-1))
+        padded = _padded_length(where, kernels.offsets.max_length(offsets), length, multiple_of)
+        if side not in ("right", "left"):
+            raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
+        values = self.values
+        shape = (len(offsets) - 1, padded, *values.shape[1:])
+        try:
+            fill = np.ascontiguousarray(np.broadcast_to(np.asarray(fill_value).astype(values.dtype), values.shape[1:]))
+        except (ValueError, TypeError) as error:
+            raise ShapeError(f"{where}: fill_value: {error}") from None
+        if out is None:
+            check_size(where, *shape, values.itemsize)
+            dense = np.empty(shape, values.dtype)
+        else:
+            check_out(where, out, shape, values.dtype, values)
+            dense = out
+        kernels.pad.pad_rows(
+            self._rows(), offsets, core.as_bytes(fill.reshape(1, *fill.shape))[0], side == "left", as_lines(dense)
+        )
+        if not return_mask:
+            return dense
+        steps = np.arange(padded)
+        lengths = self.lod.lengths(-1)[:, None]
+        return dense, steps < lengths if side == "right" else steps >= padded - lengths
+
+    def flatten(self, level: int = 0) -> Any:
+        """Remove a level; see `LoD.drop`.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        LoDTensor, or ndarray if no level is left
+            Shares the values.
+        """
+        lod = self.lod.drop(level)
+        return core.new_tensor(self.values, lod) if lod.num_levels else self.values
+
+    def to_packed(self) -> LoDTensor:
+        """Make a copy that keeps nothing else alive, as a slice of a large batch does."""
+        return self.clone()
+
+    def clone(self) -> LoDTensor:
+        """Make a copy that shares no values; the structure is shared."""
+        x: LoDTensor = core.new_tensor(self.values.copy(), self.lod)
+        return x
+
+
+def _padded_length(where: str, longest: int, length: Any, multiple_of: Any) -> int:
+    """Find the length to which sequences are filled up."""
+    for name, number in (("length", length), ("multiple_of", multiple_of)):
+        if number is not None and not hasattr(number, "__index__"):
+            raise DTypeError(f"{where}: {name}: is {number!r}; an integer is needed")
+    if length is not None and length < longest:
+        raise ValueError(f"{where}: length: is {length}; the longest sequence has {longest} rows")
+    if multiple_of < 1:
+        raise ValueError(f"{where}: multiple_of: is {multiple_of}; 1 or more is needed")
+    padded = int(longest if length is None else length)
+    return -(-padded // int(multiple_of)) * int(multiple_of)

@@ -1,0 +1,84 @@
+"""The elements of a TensorArray: checks, and what they are views of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import core
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.nested import as_values
+from lodcore.tensor import LoDTensor
+
+__all__ = ["check_sizes", "one_kind", "same_shapes", "slot_number", "source_of", "values_of"]
+
+Array = np.ndarray[Any, Any]
+
+
+def values_of(elements: list[Any]) -> list[Array]:
+    """Give the values of elements of either kind."""
+    return [element.values if isinstance(element, LoDTensor) else element for element in elements]
+
+
+def one_kind(where: str, elements: list[Array]) -> list[Array]:
+    """Make elements C-contiguous and of one dtype."""
+    same_shapes("pack", elements, 0)
+    dtype = np.result_type(*{element.dtype for element in elements})
+    return [as_values(where, np.ascontiguousarray(element, dtype)) for element in elements]
+
+
+def same_shapes(name: str, values: list[Array], except_axis: int | None) -> None:
+    """Raise if shapes differ on any other axis."""
+
+    def rest(shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape if except_axis is None else shape[:except_axis] + shape[except_axis + 1 :]
+
+    for at, value in enumerate(values):
+        if value.ndim != values[0].ndim or rest(value.shape) != rest(values[0].shape):
+            raise ShapeError(
+                f"TensorArray.{name}: element {at}: has shape {value.shape}; element 0 has {values[0].shape}"
+            )
+
+
+def check_sizes(where: str, sizes: Array, steps: Array) -> None:
+    """Raise if steps do not have the sizes of a map."""
+    if len(sizes) != len(steps) - 1:
+        raise LoDError(f"{where}: indices_map: is of {len(steps) - 1} steps; the array has {len(sizes)}")
+    wrong = sizes != steps[1:] - steps[:-1]
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        raise LoDError(
+            f"{where}: indices_map: has {steps[t + 1] - steps[t]} elements at step {t}; the array has {sizes[t]}"
+        )
+
+
+def slot_number(where: str, number: Any) -> int:
+    """Turn an integer, or an array of one, into the number of a slot."""
+    if type(number) is not int:
+        if isinstance(number, np.ndarray) and number.size == 1 and number.dtype.kind in "iu":
+            number = number.item()
+        if isinstance(number, (bool, np.bool_)) or not hasattr(number, "__index__"):
+            raise DTypeError(f"{where}: is {number!r}; an integer is needed")
+        number = int(number.__index__())
+    if number < 0:
+        raise IndexError(f"{where}: is {number}; slots count from 0")
+    return int(number)
+
+
+def source_of(where: str, x: Any, axis: int) -> Any:
+    """Give what indexing turns into the elements of an unstacked array: read-only."""
+    if isinstance(x, LoDTensor):
+        if axis not in (0, -x.ndim):
+            raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
+        rows = core.view_rows(x.values, 0, len(x.values))
+        core.seal(rows)
+        return core.new_tensor(rows, x.lod)
+    dense = np.asarray(x)
+    if dense.dtype.hasobject:
+        raise DTypeError(f"{where}: has dtype {dense.dtype}; Python objects have no fixed size")
+    if not dense.ndim or not -dense.ndim <= axis < dense.ndim:
+        raise ShapeError(f"{where}: axis: is {axis}; the tensor has {dense.ndim} axes")
+    source = np.moveaxis(dense, axis, 0).view()
+    core.seal(source)
+    return source

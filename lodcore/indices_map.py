@@ -1,0 +1,104 @@
+"""The map between the elements of a nested tensor and those of its steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore import core, kernels
+from lodcore.errors import DTypeError, LoDError
+from lodcore.lod import LoD
+from lodcore.tensor import Tensor
+
+__all__ = ["IndicesMap", "steps_of"]
+
+Array = np.ndarray[Any, Any]
+
+
+class IndicesMap(Tensor):
+    """Which element of a nested tensor each element of the steps is; made by `TensorArray.unpack`.
+
+    Attributes
+    ----------
+    lod : LoD
+        The structure of what was unpacked.
+    level : int
+        The level that was cut into steps.
+    """
+
+    __slots__ = ("_order", "_steps", "_values", "level", "lod")
+
+    def __init__(self, lod: LoD, level: int, order: Array, steps: Array) -> None:
+        self.lod = lod
+        self.level = level
+        self._order = order
+        self._steps = steps
+        self._values: Array | None = None
+
+    @property
+    def values(self) -> Array:
+        """The map: int32 (int64 where int32 is too small), one entry an element in step order, read-only."""
+        if self._values is None:
+            count = int(self._steps[-1])
+            numbers = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
+            values = np.empty_like(numbers)
+            offsets = self.lod._view(self.level)
+            kernels.rank.unpack_rows(core.as_bytes(numbers), offsets, self._order, self._steps, core.as_bytes(values))
+            core.seal(values)
+            self._values = values
+        return self._values
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One axis: the number of elements of the level."""
+        return (int(self._steps[-1]),)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """int32, or int64 where that is too small."""
+        return np.dtype(np.int32 if self._steps[-1] < 2**31 else np.int64)
+
+    def clone(self) -> IndicesMap:
+        """Give itself: nothing of it can be changed."""
+        return self
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+    def __len__(self) -> int:
+        return int(self._steps[-1])
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.values[key]
+
+    def tolist(self) -> list[int]:
+        """Give the map as a list of int."""
+        numbers: list[int] = self.values.tolist()
+        return numbers
+
+    def __repr__(self) -> str:
+        text = np.array2string(self.values, separator=", ", threshold=12)
+        return f"IndicesMap(level {self.level}, {len(self._steps) - 1} steps: {text})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_map, (self.lod, self.level, self._order)
+
+
+def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
+    """Make a map of what `pickle` kept, checking all of it."""
+    if not isinstance(lod, LoD):
+        raise DTypeError(f"IndicesMap: lod: is {type(lod).__name__}; a LoD is needed")
+    k = lod._level(level)
+    places = core.as_int64(order, "IndicesMap: order", IndexError).copy()
+    if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
+        raise LoDError(f"IndicesMap: order: is no permutation of {lod.num_sequences(k)} sequences")
+    return IndicesMap(lod, k, places, steps_of(lod._view(k)))
+
+
+def steps_of(offsets: Any) -> Array:
+    """Add up how many sequences reach each step."""
+    steps: Array = core.new_offsets(kernels.offsets.max_length(offsets) + 1)
+    kernels.rank.step_offsets(offsets, steps)
+    return steps

@@ -1,0 +1,5 @@
+"""The compiled loops: arrays and numbers in, arrays out, no state and no checks beyond their docstrings."""
+
+from lodcore.kernels import gather, levels, offsets, pad, rank
+
+__all__ = ["gather", "levels", "offsets", "pad", "rank"]

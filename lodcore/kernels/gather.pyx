@@ -1,0 +1,381 @@
+"""Ranges of sequences and rows, taken in any order; batches behind each other; from and to nested lists.
+
+Rows that are only moved are opaque bytes: uint8, shape (n_rows, row_bytes). A range is a pair (start, stop).
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.string cimport memcpy
+
+cdef extern from "rows.h" nogil:
+    int64_t read_once(const int64_t* place)
+    void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
+                         int64_t count, char* out, int64_t out_rows)
+
+ctypedef fused real:
+    float
+    double
+
+cnp.import_array()
+
+
+def index_ranges(const int64_t[::1] index not None, int64_t n_seqs, int64_t[:, ::1] out not None):
+    """Turn indices of sequences into ranges of one sequence each.
+
+    Parameters
+    ----------
+    index : int64, shape (n,)
+        Any values; each is read once. -n_seqs .. n_seqs - 1; negative ones count from the end.
+    n_seqs : int
+    out : int64, shape (n, 2)
+        Its content after a bad index is of no use.
+
+    Returns
+    -------
+    int
+        The first place whose index is out of range, -1 if there is none.
+    """
+    cdef Py_ssize_t count = index.shape[0], j, bad = -1
+    if count == 0:
+        return -1
+    cdef const int64_t* source = &index[0]
+    cdef int64_t* result = &out[0, 0]
+    cdef int64_t i
+    with nogil:
+        for j in range(count):
+            i = read_once(source + j)
+            if i < -n_seqs or i >= n_seqs:
+                bad = j
+                break
+            if i < 0:
+                i += n_seqs
+            result[2 * j] = i
+            result[2 * j + 1] = i + 1
+    return bad
+
+
+def slice_ranges(
+    const int64_t[::1] offsets not None, const int64_t[::1] start not None, const int64_t[::1] length not None,
+    int64_t[:, ::1] out not None,
+):
+    """Cut a piece out of each sequence.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    start, length : int64, shape (n_seqs,)
+        Any values; each is read once. 0 <= start, 0 <= length, start + length <= the sequence's length.
+    out : int64, shape (n_seqs, 2)
+        Its content after a bad piece is of no use.
+
+    Returns
+    -------
+    int
+        The first sequence that its piece leaves, -1 if there is none.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    if n_seqs == 0:
+        return -1
+    cdef const int64_t* source = &offsets[0]
+    cdef const int64_t* starts = &start[0]
+    cdef const int64_t* lengths = &length[0]
+    cdef int64_t* result = &out[0, 0]
+    cdef int64_t here, first, size
+    with nogil:
+        for s in range(n_seqs):
+            here = source[s + 1] - source[s]
+            first = read_once(starts + s)
+            size = read_once(lengths + s)
+            if first < 0 or size < 0 or first > here or size > here - first:
+                bad = s
+                break
+            result[2 * s] = source[s] + first
+            result[2 * s + 1] = source[s] + first + size
+    return bad
+
+
+def check_ranges(const int64_t[::1] start not None, const int64_t[::1] stop not None, int64_t size,
+                 int64_t[:, ::1] out not None):
+    """Pair starts and stops.
+
+    Parameters
+    ----------
+    start, stop : int64, shape (n,)
+        Any values; each is read once. 0 <= start <= stop <= size.
+    size : int
+    out : int64, shape (n, 2)
+        Its content after a bad range is of no use.
+
+    Returns
+    -------
+    int
+        The first range that is reversed or leaves 0 .. size, -1 if there is none.
+    """
+    cdef Py_ssize_t count = start.shape[0], j, bad = -1
+    if count == 0:
+        return -1
+    cdef const int64_t* starts = &start[0]
+    cdef const int64_t* stops = &stop[0]
+    cdef int64_t* result = &out[0, 0]
+    cdef int64_t first, last
+    with nogil:
+        for j in range(count):
+            first = read_once(starts + j)
+            last = read_once(stops + j)
+            if first < 0 or last < first or last > size:
+                bad = j
+                break
+            result[2 * j] = first
+            result[2 * j + 1] = last
+    return bad
+
+
+def count_ranges(const int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
+    """Add up the sizes of ranges to offsets.
+
+    Parameters
+    ----------
+    ranges : int64, shape (n, 2)
+    out : int64, shape (n + 1,)
+
+    Returns
+    -------
+    int
+        The first range that makes the sum overflow, -1 if there is none.
+    """
+    cdef Py_ssize_t count = ranges.shape[0], j, bad = -1
+    cdef const int64_t* source = &ranges[0, 0] if count else NULL
+    cdef int64_t* result = &out[0]
+    cdef int64_t size
+    with nogil:
+        result[0] = 0
+        for j in range(count):
+            size = source[2 * j + 1] - source[2 * j]
+            if size > INT64_MAX - result[j]:
+                bad = j
+                break
+            result[j + 1] = result[j] + size
+    return bad
+
+
+def take_offsets(const int64_t[::1] offsets not None, int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
+    """Take ranges of the sequences of one level, and go down to the ranges that lie below them.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    ranges : int64, shape (n, 2), in sequences
+        Rewritten: in what `offsets` counts.
+    out : int64, shape (sum of the sizes of the ranges + 1,)
+        The offsets of the taken sequences.
+
+    Returns
+    -------
+    int
+        The first range that makes the sum overflow, -1 if there is none.
+    """
+    cdef Py_ssize_t count = ranges.shape[0], j, bad = -1
+    cdef const int64_t* source = &offsets[0]
+    cdef int64_t* place = &ranges[0, 0] if count else NULL
+    cdef int64_t* result = &out[0]
+    cdef int64_t s, start, stop, base, total = 0
+    with nogil:
+        result[0] = 0
+        result += 1
+        for j in range(count):
+            start, stop = place[2 * j], place[2 * j + 1]
+            base = source[start]
+            if source[stop] - base > INT64_MAX - total:
+                bad = j
+                break
+            place[2 * j], place[2 * j + 1] = base, source[stop]
+            base -= total
+            for s in range(start + 1, stop + 1):
+                result[0] = source[s] - base
+                result += 1
+            total = source[stop] - base
+    return bad
+
+
+def copy_ranges(const unsigned char[:, ::1] rows not None, const int64_t[:, ::1] ranges not None,
+                unsigned char[:, ::1] out not None):
+    """Copy ranges of rows behind each other.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_rows, row_bytes)
+    ranges : int64, shape (n, 2), in rows
+    out : uint8, shape (sum of the sizes of the ranges, row_bytes)
+    """
+    cdef Py_ssize_t count = ranges.shape[0], n_rows = rows.shape[0], row_bytes = rows.shape[1], size = out.shape[0]
+    if size == 0 or row_bytes == 0:
+        return
+    cdef const char* source = <const char*> &rows[0, 0]
+    cdef const int64_t* pairs = &ranges[0, 0]
+    cdef char* result = <char*> &out[0, 0]
+    with nogil:
+        copy_row_ranges(source, n_rows, row_bytes, pairs, count, result, size)
+
+
+def add_ranges(const real[:, ::1] rows not None, const int64_t[:, ::1] ranges not None, real[:, ::1] out not None):
+    """Add rows to the ranges that they were copied from: the adjoint of `copy_ranges`.
+
+    Parameters
+    ----------
+    rows : float32 or float64, shape (sum of the sizes of the ranges, width)
+    ranges : int64, shape (n, 2), in rows of `out`
+    out : as rows, shape (n_rows, width)
+        Written whole: rows in no range become 0. Sums run in the order of the ranges.
+    """
+    cdef Py_ssize_t count = ranges.shape[0], width = out.shape[1], size = out.shape[0] * width, j, k, cells
+    if size == 0:
+        return
+    cdef real* result = &out[0, 0]
+    cdef const real* source = &rows[0, 0] if rows.shape[0] else NULL
+    cdef const int64_t* pairs = &ranges[0, 0] if count else NULL
+    cdef real* to
+    with nogil:
+        for k in range(size):
+            result[k] = 0
+        for j in range(count):
+            to = result + pairs[2 * j] * width
+            cells = (pairs[2 * j + 1] - pairs[2 * j]) * width
+            for k in range(cells):
+                to[k] += source[k]
+            source += cells
+
+
+def count_rows(arrays, int64_t[::1] out not None):
+    """Add up the rows of arrays to offsets, and check that they can be joined as bytes.
+
+    Parameters
+    ----------
+    arrays : list of n ndarrays
+    out : int64, shape (n + 1,)
+        Its content after a bad array is of no use.
+
+    Returns
+    -------
+    int
+        The first entry that is no C-contiguous ndarray of the dtype and row shape of the first, -1 if there is none.
+    """
+    cdef Py_ssize_t count = len(arrays), j
+    cdef int64_t total = 0
+    cdef cnp.ndarray array, like
+    out[0] = 0
+    for j in range(count):
+        entry = arrays[j]
+        if not cnp.PyArray_CheckExact(entry):
+            return j
+        array = entry
+        if j == 0:
+            like = array
+        if not joins(array, like):
+            return j
+        total += cnp.PyArray_DIM(array, 0)
+        out[j + 1] = total
+    return -1
+
+
+cdef bint joins(cnp.ndarray array, cnp.ndarray like):
+    """Tell whether the two have equal dtypes and row shapes, and `array` is contiguous."""
+    cdef int axis
+    if cnp.PyArray_NDIM(array) != cnp.PyArray_NDIM(like) or cnp.PyArray_NDIM(array) == 0:
+        return False
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        return False
+    for axis in range(1, cnp.PyArray_NDIM(array)):
+        if cnp.PyArray_DIM(array, axis) != cnp.PyArray_DIM(like, axis):
+            return False
+    return cnp.PyArray_DESCR(array) is cnp.PyArray_DESCR(like) or array.dtype == like.dtype
+
+
+def join_rows(arrays, unsigned char[:, ::1] out not None):
+    """Copy the rows of arrays behind each other.
+
+    Parameters
+    ----------
+    arrays : list of C-contiguous ndarrays
+    out : uint8, shape (n_rows, row_bytes)
+
+    Returns
+    -------
+    int
+        The array that reached past the end of `out`, -1 if there is none.
+    """
+    cdef Py_ssize_t left = out.shape[0] * out.shape[1], size, j = 0
+    cdef char* place = <char*> &out[0, 0] if left else NULL
+    cdef cnp.ndarray array
+    for entry in arrays:
+        array = entry
+        size = cnp.PyArray_NBYTES(array)
+        if size > left:
+            return j
+        memcpy(place, cnp.PyArray_DATA(array), size)
+        place += size
+        left -= size
+        j += 1
+    return -1
+
+
+def kinds(nodes):
+    """Find out what a list holds.
+
+    Parameters
+    ----------
+    nodes : list
+
+    Returns
+    -------
+    (int, int, int)
+        The first list or tuple, the first ndarray of at least one axis, the first of anything else; -1 for none.
+    """
+    cdef Py_ssize_t at = 0, a_list = -1, an_array = -1, other = -1
+    for node in nodes:
+        if isinstance(node, (list, tuple)):
+            a_list = at if a_list < 0 else a_list
+        elif isinstance(node, cnp.ndarray) and cnp.PyArray_NDIM(node) > 0:
+            an_array = at if an_array < 0 else an_array
+        elif other < 0:
+            other = at
+        at += 1
+    return a_list, an_array, other
+
+
+def chain(lists, int64_t[::1] out not None):
+    """Put lists behind each other, and add up their lengths to offsets.
+
+    Parameters
+    ----------
+    lists : list of n lists or tuples
+    out : int64, shape (n + 1,)
+
+    Returns
+    -------
+    list
+    """
+    cdef Py_ssize_t j = 0
+    cdef list flat = []
+    out[0] = 0
+    for entry in lists:
+        flat += entry
+        j += 1
+        out[j] = len(flat)
+    return flat
+
+
+def nest(flat, const int64_t[::1] offsets not None):
+    """Cut a list into one list a sequence.
+
+    Parameters
+    ----------
+    flat : list
+    offsets : int64, shape (n_seqs + 1,)
+
+    Returns
+    -------
+    list of lists
+    """
+    cdef Py_ssize_t s
+    cdef list items = flat
+    return [items[offsets[s]:offsets[s + 1]] for s in range(offsets.shape[0] - 1)]

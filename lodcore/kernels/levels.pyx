@@ -1,0 +1,136 @@
+"""Levels among each other: cut, compose, make relative, join and split."""
+
+from libc.stdint cimport int64_t
+
+
+def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] out not None):
+    """Cut the sequences from `start` to `stop` out of a level, so that they start at 0 again.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    start, stop : int, in sequences
+        0 <= start <= stop <= n_seqs.
+    out : int64, shape (stop - start + 1,)
+    """
+    cdef Py_ssize_t count = stop - start + 1, s
+    cdef const int64_t* source = &offsets[start]
+    cdef int64_t* result = &out[0]
+    cdef int64_t base
+    with nogil:
+        base = source[0]
+        for s in range(count):
+            result[s] = source[s] - base
+
+
+def compose(const int64_t[::1] outer not None, const int64_t[::1] inner not None, int64_t[::1] out not None):
+    """Let the outer level count what the inner level counts.
+
+    Parameters
+    ----------
+    outer : int64, shape (n_outer + 1,), in sequences of `inner`
+    inner : int64, shape (n_inner + 1,)
+    out : int64, shape (n_outer + 1,)
+        out[s] = inner[outer[s]].
+    """
+    cdef Py_ssize_t count = outer.shape[0], s
+    cdef const int64_t* source = &outer[0]
+    cdef const int64_t* through = &inner[0]
+    cdef int64_t* result = &out[0]
+    with nogil:
+        for s in range(count):
+            result[s] = through[source[s]]
+
+
+def relative(const int64_t[::1] outer not None, const int64_t[::1] inner not None, int64_t[::1] out not None):
+    """Undo `compose`: let the outer level count the sequences of the inner one.
+
+    Where the inner level has empty sequences at a boundary they go to the sequence that begins there; those at
+    the very end belong to the last.
+
+    Parameters
+    ----------
+    outer : int64, shape (n_outer + 1,)
+        Offsets in the units of `inner`, with the same end.
+    inner : int64, shape (n_inner + 1,)
+    out : int64, shape (n_outer + 1,), in sequences of `inner`
+        Its content after a bad offset is of no use.
+
+    Returns
+    -------
+    int
+        The first outer offset that is no offset of `inner`, or the last one if not all of `inner` is reached; -1 if
+        there is none.
+    """
+    cdef Py_ssize_t count = outer.shape[0], last = inner.shape[0] - 1, s, at = 0, bad = -1
+    cdef const int64_t* source = &outer[0]
+    cdef const int64_t* through = &inner[0]
+    cdef int64_t* result = &out[0]
+    with nogil:
+        for s in range(count):
+            while at < last and through[at] < source[s]:
+                at += 1
+            if through[at] != source[s]:
+                bad = s
+                break
+            result[s] = at
+        if bad < 0 and (through[last] != source[count - 1] or (count == 1 and last > 0)):
+            bad = count - 1
+        if bad < 0:
+            result[count - 1] = last
+    return bad
+
+
+def join(levels, int64_t[::1] out not None):
+    """Put the sequences of one level of several batches behind each other.
+
+    Parameters
+    ----------
+    levels : list of int64 arrays, shape (n_seqs + 1,) each
+    out : int64, shape (sum of n_seqs + 1,)
+    """
+    cdef Py_ssize_t at = 0, s
+    cdef int64_t base = 0
+    cdef int64_t* result = &out[0]
+    cdef const int64_t[::1] offsets
+    result[0] = 0
+    for offsets in levels:
+        for s in range(1, offsets.shape[0]):
+            result[at + s] = base + offsets[s]
+        at += offsets.shape[0] - 1
+        base = result[at]
+
+
+def split(levels, int64_t[::1] out not None):
+    """Write the levels of each outermost sequence, one level fewer, behind each other.
+
+    Parameters
+    ----------
+    levels : list of int64 arrays, at least two
+        All levels of a batch, coarse first: shape (n_seqs + 1,) each.
+    out : int64, shape (sum over sequences and finer levels of the sequences there + 1,)
+        For each outermost sequence its finer levels, coarse first, each starting at 0.
+    """
+    cdef Py_ssize_t n_outer = levels[0].shape[0] - 1, n_seqs = 0, d, s, start, stop, at = 0
+    cdef const int64_t[::1] outer = levels[0]
+    cdef const int64_t[::1] inner
+    cdef int64_t* result = &out[0] if out.shape[0] else NULL
+    finer = list(levels[1:])
+    if len(finer) == 1:  # the common depth without a view a sequence
+        inner = finer[0]
+        with nogil:
+            for d in range(n_outer):
+                start = outer[d]
+                for s in range(start, outer[d + 1] + 1):
+                    result[at] = inner[s] - inner[start]
+                    at += 1
+        return
+    views = [<object> view for view in finer]
+    for d in range(n_outer):
+        start, stop = outer[d], outer[d + 1]
+        for view in views:
+            inner = view
+            for s in range(start, stop + 1):
+                result[at] = inner[s] - inner[start]
+                at += 1
+            start, stop = inner[start], inner[stop]

@@ -1,0 +1,202 @@
+"""Sequences by their length, and the time-major order of their elements: step t holds element t of each."""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+cdef extern from "rows.h" nogil:
+    void unpack_by_size(const char* rows, size_t row_bytes, const int64_t* offsets, const int64_t* order,
+                        int64_t n_seqs, char** places)
+    void pack_by_size(char* rows, size_t row_bytes, const int64_t* offsets, const int64_t* order,
+                      int64_t n_seqs, const char** places)
+
+cnp.import_array()
+
+
+def step_offsets(const int64_t[::1] offsets not None, int64_t[::1] out not None):
+    """Add up how many sequences reach each step.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    out : int64, shape (n_steps + 1,), in elements
+        n_steps is the greatest length. Step t has as many elements as there are sequences longer than t.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_steps = out.shape[0] - 1, s, t
+    cdef const int64_t* source = &offsets[0]
+    cdef int64_t* result = &out[0]
+    cdef int64_t reach, ended
+    with nogil:
+        for t in range(n_steps + 1):
+            result[t] = 0
+        for s in range(n_seqs):  # first how many sequences have each length,
+            result[source[s + 1] - source[s]] += 1
+        reach = n_seqs - result[0]
+        result[0] = 0
+        for t in range(n_steps):  # then the running sum of those that are longer
+            ended = result[t + 1]
+            result[t + 1] = result[t] + reach
+            reach -= ended
+
+
+def rank_by_length(const int64_t[::1] offsets not None, const int64_t[::1] steps not None, int64_t[::1] out not None):
+    """Order the sequences by length, longest first; equal lengths keep their order.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    steps : int64, shape (n_steps + 1,)
+        What `step_offsets` made of them.
+    out : int64, shape (n_seqs,)
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_steps = steps.shape[0] - 1, s, t
+    if n_seqs == 0:
+        return
+    cdef const int64_t* source = &offsets[0]
+    cdef const int64_t* reached = &steps[0]
+    cdef int64_t* result = &out[0]
+    cdef int64_t* place = <int64_t*> malloc((n_steps + 1) * sizeof(int64_t))
+    cdef int64_t length
+    if place == NULL:
+        raise MemoryError
+    with nogil:
+        place[n_steps] = 0
+        for t in range(n_steps):  # behind the sequences that are longer than t
+            place[t] = reached[t + 1] - reached[t]
+        for s in range(n_seqs):
+            length = source[s + 1] - source[s]
+            result[place[length]] = s
+            place[length] += 1
+        free(place)
+
+
+def count_longer(const int64_t[::1] lengths not None, int64_t step):
+    """Count the lengths that are greater than `step`.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n_seqs,)
+        Longest first.
+    step : int
+
+    Returns
+    -------
+    int
+    """
+    cdef Py_ssize_t low = 0, high = lengths.shape[0], middle
+    while low < high:
+        middle = (low + high) // 2
+        if lengths[middle] > step:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def unpack_rows(
+    const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, const int64_t[::1] order not None,
+    const int64_t[::1] steps not None, unsigned char[:, ::1] out not None,
+):
+    """Bring rows from sequence order into step order.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_rows, row_bytes)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    order : int64, shape (n_seqs,)
+        The order of the sequences within each step.
+    steps : int64, shape (n_steps + 1,), in rows
+        What `step_offsets` made of the offsets.
+    out : uint8, shape (n_rows, row_bytes)
+    """
+    cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = rows.shape[1], t
+    if out.shape[0] == 0 or row_bytes == 0:
+        return
+    cdef char** places = <char**> malloc(n_steps * sizeof(char*))
+    if places == NULL:
+        raise MemoryError
+    cdef const char* source = <const char*> &rows[0, 0]
+    cdef char* result = <char*> &out[0, 0]
+    cdef const int64_t* from_offsets = &offsets[0]
+    cdef const int64_t* in_order = &order[0]
+    cdef Py_ssize_t n_seqs = order.shape[0]
+    with nogil:
+        for t in range(n_steps):
+            places[t] = result + steps[t] * row_bytes
+        unpack_by_size(source, row_bytes, from_offsets, in_order, n_seqs, places)
+        free(places)
+
+
+def pack_rows(
+    const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, const int64_t[::1] order not None,
+    const int64_t[::1] steps not None, unsigned char[:, ::1] out not None,
+):
+    """Bring rows from step order back into sequence order: the inverse of `unpack_rows`.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_rows, row_bytes)
+        In step order.
+    offsets, order, steps : int64
+        As in `unpack_rows`.
+    out : uint8, shape (n_rows, row_bytes)
+    """
+    cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = rows.shape[1], t
+    if out.shape[0] == 0 or row_bytes == 0:
+        return
+    cdef const char** places = <const char**> malloc(n_steps * sizeof(char*))
+    if places == NULL:
+        raise MemoryError
+    for t in range(n_steps):
+        places[t] = <const char*> &rows[0, 0] + steps[t] * row_bytes
+    from_places(places, row_bytes, offsets, order, out)
+
+
+def pack_steps(
+    arrays, const int64_t[::1] offsets not None, const int64_t[::1] order not None,
+    const int64_t[::1] steps not None, unsigned char[:, ::1] out not None,
+):
+    """Bring the rows of one array a step back into sequence order.
+
+    Parameters
+    ----------
+    arrays : list of n_steps C-contiguous ndarrays
+        As many rows each as `steps` says, of `row_bytes` bytes.
+    offsets, order, steps : int64
+        As in `unpack_rows`.
+    out : uint8, shape (n_rows, row_bytes)
+
+    Returns
+    -------
+    int
+        The first step whose array has another size, -1 if there is none.
+    """
+    cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = out.shape[1], t
+    if out.shape[0] == 0 or row_bytes == 0:
+        return -1
+    cdef cnp.ndarray array
+    cdef list held = list(arrays)  # alive while the loop runs without the interpreter's lock
+    cdef const char** places = <const char**> malloc(n_steps * sizeof(char*))
+    if places == NULL:
+        raise MemoryError
+    for t in range(n_steps):
+        array = held[t]
+        if cnp.PyArray_NBYTES(array) != (steps[t + 1] - steps[t]) * row_bytes:
+            free(places)
+            return t
+        places[t] = <const char*> cnp.PyArray_DATA(array)
+    from_places(places, row_bytes, offsets, order, out)
+    return -1
+
+
+cdef int from_places(const char** places, Py_ssize_t row_bytes, const int64_t[::1] offsets,
+                     const int64_t[::1] order, unsigned char[:, ::1] out) except -1:
+    """Run the loop of `pack_rows` and `pack_steps`, and free the places."""
+    cdef char* result = <char*> &out[0, 0]
+    cdef const int64_t* to_offsets = &offsets[0]
+    cdef const int64_t* in_order = &order[0]
+    cdef Py_ssize_t n_seqs = order.shape[0]
+    with nogil:
+        pack_by_size(result, row_bytes, to_offsets, in_order, n_seqs, places)
+        free(places)
+    return 0

@@ -1,0 +1,321 @@
+"""LoD: the structure of nested sequences, as immutable offsets, coarse first.
+
+The only place where offsets are checked; a LoD that exists is right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore import core, kernels
+from lodcore.errors import LoDError
+from lodcore.lod_making import LoDMakers
+from lodcore.memory import check_out
+from lodcore.structure import concat_lods, index_ranges, take_levels
+
+__all__ = ["LoD"]
+
+Int64 = npt.NDArray[np.int64]
+
+
+class LoD(core.LoDBody, LoDMakers):
+    """Levels of detail: how rows form sequences, and sequences form sequences of sequences.
+
+    Level `k` counts the sequences of level `k + 1`; the last level counts rows. Lengths 2, 3, 4 are the offsets
+    0, 2, 5, 9. Zero levels, zero sequences and zero rows are all valid. Levels may count from the last (-1).
+
+    A LoD is immutable, hashable, and shared: results that keep a structure carry the same object.
+
+    Notes
+    -----
+    The SeqPos of "RNN variable-length input design" and the LoD of PaddlePaddle, with offsets of each level
+    relative to the next one.
+
+    Examples
+    --------
+    >>> from lodcore import LoD
+    >>> lod = LoD.from_lengths([2, 1], [2, 0, 3])       # two documents, of two sentences and of one
+    >>> lod
+    LoD([[xx] []] [[xxx]])
+    >>> lod.offsets(0), lod.offsets(1)
+    (array([0, 2, 3]), array([0, 2, 2, 5]))
+    >>> lod.num_levels, lod.num_rows
+    (2, 5)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError("LoD: use LoD.from_offsets, from_lengths, from_segment_ids or from_row_offsets")
+
+    # -- questions -----------------------------------------------------------------------------------------
+
+    def lengths(self, level: int = 0) -> Int64:
+        """Give the lengths of a level, in sequences of the next level, or rows at the last.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_sequences(level),), a new array.
+        """
+        offsets = self._view(self._level(level))
+        lengths: Int64 = core.new_int64(len(offsets) - 1)
+        kernels.offsets.lengths_from_offsets(offsets, lengths)
+        return lengths
+
+    def row_offsets(self, level: int = 0) -> Int64:
+        """Give the offsets of a level in rows: the absolute picture.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_sequences(level) + 1,).
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).row_offsets(0)
+        array([0, 2, 5])
+        """
+        k = self._level(level)
+        offsets = self._view(k)
+        if k == self.num_levels - 1:
+            last: Int64 = self.offsets(k)
+            return last
+        for inner in range(k + 1, self.num_levels):
+            through = core.new_int64(len(offsets))
+            kernels.levels.compose(offsets, self._view(inner), through)
+            offsets = through
+        return through
+
+    def segment_ids(self, level: int = 0, out: Int64 | None = None) -> Int64:
+        """Give for each row the number of its sequence of a level.
+
+        Parameters
+        ----------
+        level : int
+        out : ndarray, optional
+            int64, shape (num_rows,): where to write.
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_rows,).
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).segment_ids()
+        array([0, 0, 2, 2, 2])
+        """
+        return self._per_row(kernels.offsets.segment_ids, level, out, "segment_ids")
+
+    def positions(self, level: int = 0, out: Int64 | None = None) -> Int64:
+        """Give for each row its place in its sequence of a level, in rows.
+
+        Parameters
+        ----------
+        level : int
+        out : ndarray, optional
+            int64, shape (num_rows,): where to write.
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_rows,).
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).positions()
+        array([0, 1, 0, 1, 2])
+        """
+        return self._per_row(kernels.offsets.positions, level, out, "positions")
+
+    def _per_row(self, kernel: Any, level: int, out: Int64 | None, name: str) -> Int64:
+        k = self._level(level)
+        offsets = self._view(k) if k == self.num_levels - 1 else self.row_offsets(k)
+        if out is None:
+            out = core.new_int64(self.num_rows)
+        else:
+            check_out(f"LoD.{name}", out, (self.num_rows,), np.dtype(np.int64))
+        kernel(offsets, out)
+        return out
+
+    # -- others made of it ---------------------------------------------------------------------------------
+
+    def take(self, index: npt.ArrayLike, level: int = 0) -> LoD:
+        """Take sequences of a level by their numbers, without the levels before it.
+
+        Parameters
+        ----------
+        index : array_like of integers, shape (n,)
+            In any order, with repeats; negative ones count from the end.
+        level : int
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        IndexError
+            Naming the place and the index that is out of range.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).take([2, -1, 1])
+        LoD([xxx] [xxx] [])
+        """
+        k = self._level(level)
+        ranges = index_ranges("LoD.take", index, self.num_sequences(k))
+        lod: LoD = core.make_lod(*take_levels("LoD.take", self, k, ranges, len(ranges)))
+        return lod
+
+    def slice(self, start: int | None, stop: int | None, level: int = 0) -> LoD:
+        """Cut a run of sequences of a level out, without the levels before it.
+
+        Parameters
+        ----------
+        start, stop : int or None
+            As in a Python slice: negative ones count from the end, and what lies outside is left out.
+        level : int
+
+        Returns
+        -------
+        LoD
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).slice(1, 3)
+        LoD([] [xxx])
+        """
+        k = self._level(level)
+        first, last, _ = slice(start, stop).indices(self.num_sequences(k))
+        lod: LoD = core.cut(self, k, first, max(first, last))[0]
+        return lod
+
+    def concat(self, *others: LoD) -> LoD:
+        """Put batches behind each other.
+
+        Parameters
+        ----------
+        *others : LoD
+            Of as many levels.
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        LoDError
+            If one has another number of levels.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2]).concat(LoD.from_lengths([0, 1]))
+        LoD([xx] [] [x])
+        """
+        return concat_lods("LoD.concat", [self, *others])
+
+    def append(self, *, lengths: npt.ArrayLike | None = None, offsets: npt.ArrayLike | None = None) -> LoD:
+        """Add a finest level: what were rows become sequences.
+
+        Parameters
+        ----------
+        lengths : array_like of integers, shape (num_rows,)
+        offsets : array_like of integers, shape (num_rows + 1,), in rows
+            One of the two.
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        LoDError
+            If there are not as many new sequences as rows were counted.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 1]).append(lengths=[1, 0, 3])
+        LoD([[x] []] [[xxx]])
+        """
+        if (lengths is None) == (offsets is None):
+            raise LoDError("LoD.append: lengths, offsets: exactly one of the two is needed")
+        fresh = LoD.from_lengths(lengths) if lengths is not None else LoD.from_offsets(offsets)  # type: ignore[arg-type]
+        if fresh.num_sequences() != self.num_rows:
+            argument = "offsets" if lengths is None else "lengths"
+            raise LoDError(
+                f"LoD.append: {argument}: make {fresh.num_sequences()} sequences; the last level counts {self.num_rows}"
+            )
+        levels = [self.offsets(k) for k in range(self.num_levels)]
+        lod: LoD = core.make_lod([*levels, fresh.offsets()], fresh.num_rows)
+        return lod
+
+    def drop(self, level: int = 0) -> LoD:
+        """Remove a level: the one before it then counts what it counted.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        LoD
+            One level fewer, the same rows.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(0)
+        LoD([xx] [] [xxx])
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(1)
+        LoD([xx] [xxx])
+        """
+        k = self._level(level)
+        if k == 0:
+            finer: LoD = self._part(1, self.num_levels)
+            return finer
+        levels = [self.offsets(j) for j in range(self.num_levels)]
+        joined = core.new_int64(len(levels[k - 1]))
+        kernels.levels.compose(levels[k - 1], levels[k], joined)
+        lod: LoD = core.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
+        return lod
+
+    # -- protocols -----------------------------------------------------------------------------------------
+
+    def __copy__(self) -> LoD:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LoD:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.num_rows, *(self.offsets(k) for k in range(self.num_levels)))
+
+    def __repr__(self) -> str:
+        from lodcore.show import lod_text
+
+        return lod_text(self)
+
+
+def _restore(num_rows: int, *levels: Int64) -> LoD:
+    """Make a LoD of what `pickle` kept, checking all of it."""
+    return LoD.from_offsets(*levels, num_rows=num_rows)

@@ -1,0 +1,81 @@
+"""Sizes that are asked for, and results that the caller provides (`out=`)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, ShapeError
+
+__all__ = ["LIMIT", "check_out", "check_size"]
+
+
+def _physical_memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not a POSIX system
+        return 2**47
+
+
+#: No array may have more bytes than the machine has memory: such a request is an error of the caller.
+LIMIT: int = _physical_memory()
+
+
+def check_size(where: str, *factors: int) -> None:
+    """Refuse an array of more bytes than the machine has memory, before it is asked for.
+
+    Parameters
+    ----------
+    where : str
+        The function that needs it, for the message.
+    *factors : int
+        Whose product is the number of bytes.
+
+    Raises
+    ------
+    MemoryError
+        If the product is above `LIMIT`.
+    """
+    size = 1
+    for factor in factors:
+        size *= factor
+    if size > LIMIT:
+        product = " x ".join(map(str, factors))
+        raise MemoryError(f"{where}: the result has {product} = {size} bytes; this machine has {LIMIT}")
+
+
+def check_out(
+    where: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], *inputs: np.ndarray[Any, Any]
+) -> None:
+    """Check an array that the caller provides for the result.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    out : ndarray
+        Writable, C-contiguous, of exactly this shape and dtype, and apart from all inputs.
+    shape : tuple of int
+    dtype : dtype
+    *inputs : ndarray
+
+    Raises
+    ------
+    DTypeError, ShapeError, ValueError
+        In this order: no ndarray or another dtype; another shape; read-only, not contiguous or overlapping.
+    """
+    if type(out) is not np.ndarray:
+        raise DTypeError(f"{where}: out: is {type(out).__name__}; an ndarray is needed")
+    if out.dtype != dtype:
+        raise DTypeError(f"{where}: out: dtype {out.dtype}; the result has {dtype}")
+    if out.shape != shape:
+        raise ShapeError(f"{where}: out: shape {out.shape}; the result has {shape}")
+    if not out.flags.writeable:
+        raise ValueError(f"{where}: out: is read-only; it must be writable")
+    if not (out.flags.c_contiguous and out.flags.aligned):
+        raise ValueError(f"{where}: out: strides {out.strides}; it must be C-contiguous and aligned")
+    for given in inputs:
+        if np.may_share_memory(out, given):
+            raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")

@@ -1,0 +1,230 @@
+"""Nested lists to values and offsets, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore import core, kernels
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.memory import check_out
+
+__all__ = ["as_lines", "as_values", "join_arrays", "levels_and_leaves", "nest", "values_of_leaves"]
+
+DEEPEST = 64  # levels; more are a list that contains itself
+Array = np.ndarray[Any, Any]
+
+
+def levels_and_leaves(where: str, nested: Sequence[Any], num_levels: int | None) -> tuple[list[Array], list[Any], bool]:
+    """Take the lists of a nested list apart, level by level.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    nested : list or tuple
+        The batch.
+    num_levels : int or None
+        As many levels are made, if given.
+
+    Returns
+    -------
+    (list of ndarray, list, bool)
+        The offsets of each level of lists; the leaves behind each other; whether these are arrays.
+    """
+    levels: list[Array] = []
+    nodes: list[Any] = list(nested)
+    trail = [nested]  # one list of each depth, and from the third on all of them
+    while True:
+        a_list, an_array, other = kernels.gather.kinds(nodes)
+        found = sorted(at for at in (a_list, an_array, other) if at >= 0)
+        if len(found) > 1:
+            kind = type(nodes[found[1]]).__name__
+            raise ShapeError(
+                f"{where}: obj: entry {found[1]} at depth {len(levels) + 1} is a {kind}, "
+                f"entry {found[0]} a {type(nodes[found[0]]).__name__}; all entries of one depth are of one kind"
+            )
+        if a_list < 0:
+            break
+        _refuse_loops(where, nodes, trail, len(levels))
+        offsets = core.new_int64(len(nodes) + 1)
+        nodes = kernels.gather.chain(nodes, offsets)
+        levels.append(offsets)
+    arrays = an_array >= 0
+    depth = len(levels) + arrays
+    if num_levels is not None and depth != num_levels:
+        if nodes or depth > num_levels:
+            raise LoDError(f"{where}: num_levels: is {num_levels}; obj has {depth} levels")
+        levels += [core.new_int64(1) for _ in range(num_levels - depth)]
+        for k in range(depth, num_levels):
+            levels[k][:] = 0
+    elif not depth and nodes:
+        raise LoDError(f"{where}: obj: entry 0 is a {type(nodes[0]).__name__}; the outermost list holds sequences")
+    elif not depth:
+        levels.append(np.zeros(1, np.int64))
+    return levels, nodes, arrays
+
+
+def _refuse_loops(where: str, nodes: list[Any], trail: list[Any], depth: int) -> None:
+    """Raise if a list that is not empty stands at two depths, as it does when it contains itself."""
+    if depth >= DEEPEST:
+        raise LoDError(f"{where}: obj: has more than {DEEPEST} levels; does a list contain itself?")
+    if depth < 2:
+        again = any(nodes[0] is list_above and nodes[0] for list_above in trail)
+        trail.append(nodes[0])
+    else:
+        above = {id(entry) for entry in trail}
+        again = any(id(node) in above and node for node in nodes)
+        trail += nodes
+    if again:
+        raise LoDError(f"{where}: obj: a list stands at two depths (depth {depth + 1} is one); does it contain itself?")
+
+
+def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None) -> Array:
+    """Make one array of scalars.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    leaves : list
+        Numbers, strings, NumPy scalars.
+    dtype : dtype_like or None
+        float64 for no leaves, what NumPy finds otherwise, if not given.
+
+    Returns
+    -------
+    ndarray
+        shape (len(leaves),).
+    """
+    try:
+        values = np.array(leaves, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DTypeError(f"{where}: obj: {error}") from None
+    if values.ndim != 1 or len(values) != len(leaves):
+        raise DTypeError(f"{where}: obj: its entries have shape {values.shape[1:]}; scalars or ndarrays are needed")
+    if dtype is None and values.dtype.kind in "US":
+        text = (str, np.str_) if values.dtype.kind == "U" else (bytes, np.bytes_)
+        odd = next((j for j, leaf in enumerate(leaves) if not isinstance(leaf, text)), -1)
+        if odd >= 0:
+            raise DTypeError(f"{where}: obj: value {odd} is {leaves[odd]!r} among text; values are of one kind")
+    return values
+
+
+def join_arrays(
+    where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Put the rows of arrays behind each other.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    arrays : list
+        Of ndarrays of at least one axis, with equal row shapes.
+    dtype : dtype_like or None
+        What NumPy promotes to, if not given.
+    out : ndarray, optional
+        Where to write the rows.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        The rows, and their int64 offsets, fit for `make_lod`.
+    """
+    offsets = core.new_offsets(len(arrays) + 1)
+    bad = kernels.gather.count_rows(arrays, offsets)
+    if bad >= 0 or dtype is not None or not len(arrays):
+        arrays = _alike(where, arrays, dtype)
+        kernels.gather.count_rows(arrays, offsets)
+        if not len(arrays):
+            arrays = [np.empty(0, dtype)]
+    like = arrays[0]
+    if like.dtype.hasobject or not like.dtype.isnative or not like.flags.aligned:
+        raise DTypeError(f"{where}: arrays: have dtype {like.dtype}; Python objects have no fixed size")
+    shape = (offsets.item(len(offsets) - 1), *like.shape[1:])
+    if out is None:
+        joined: Array = core.new_rows(where, core.new_tensor(like, LoD.from_offsets(num_rows=len(like))), shape[0])
+    else:
+        check_out(where, out, shape, like.dtype)
+        if any(np.may_share_memory(out, array) for array in arrays):
+            raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+        joined = out
+    if kernels.gather.join_rows(arrays, core.as_bytes(joined)) >= 0:
+        raise ShapeError(f"{where}: arrays: changed while they were read")
+    return joined, offsets
+
+
+def _alike(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -> list[Array]:
+    """Make the arrays plain, C-contiguous, and of one dtype and row shape."""
+    plain: list[Array] = [as_values(f"{where}: arrays[{j}]", array) for j, array in enumerate(arrays)]
+    for j, array in enumerate(plain):
+        if array.shape[1:] != plain[0].shape[1:]:
+            raise ShapeError(
+                f"{where}: arrays[{j}]: has rows of shape {array.shape[1:]}; arrays[0] has {plain[0].shape[1:]}"
+            )
+    try:
+        common = np.dtype(dtype) if dtype is not None else np.result_type(*{array.dtype for array in plain} or {float})
+    except TypeError as error:
+        raise DTypeError(f"{where}: arrays: {error}") from None
+    if common.hasobject:
+        raise DTypeError(f"{where}: dtype: is {common}; Python objects have no fixed size")
+    return [np.ascontiguousarray(array, common.newbyteorder("=")) for array in plain]
+
+
+def as_values(where: str, given: Any) -> Array:
+    """Turn what a caller gives for rows into a C-contiguous, aligned, native array of at least one axis.
+
+    An array that is one already is given back itself.
+    """
+    if type(given) is not np.ndarray:
+        if isinstance(given, np.ma.MaskedArray):
+            raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+        try:
+            given = np.asarray(given)
+        except ValueError:
+            raise ShapeError(f"{where}: is nested unevenly; rows have one shape") from None
+        if type(given) is not np.ndarray:
+            given = given.view(np.ndarray)
+    if given.ndim == 0:
+        raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
+    if given.dtype.hasobject:
+        raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size")
+    if not given.dtype.isnative:
+        given = given.astype(given.dtype.newbyteorder("="))
+    if not (given.flags.c_contiguous and given.flags.aligned):
+        given = np.array(given, order="C")
+    array: Array = given
+    return array
+
+
+def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
+    """Cut a flat list into nested lists.
+
+    Parameters
+    ----------
+    flat : list
+        One entry an element of the last level.
+    lod : LoD
+    first : int
+        The level whose sequences the outermost list holds.
+
+    Returns
+    -------
+    list
+    """
+    for k in reversed(range(first, lod.num_levels)):
+        flat = kernels.gather.nest(flat, lod._view(k))
+    return flat
+
+
+def as_lines(dense: Array) -> Array:
+    """Give a dense array of shape (n, padded_length, ...) as bytes of shape (n, padded_length, row_bytes)."""
+    n, padded = dense.shape[:2]
+    row_bytes = dense.itemsize * int(np.prod(dense.shape[2:], dtype=np.int64))
+    lines: Array = core.as_bytes(dense.reshape(-1)).reshape(n, padded, row_bytes)
+    return lines

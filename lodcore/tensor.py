@@ -1,0 +1,357 @@
+"""Tensors: the interface, and dense and nested ones."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore import core, kernels
+from lodcore.conversion import Conversions
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.making import Makers, guarded
+from lodcore.nested import as_values, join_arrays, levels_and_leaves, values_of_leaves
+from lodcore.structure import take_levels
+
+__all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Tensor(ABC):
+    """What all tensors have: a shape, a dtype, and a copy of their own.
+
+    `numpy.ndarray` is registered as one. A new kind of tensor implements this interface.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int | None, ...]:
+        """Lengths of the axes, None where they differ."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+
+    @abstractmethod
+    def clone(self) -> Tensor:
+        """Make a copy that shares no values."""
+
+
+Tensor.register(np.ndarray)
+
+
+class DenseTensor(Tensor):
+    """The holder of a dense array.
+
+    Parameters
+    ----------
+    values : array_like
+
+    Examples
+    --------
+    >>> from lodcore import DenseTensor
+    >>> DenseTensor([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: npt.ArrayLike) -> None:
+        self.values: Array = np.asarray(values)
+        if self.values.dtype.hasobject:
+            raise DTypeError(f"DenseTensor: values: have dtype {self.values.dtype}; Python objects have no fixed size")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return self.values.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        return self.values.dtype
+
+    def clone(self) -> DenseTensor:
+        """Make a copy that shares no values."""
+        return DenseTensor(self.values.copy())
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+    def __repr__(self) -> str:
+        return f"DenseTensor(shape={self.shape}, dtype={self.dtype})"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What is known of a tensor before it has values.
+
+    Parameters
+    ----------
+    shape : tuple of int or None
+        Shape of the values, None for a number of rows that is not known yet.
+    dtype : dtype
+    num_levels : int
+    kind : type
+        The class of the tensor.
+    """
+
+    shape: tuple[int | None, ...]
+    dtype: np.dtype[Any]
+    num_levels: int = 0
+    kind: type = np.ndarray
+
+
+class LoDTensor(core.LoDTensorBody, Makers, Conversions, Tensor):
+    """Sequences of different lengths, nested to any depth: the rows behind each other, and their structure.
+
+    Parameters
+    ----------
+    values : array_like, shape (num_rows, ...)
+        Any dtype without Python objects. Shared and read-only where it is a C-contiguous array.
+    lod : LoD
+    share : bool, default False
+        Keep `values` itself, writable if it is: what one side writes the other sees.
+
+    Raises
+    ------
+    LoDError
+        If the structure does not have as many rows.
+    DTypeError, ShapeError
+        If the values are Python objects, or have no axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lodcore import LoD, LoDTensor
+    >>> x = LoDTensor(np.arange(5.0), LoD.from_lengths([2, 0, 3]))
+    >>> x
+    LoDTensor(3 sequences of lengths 0..3, float64: [[0, 1], [], [2, 3, 4]])
+    >>> x[2]
+    array([2., 3., 4.])
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor:  # noqa: D102
+        if not isinstance(lod, LoD):
+            raise DTypeError(f"LoDTensor: lod: is {type(lod).__name__}; a LoD is needed")
+        rows = as_values("LoDTensor: values", values)
+        if len(rows) != lod.num_rows:
+            raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")
+        if share and rows is not values:
+            raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
+        x: LoDTensor = core.new_tensor(rows if share else guarded(rows, values), lod)
+        return x
+
+    # -- questions -----------------------------------------------------------------------------------------
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Offsets of the outermost level: int64, read-only."""
+        offsets: npt.NDArray[np.int64] = self.lod.offsets(0)
+        return offsets
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Lengths of the outermost level: int64."""
+        lengths: npt.NDArray[np.int64] = self.lod.lengths(0)
+        return lengths
+
+    @property
+    def num_levels(self) -> int:
+        """Number of levels."""
+        levels: int = self.lod.num_levels
+        return levels
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows of all sequences together."""
+        rows: int = self.lod.num_rows
+        return rows
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The ragged shape: number of outermost sequences, None for each ragged axis, shape of a row."""
+        return (len(self), *(None,) * self.lod.num_levels, *self.values.shape[1:])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        dtype: np.dtype[Any] = self.values.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes, ragged ones included."""
+        return int(self.lod.num_levels + self.values.ndim)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(self.values.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values."""
+        return int(self.values.nbytes)
+
+    def equals(self, other: Any) -> bool:
+        """Tell whether another LoDTensor has the same structure, dtype and values (nan equals nan).
+
+        Parameters
+        ----------
+        other : object
+
+        Returns
+        -------
+        bool
+        """
+        if not isinstance(other, LoDTensor) or self.lod != other.lod or self.dtype != other.dtype:
+            return False
+        return np.array_equal(self.values, other.values, equal_nan=self.dtype.kind in "fcmM")
+
+    def _take(self, where: str, level: int, ranges: Array, size: int, out: Array | None) -> LoDTensor:
+        """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
+
+        Parameters
+        ----------
+        where : str
+            The function, for the message.
+        level : int
+            0 .. num_levels.
+        ranges : ndarray
+            int64, shape (n, 2), checked; rewritten.
+        size : int
+            The sum of the sizes of the ranges.
+        out : ndarray or None
+            Where to write the rows.
+
+        Returns
+        -------
+        LoDTensor
+            Without the levels before `level`.
+        """
+        levels, total = take_levels(where, self.lod, level, ranges, size)
+        rows = core.new_rows(where, self, total, out)
+        kernels.gather.copy_ranges(self._rows(), ranges, core.as_bytes(rows))
+        x: LoDTensor = core.new_tensor(rows, core.make_lod(levels, total))
+        return x
+
+    # -- protocols -----------------------------------------------------------------------------------------
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _select(self, key: Any) -> Any:
+        """Refuse an index that is neither an integer nor a slice a:b."""
+        raise TypeError(f"LoDTensor: index: is {key!r}; an integer or a slice a:b is needed")
+
+    def __bool__(self) -> bool:
+        raise ValueError("LoDTensor: the truth value of many values is ambiguous; use len(x), x.size or x.equals(y)")
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        if self.lod.num_levels:
+            raise ShapeError(
+                "LoDTensor: sequences of different lengths are no dense array; use to_padded (filled up), to_regular "
+                "(all equally long), to_arrays (one array a sequence) or .values (all rows)"
+            )
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+    def __copy__(self) -> LoDTensor:
+        x: LoDTensor = core.new_tensor(self.values, self.lod)
+        return x
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LoDTensor:
+        return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.values, self.lod)
+
+    def __repr__(self) -> str:
+        from lodcore.show import tensor_text
+
+        return tensor_text(self)
+
+    def _repr_html_(self) -> str:
+        from lodcore.show import tensor_html
+
+        return tensor_html(self)
+
+
+def _restore(values: Array, lod: LoD) -> LoDTensor:
+    """Make a LoDTensor of what `pickle` kept, checking all of it."""
+    return LoDTensor(values, lod, share=type(values) is np.ndarray)
+
+
+def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None = None) -> LoDTensor:
+    """Make a LoDTensor of nested lists, copied.
+
+    Parameters
+    ----------
+    obj : list
+        The batch. Each list below is a sequence; an ndarray is one sequence of rows. The width of a row comes from
+        ndarrays only, never from lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied.
+    dtype : dtype_like, optional
+        What NumPy finds, if not given; float64 for no rows.
+    num_levels : int, optional
+        Must agree with the depth of the lists, and decides where empty lists leave it open.
+
+    Returns
+    -------
+    LoDTensor
+
+    Raises
+    ------
+    ShapeError, LoDError, DTypeError
+        Naming the entry that does not fit.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.array([[1, 2, 3], [], [4, 5]])
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2, 3], [], [4, 5]])
+    >>> lodcore.array([[[1, 2], []], [[3]]]).shape
+    (2, None, None)
+    """
+    where = "lodcore.array"
+    if isinstance(obj, LoDTensor):
+        if num_levels is not None and num_levels != obj.num_levels:
+            raise LoDError(f"{where}: num_levels: is {num_levels}; obj has {obj.num_levels} levels")
+        x: LoDTensor = core.new_tensor(np.array(obj.values, dtype), obj.lod)
+        return x
+    if isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1:
+        obj = obj.tolist()
+    if not isinstance(obj, (list, tuple)):
+        raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed")
+    if num_levels is not None and (not hasattr(num_levels, "__index__") or num_levels < 1):
+        raise LoDError(f"{where}: num_levels: is {num_levels!r}; a number from 1 on is needed")
+    levels, leaves, arrays = levels_and_leaves(where, obj, num_levels)
+    if arrays:
+        values, offsets = join_arrays(where, leaves, dtype)
+        levels.append(offsets)
+    else:
+        values = values_of_leaves(where, leaves, dtype)
+        if values.dtype.hasobject:
+            raise DTypeError(f"{where}: obj: its values make dtype {values.dtype}; Python objects have no fixed size")
+    x = core.new_tensor(values, core.make_lod(levels, len(values)))
+    return x
+
+
+def as_nested(where: str, x: Any) -> LoDTensor:
+    """Take a LoDTensor, or make one of nested lists."""
+    if isinstance(x, LoDTensor):
+        return x
+    if isinstance(x, (list, tuple)):
+        return array(x)
+    raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
+
+
+core.register(LoD, LoDTensor)

@@ -1,0 +1,471 @@
+"""TensorArray: tensors by step, and the way from sequences to steps and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore import core, kernels
+from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, source_of, values_of
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.indices_map import IndicesMap, steps_of
+from lodcore.lod import LoD
+from lodcore.nested import as_values, join_arrays
+from lodcore.structure import concat_lods, index_ranges
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["TensorArray"]
+
+Array = np.ndarray[Any, Any]
+
+
+class TensorArray:
+    """Tensors by step: a container to write, read, stack and concatenate, and to cut sequences into steps.
+
+    Parameters
+    ----------
+    size : int, optional
+        Number of slots to begin with, all of them holes.
+    dynamic : bool, default True
+        Grow when something is written past the end.
+    unstack_from : array_like or LoDTensor, optional
+        Begin with what `unstack` makes of it.
+
+    Notes
+    -----
+    Elements are ndarrays or LoDTensors. Indices never count from the end. What `unstack` and `unpack` make are views
+    of one buffer.
+
+    References
+    ----------
+    "Design for TensorArray" of PaddlePaddle, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lodcore import TensorArray
+    >>> states = TensorArray()
+    >>> for step in range(3):
+    ...     states.write(step, np.full(2, step))
+    >>> states.stack()
+    array([[0, 0],
+           [1, 1],
+           [2, 2]])
+    """
+
+    __slots__ = ("_items", "_limit", "_size", "_source")
+
+    def __init__(self, size: int | None = None, dynamic: bool = True, unstack_from: Any = None) -> None:
+        self._items: dict[int, Any] = {}  # what was written
+        self._source: Any = None  # what slots that were not written to are views of: an ndarray or a LoDTensor
+        self._size = 0
+        if unstack_from is not None:
+            self._source = source_of("TensorArray: unstack_from", unstack_from, 0)
+            self._size = len(self._source)
+        if size is not None:
+            slots = slot_number("TensorArray: size", size)
+            if slots < self._size:
+                raise ValueError(f"TensorArray: size: is {slots}; unstack_from has {self._size} entries")
+            self._size = slots
+        elif not dynamic and unstack_from is None:
+            raise ValueError("TensorArray: size: is missing; an array that does not grow needs one")
+        self._limit = None if dynamic else self._size
+
+    @classmethod
+    def _over(cls, source: Any) -> TensorArray:
+        """Make an array whose elements are views of a source."""
+        made = cls()
+        made._source = source
+        made._size = len(source)
+        return made
+
+    # -- elements ------------------------------------------------------------------------------------------
+
+    def write(self, index: Any, value: Any, data_shared: bool = True) -> None:
+        """Write an element.
+
+        Parameters
+        ----------
+        index : int
+            An integer, or an array of one.
+        value : array_like or LoDTensor
+        data_shared : bool, default True
+            Keep the value itself, so that memory is shared, or a copy.
+
+        Raises
+        ------
+        IndexError
+            If the index is negative, or past the end of an array that does not grow.
+        """
+        at = slot_number("TensorArray.write: index", index)
+        if self._limit is not None and at >= self._limit:
+            raise IndexError(f"TensorArray.write: index: is {at}; the size is fixed at {self._limit}")
+        if not isinstance(value, LoDTensor):
+            value = np.asarray(value)
+            if value.dtype.hasobject:
+                raise DTypeError(
+                    f"TensorArray.write: value: has dtype {value.dtype}; Python objects have no fixed size"
+                )
+        self._items[at] = value if data_shared else (value.clone() if isinstance(value, LoDTensor) else value.copy())
+        if at >= self._size:
+            self._size = at + 1
+
+    def read(self, index: Any) -> Any:
+        """Read an element.
+
+        Parameters
+        ----------
+        index : int
+            An integer, or an array of one.
+
+        Returns
+        -------
+        ndarray or LoDTensor
+
+        Raises
+        ------
+        IndexError
+            If the index is negative, past the end, or that of a hole.
+        """
+        at = slot_number("TensorArray.read: index", index)
+        if at >= self._size:
+            raise IndexError(f"TensorArray.read: index: is {at}; the size is {self._size}")
+        return self._element("read", at)
+
+    def _element(self, name: str, at: int) -> Any:
+        found = self._items.get(at)
+        if found is None:
+            if self._source is None or at >= len(self._source):
+                raise IndexError(f"TensorArray.{name}: index: is {at}, a hole; the size is {self._size}")
+            found = self._source[at]
+        return found
+
+    def _elements(self, name: str) -> list[Any]:
+        """List all elements, refusing holes before a list of that size is made."""
+        known = len(self._source) if self._source is not None else 0
+        written = sum(at >= known for at in self._items)
+        if known + written < self._size:
+            hole = known
+            while hole in self._items:
+                hole += 1
+            raise IndexError(f"TensorArray.{name}: index: is {hole}, a hole; the size is {self._size}")
+        return [self._element(name, at) for at in range(self._size)]
+
+    @property
+    def _untouched(self) -> bool:
+        return self._source is not None and not self._items and self._size == len(self._source)
+
+    def size(self) -> int:
+        """Give the number of slots, holes included."""
+        return self._size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.read(at) for at in range(self._size))
+
+    def __repr__(self) -> str:
+        if not self._size:
+            return "TensorArray(empty)"
+        known = len(self._source) if self._source is not None else 0
+        holes = self._size - known - sum(at >= known for at in self._items)
+        text = f"{self._size} element{'s' * (self._size != 1)}"
+        return f"TensorArray({text}{f', {holes} of them holes' if holes else ''})"
+
+    def sizes(self, axis: int = 0) -> npt.NDArray[np.int64]:
+        """Give the length of each element along an axis.
+
+        Parameters
+        ----------
+        axis : int
+            0 counts the outermost sequences of a LoDTensor, the rows of an ndarray.
+
+        Returns
+        -------
+        ndarray
+            int64, shape (size(),).
+
+        Raises
+        ------
+        IndexError
+            At a hole, or if an element has no such axis.
+        """
+        if axis == 0 and self._untouched and isinstance(self._source, LoDTensor):
+            lengths: npt.NDArray[np.int64] = self._source.lengths
+            return lengths
+        sizes = []
+        for at, element in enumerate(self._elements("sizes")):
+            shape = element.shape
+            if not -len(shape) <= axis < len(shape) or shape[axis] is None:
+                raise IndexError(f"TensorArray.sizes: axis: is {axis}; element {at} has shape {shape}")
+            sizes.append(shape[axis])
+        return np.array(sizes, np.int64)
+
+    # -- all together --------------------------------------------------------------------------------------
+
+    def stack(self, axis: int = 0) -> Any:
+        """Put the elements behind each other along a new axis.
+
+        Parameters
+        ----------
+        axis : int
+            Of the result. For LoDTensors, 0 makes a new outermost level, one sequence an element; another axis is one
+            of the values, and the structures must be equal.
+
+        Returns
+        -------
+        ndarray or LoDTensor
+
+        Raises
+        ------
+        IndexError
+            At a hole.
+        ShapeError, LoDError
+            Naming the element that differs from the first.
+        """
+        if axis == 0 and self._untouched and isinstance(self._source, np.ndarray):
+            return self._source
+        elements, lods = self._alike("stack")
+        if lods and axis == 0:
+            lengths = [len(element) for element in elements]
+            inner = concat_lods("TensorArray.stack", lods)
+            joined = join_arrays("TensorArray.stack", values_of(elements), None)[0]
+            levels = [inner.offsets(k) for k in range(inner.num_levels)]
+            return LoDTensor(joined, LoD.from_offsets(LoD.from_lengths(lengths).offsets(), *levels), share=True)
+        values = values_of(elements)
+        same_shapes("stack", values, None)
+        try:
+            stacked = np.stack(values, axis)
+        except np.exceptions.AxisError as error:
+            raise ShapeError(f"TensorArray.stack: axis: {error}") from None
+        return self._with_one_lod("stack", stacked, lods, axis + stacked.ndim if axis < 0 else axis)
+
+    def concat(self, axis: int = 0) -> Any:
+        """Put the elements behind each other along an axis that they have.
+
+        Parameters
+        ----------
+        axis : int
+            Of the values. 0 puts batches behind each other; another axis needs equal structures.
+
+        Returns
+        -------
+        ndarray or LoDTensor
+
+        Raises
+        ------
+        IndexError
+            At a hole.
+        ShapeError, LoDError
+            Naming the element that differs from the first.
+        """
+        if axis == 0 and self._untouched and isinstance(self._source, LoDTensor):
+            return self._source.flatten(0)
+        elements, lods = self._alike("concat")
+        values = values_of(elements)
+        if values[0].ndim == 0:
+            raise ShapeError("TensorArray.concat: axis: elements have no axis; use stack")
+        if not -values[0].ndim <= axis < values[0].ndim:
+            raise ShapeError(f"TensorArray.concat: axis: is {axis}; elements have {values[0].ndim} axes")
+        axis = axis + values[0].ndim if axis < 0 else axis
+        same_shapes("concat", values, axis)
+        if axis == 0:
+            joined = join_arrays("TensorArray.concat", values, None)[0]
+            return core.new_tensor(joined, concat_lods("TensorArray.concat", lods)) if lods else joined
+        return self._with_one_lod("concat", np.concatenate(values, axis), lods, axis)
+
+    def _alike(self, name: str) -> tuple[list[Any], list[LoD]]:
+        """List all elements and, if they are LoDTensors, their structures."""
+        elements = self._elements(name)
+        if not elements:
+            raise ValueError(f"TensorArray.{name}: the array is empty; at least one element is needed")
+        kinds = [isinstance(element, LoDTensor) for element in elements]
+        if any(kinds) and not all(kinds):
+            raise LoDError(
+                f"TensorArray.{name}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none; "
+                "all or none have one"
+            )
+        return elements, [element.lod for element in elements] if kinds[0] else []
+
+    @staticmethod
+    def _with_one_lod(name: str, values: Array, lods: list[LoD], axis: int) -> Any:
+        """Give values the structure that all elements have."""
+        if not lods:
+            return values
+        if axis == 0:
+            raise ShapeError(f"TensorArray.{name}: axis: is 0 of the values; use axis=0")
+        for at, lod in enumerate(lods):
+            if lod != lods[0]:
+                raise LoDError(f"TensorArray.{name}: element {at} has another LoD than element 0")
+        return core.new_tensor(np.ascontiguousarray(values), lods[0])
+
+    # -- sequences to steps and back -----------------------------------------------------------------------
+
+    @classmethod
+    def unstack(cls, x: Any, axis: int = 0) -> TensorArray:
+        """Cut a tensor along an axis.
+
+        Parameters
+        ----------
+        x : array_like or LoDTensor
+        axis : int
+            Only 0 for a LoDTensor, whose elements are its outermost sequences.
+
+        Returns
+        -------
+        TensorArray
+            Of read-only views.
+        """
+        return cls._over(source_of("TensorArray.unstack: x", x, axis))
+
+    @classmethod
+    def unpack(
+        cls, x: Any, level: int, sort_by_length: bool = True, out: Array | None = None
+    ) -> tuple[TensorArray, IndicesMap]:
+        """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t.
+
+        Parameters
+        ----------
+        x : LoDTensor or nested lists
+        level : int
+        sort_by_length : bool, default True
+            Within each step the longest sequence comes first, equal lengths in their order; otherwise all sequences
+            keep their order.
+        out : ndarray, optional
+            shape of x.values: the buffer of the steps.
+
+        Returns
+        -------
+        steps : TensorArray
+            As many as the longest sequence has elements: read-only views of one buffer. Finer levels stay on each
+            step as its LoD.
+        indices_map : IndicesMap
+            What `pack` needs to bring steps back.
+
+        Raises
+        ------
+        LevelError
+            If there is no such level.
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> steps, indices_map = lodcore.TensorArray.unpack([[1, 2], [], [3, 4, 5]], 0)
+        >>> list(steps)
+        [array([3, 1]), array([4, 2]), array([5])]
+        >>> indices_map.tolist()
+        [2, 0, 3, 1, 4]
+        """
+        if type(x) is not LoDTensor:
+            x = as_nested("TensorArray.unpack: x", x)
+        lod = x.lod
+        k = lod._level(level)
+        offsets = lod._view(k)
+        steps = steps_of(offsets)
+        count = len(offsets) - 1
+        if sort_by_length:
+            order = core.new_int64(count)
+            kernels.rank.rank_by_length(offsets, steps, order)
+        else:
+            order = np.arange(count)
+        indices_map = IndicesMap(lod, k, order, steps)
+        if k == lod.num_levels - 1:
+            buffer = core.new_rows("TensorArray.unpack", x, lod.num_rows, out)
+            kernels.rank.unpack_rows(x._rows(), offsets, order, steps, core.as_bytes(buffer))
+            levels = [steps]
+        else:
+            ranges = index_ranges("TensorArray.unpack", indices_map.values, len(indices_map))
+            taken = x._take("TensorArray.unpack", k + 1, ranges, len(ranges), out)
+            buffer = taken.values
+            levels = [steps, *(taken.lod.offsets(j) for j in range(taken.lod.num_levels))]
+        if out is None:
+            core.seal(buffer)
+        else:
+            buffer = core.view_rows(buffer, 0, len(buffer))
+            core.seal(buffer)
+        return cls._over(core.new_tensor(buffer, core.make_lod(levels, len(buffer)))), indices_map
+
+    def pack(self, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
+        """Bring steps back into sequences: the inverse of `unpack`.
+
+        Parameters
+        ----------
+        level : int
+            The level that was unpacked.
+        indices_map : IndicesMap
+            What `unpack` gave.
+        out : ndarray, optional
+            shape (number of rows, ...): where to write the rows.
+
+        Returns
+        -------
+        LoDTensor
+            With the levels of what was unpacked up to `level`, and the finer levels of the steps. The width, dtype
+            and finer levels of the steps are their own; only their numbers of elements must be those of the map.
+
+        Raises
+        ------
+        LoDError
+            If the level or the sizes of the steps are not the map's.
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> steps, indices_map = lodcore.TensorArray.unpack([[1, 2], [], [3, 4, 5]], 0)
+        >>> steps.pack(0, indices_map)
+        LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
+        """
+        where = "TensorArray.pack"
+        if not isinstance(indices_map, IndicesMap):
+            raise DTypeError(f"{where}: indices_map: is {type(indices_map).__name__}; an IndicesMap is needed")
+        lod, k = indices_map.lod, indices_map.level
+        if lod._level(level) != k:
+            raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
+        offsets, order, steps = lod._view(k), indices_map._order, indices_map._steps
+        elements = None if self._untouched and isinstance(self._source, LoDTensor) else self._elements("pack")
+        check_sizes(where, self._source.lengths if elements is None else self.sizes(), steps)
+        upper = [lod.offsets(j) for j in range(k + 1)]
+        if elements is not None and not any(isinstance(element, LoDTensor) for element in elements):
+            return self._pack_arrays(elements, indices_map, upper, out)
+        flat = self.concat(0)
+        if not isinstance(flat, LoDTensor):
+            whole = self._source
+            rows = core.new_rows(where, whole, whole.num_rows, out)
+            kernels.rank.pack_rows(whole._rows(), offsets, order, steps, core.as_bytes(rows))
+            packed: LoDTensor = core.new_tensor(rows, core.make_lod(upper, len(rows)))
+            return packed
+        back = np.empty(len(indices_map), np.int64)
+        back[indices_map.values] = np.arange(len(back))
+        taken = flat._take(where, 0, index_ranges(where, back, len(back)), len(back), out)
+        levels = [*upper, *(taken.lod.offsets(j) for j in range(taken.lod.num_levels))]
+        packed = core.new_tensor(taken.values, core.make_lod(levels, taken.lod.num_rows))
+        return packed
+
+    @staticmethod
+    def _pack_arrays(elements: list[Any], indices_map: IndicesMap, upper: list[Array], out: Array | None) -> LoDTensor:
+        """Pack one ndarray a step."""
+        where = "TensorArray.pack"
+        if not elements:  # no step: all sequences are empty, and only their structure comes back
+            like = np.empty(0)
+            rows = core.new_rows(where, core.new_tensor(like, LoD.from_offsets(num_rows=0)), 0, out)
+            empty: LoDTensor = core.new_tensor(rows, core.make_lod(upper, 0))
+            return empty
+        counted = core.new_int64(len(elements) + 1)
+        if kernels.gather.count_rows(elements, counted) >= 0:
+            elements = one_kind(where, elements)
+        like = as_values(f"{where}: element 0", elements[0])
+        total = int(indices_map._steps[-1])
+        rows = core.new_rows(where, core.new_tensor(like, LoD.from_offsets(num_rows=len(like))), total, out)
+        for element in elements if out is not None else ():
+            if np.may_share_memory(out, element):
+                raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+        offsets = indices_map.lod._view(indices_map.level)
+        bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, core.as_bytes(rows))
+        if bad >= 0:
+            raise ShapeError(f"{where}: element {bad}: changed while it was read")
+        packed: LoDTensor = core.new_tensor(rows, core.make_lod(upper, total))
+        return packed

@@ -1,0 +1,81 @@
+"""Builds the extension modules; everything else stands in pyproject.toml.
+
+LODCORE_BUILD chooses the mode: release, debug (bounds checks), asan (address and undefined-behaviour
+sanitizers) or trace (line coverage of the .pyx files). LODCORE_JOBS bounds the parallel jobs.
+"""
+
+import os
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext as _build_ext
+
+MODE = os.environ.get("LODCORE_BUILD", "release")
+JOBS = int(os.environ.get("LODCORE_JOBS", os.cpu_count() or 1))
+
+KERNELS = Path("lodcore/kernels")
+SOURCES = [*sorted(KERNELS.glob("*.pyx")), Path("lodcore/core.pyx")]
+HEADERS = [str(path) for path in sorted(Path("lodcore").rglob("*.h"))]
+SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
+
+UNCHECKED = {"boundscheck": False, "initializedcheck": False}
+CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+SLOW = ["-O1", "-g", "-fno-omit-frame-pointer"]
+TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+MODES = {  # directives, compiler flags, linker flags, macros
+    "release": (UNCHECKED, ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"], [], []),
+    "debug": (CHECKED, SLOW, [], []),
+    "asan": (UNCHECKED, SLOW + SANITIZE, SANITIZE, []),
+    "trace": ({**CHECKED, "profile": True, "linetrace": True}, ["-O0"], [], TRACE),
+}
+
+
+class build_ext(_build_ext):
+    """Compile in parallel, under pip too."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or JOBS
+
+
+def extensions() -> list[Extension]:
+    """List the extension modules, translated to C."""
+    import numpy
+    from Cython.Build import cythonize
+
+    if MODE not in MODES:
+        raise SystemExit(f"LODCORE_BUILD={MODE!r}: choose one of {', '.join(MODES)}")
+    if len(SOURCES) < 2 or not all(path.exists() for path in SOURCES):
+        raise SystemExit("the .pyx files are missing: this source tree is incomplete")
+    directives, compiler, linker, macros = MODES[MODE]
+    common = {
+        "include_dirs": [numpy.get_include()],
+        "depends": HEADERS,
+        "extra_compile_args": compiler,
+        "extra_link_args": linker,
+        "define_macros": [("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION"), *macros],
+    }
+    found = [Extension(".".join(path.with_suffix("").parts), [str(path)], **common) for path in SOURCES]
+    found.append(Extension(SHARED, [SHARED.replace(".", "/") + ".c"], **common))
+    return cythonize(
+        found,
+        nthreads=JOBS,
+        shared_utility_qualified_name=SHARED,
+        build_dir=None if MODE == "trace" else f"build/cython-{MODE}",  # coverage wants the .c beside the .pyx
+        force=MODE != "release",
+        emit_linenums=MODE in ("debug", "asan"),
+        compiler_directives={
+            "language_level": "3",
+            "binding": True,
+            "cdivision": True,
+            "wraparound": False,
+            "autotestdict": False,
+            "freethreading_compatible": True,
+            **directives,
+        },
+    )
+
+
+if __name__ == "__main__":
+    setup(ext_modules=extensions(), cmdclass={"build_ext": build_ext})

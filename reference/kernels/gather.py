@@ -1,0 +1,144 @@
+"""Twin of lodcore/kernels/gather.pyx."""
+
+from numpy import ndarray
+
+
+def index_ranges(index, n_seqs, out):
+    """Turn indices of sequences into ranges of one sequence each; give the first that is out of range, or -1."""
+    for j in range(len(index)):
+        if index[j] < -n_seqs or index[j] >= n_seqs:
+            return j
+        s = index[j] + n_seqs if index[j] < 0 else index[j]
+        out[j, 0], out[j, 1] = s, s + 1
+    return -1
+
+
+def slice_ranges(offsets, start, length, out):
+    """Cut a piece out of each sequence; give the first sequence that its piece leaves, or -1."""
+    for s in range(len(offsets) - 1):
+        first, size = int(start[s]), int(length[s])
+        if first < 0 or size < 0 or first + size > offsets[s + 1] - offsets[s]:
+            return s
+        out[s, 0], out[s, 1] = offsets[s] + first, offsets[s] + first + size
+    return -1
+
+
+def check_ranges(start, stop, size, out):
+    """Pair starts and stops; give the first range that is reversed or leaves 0 .. size, or -1."""
+    for j in range(len(start)):
+        if not 0 <= start[j] <= stop[j] <= size:
+            return j
+        out[j, 0], out[j, 1] = start[j], stop[j]
+    return -1
+
+
+def count_ranges(ranges, out):
+    """Add up the sizes of ranges to offsets; give the first range that makes the sum overflow, or -1."""
+    out[0] = total = 0
+    for j in range(len(ranges)):
+        total += int(ranges[j, 1]) - int(ranges[j, 0])
+        if total >= 2**63:
+            return j
+        out[j + 1] = total
+    return -1
+
+
+def take_offsets(offsets, ranges, out):
+    """Take ranges of the sequences of one level, and go down to the ranges below; give the first overflow, or -1."""
+    out[0] = total = at = 0
+    for j in range(len(ranges)):
+        start, stop = ranges[j, 0], ranges[j, 1]
+        for s in range(start, stop):
+            total += int(offsets[s + 1]) - int(offsets[s])
+            if total >= 2**63:
+                return j
+            at += 1
+            out[at] = total
+        ranges[j, 0], ranges[j, 1] = offsets[start], offsets[stop]
+    return -1
+
+
+def copy_ranges(rows, ranges, out):
+    """Copy ranges of rows behind each other, byte by byte."""
+    for k in range(rows.shape[1]):
+        at = 0
+        for j in range(len(ranges)):
+            for r in range(ranges[j, 0], ranges[j, 1]):
+                out[at, k] = rows[r, k]
+                at += 1
+
+
+def add_ranges(rows, ranges, out):
+    """Add rows to the ranges that they were copied from, column by column."""
+    for k in range(out.shape[1]):
+        for r in range(len(out)):
+            out[r, k] = 0
+        at = 0
+        for j in range(len(ranges)):
+            for r in range(ranges[j, 0], ranges[j, 1]):
+                out[r, k] += rows[at, k]
+                at += 1
+
+
+def count_rows(arrays, out):
+    """Add up the rows of arrays to offsets; give the first entry that cannot be joined to the first one, or -1."""
+    out[0] = 0
+    for j in range(len(arrays)):
+        if not _joins(arrays[j], arrays[0]):
+            return j
+        out[j + 1] = out[j] + len(arrays[j])
+    return -1
+
+
+def _joins(array, like):
+    """Tell whether `array` is a contiguous ndarray with the dtype and row shape of `like`."""
+    if type(array) is not ndarray or not array.flags.c_contiguous:
+        return False
+    if array.ndim == 0 or array.ndim != like.ndim or array.dtype != like.dtype:
+        return False
+    return all(array.shape[axis] == like.shape[axis] for axis in range(1, array.ndim))
+
+
+def join_rows(arrays, out):
+    """Copy the rows of arrays behind each other; give the array that reached past the end of `out`, or -1."""
+    n_rows, row_bytes = out.shape
+    at = 0
+    for j in range(len(arrays)):
+        content = arrays[j].tobytes()
+        if at + len(content) > n_rows * row_bytes:
+            return j
+        for k in range(len(content)):
+            out[at // row_bytes, at % row_bytes] = content[k]
+            at += 1
+    return -1
+
+
+def kinds(nodes):
+    """Give the first list or tuple, the first ndarray of at least one axis, the first of anything else; -1 for none."""
+    found = [-1, -1, -1]
+    for at in range(len(nodes)):
+        if isinstance(nodes[at], (list, tuple)):
+            kind = 0
+        elif isinstance(nodes[at], ndarray) and nodes[at].ndim > 0:
+            kind = 1
+        else:
+            kind = 2
+        if found[kind] < 0:
+            found[kind] = at
+    return found[0], found[1], found[2]
+
+
+def chain(lists, out):
+    """Put lists behind each other, and add up their lengths to offsets."""
+    flat = []
+    out[0] = 0
+    for j in range(len(lists)):
+        for entry in lists[j]:
+            flat.append(entry)
+        out[j + 1] = len(flat)
+    return flat
+
+
+def nest(flat, offsets):
+    """Cut a list into one list a sequence."""
+    return [[flat[r] for r in range(offsets[s], offsets[s + 1])] for s in range(len(offsets) - 1)]

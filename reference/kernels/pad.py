@@ -1,0 +1,24 @@
+"""Twin of lodcore/kernels/pad.pyx."""
+
+
+def pad_rows(rows, offsets, fill, left, out):
+    """Copy each sequence to the start (or the end) of its line, and fill the rest."""
+    n_seqs, padded_length, row_bytes = out.shape
+    for k in range(row_bytes):
+        for s in range(n_seqs):
+            length = offsets[s + 1] - offsets[s]
+            first = padded_length - length if left else 0
+            for t in range(padded_length):
+                inside = first <= t < first + length
+                out[s, t, k] = rows[offsets[s] + t - first, k] if inside else fill[k]
+
+
+def unpad_rows(padded, offsets, left, out):
+    """Copy the sequences out of their lines."""
+    n_seqs, padded_length, row_bytes = padded.shape
+    for k in range(row_bytes):
+        for s in range(n_seqs):
+            length = offsets[s + 1] - offsets[s]
+            first = padded_length - length if left else 0
+            for t in range(length):
+                out[offsets[s] + t, k] = padded[s, first + t, k]

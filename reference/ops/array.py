@@ -1,0 +1,37 @@
+"""Sequences to steps and back."""
+
+from reference.ops.levels import each_at_level, sequences
+from reference.ops.rank import lod_rank_table
+
+__all__ = ["indices_map", "pack", "unpack"]
+
+
+def step_order(nested, level, sort_by_length):
+    """Give the order of the sequences of a level within each step."""
+    indices, _ = lod_rank_table(nested, level)
+    return indices if sort_by_length else sorted(indices)
+
+
+def unpack(nested, level, sort_by_length=True):
+    """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t."""
+    found = sequences(nested, level)
+    order = step_order(nested, level, sort_by_length)
+    longest = max(map(len, found), default=0)
+    return [[found[s][t] for s in order if len(found[s]) > t] for t in range(longest)]
+
+
+def indices_map(nested, level, sort_by_length=True):
+    """Number the elements of a level, and give these numbers in the order of the steps."""
+    following = iter(range(len(sequences(nested, level + 1))))
+    numbered = [[next(following) for _ in sequence] for sequence in sequences(nested, level)]
+    return sequences(unpack(numbered, 0, sort_by_length), 1)
+
+
+def pack(steps, nested, level, sort_by_length=True):
+    """Bring steps back into sequences that are as long as those of a level of `nested`."""
+    found = sequences(nested, level)
+    steps = [iter(step) for step in steps]
+    packed = [None] * len(found)
+    for s in step_order(nested, level, sort_by_length):
+        packed[s] = [next(steps[t]) for t in range(len(found[s]))]
+    return each_at_level(packed, nested, level)

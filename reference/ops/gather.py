@@ -1,0 +1,23 @@
+"""Sequences taken whole: by their numbers, pieces of each, batches behind each other."""
+
+from reference.ops.levels import each_at_level, sequences
+
+__all__ = ["concat_batches", "gather_sequences", "sequence_slice"]
+
+
+def gather_sequences(nested, index, level):
+    """Take sequences of a level by their numbers."""
+    found = sequences(nested, level)
+    return [found[i] for i in index]
+
+
+def concat_batches(batches):
+    """Put batches behind each other."""
+    return [sequence for batch in batches for sequence in batch]
+
+
+def sequence_slice(nested, offset, length, level):
+    """Cut a piece out of each sequence of a level."""
+    found = sequences(nested, level)
+    pieces = [found[s][offset[s] : offset[s] + length[s]] for s in range(len(found))]
+    return each_at_level(pieces, nested, level)

@@ -1,0 +1,43 @@
+"""Profiles of hypothesis, and the trees of kernels over which the suite runs."""
+
+import importlib
+import os
+
+import pytest
+from hypothesis import settings
+
+from lodcore import kernels
+
+settings.register_profile("default", max_examples=100, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+settings.register_profile("nightly", max_examples=10_000, deadline=None)
+settings.register_profile("asan", max_examples=25, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--kernels", metavar="PACKAGE", help="run on the kernels of this package only")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "not_on_reference: compares with the reference kernels, or uses no kernels")
+
+
+def pytest_generate_tests(metafunc):
+    """Run each test once a tree of kernels."""
+    if "kernel_tree" not in metafunc.fixturenames:
+        return
+    package = metafunc.config.getoption("kernels")
+    trees = {package: package} if package else {"cython": "lodcore.kernels", "reference": "reference.kernels"}
+    if metafunc.definition.get_closest_marker("not_on_reference"):
+        trees.pop("reference", None)
+    metafunc.parametrize("kernel_tree", list(trees.values()), ids=list(trees), indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernel_tree(request):
+    """Let the modules of another package stand in for those of `lodcore.kernels`."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in kernels.__all__:
+            patch.setattr(kernels, name, importlib.import_module(f"{request.param}.{name}"))
+        yield request.param

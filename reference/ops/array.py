@@ -21,7 +21,7 @@ def unpack(nested, level, sort_by_length=True):
 
 
 def indices_map(nested, level, sort_by_length=True):
-    """Number the elements of a level, and give these numbers in the order of the steps."""
+    """Give the numbers of the elements of a level in the order of the steps."""
     following = iter(range(len(sequences(nested, level + 1))))
     numbered = [[next(following) for _ in sequence] for sequence in sequences(nested, level)]
     return sequences(unpack(numbered, 0, sort_by_length), 1)

@@ -1,0 +1,77 @@
+# Without an active virtual environment every target makes .venv in this directory and works in it.
+# PYTHON names the interpreter that .venv is made with.
+PYTHON ?= python3
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export PIP_NO_INPUT = 1
+
+ifdef VIRTUAL_ENV
+ENVIRONMENT := $(VIRTUAL_ENV)
+READY := build/ready-$(firstword $(shell ls -di "$(VIRTUAL_ENV)" | cksum))
+else
+ENVIRONMENT := $(CURDIR)/.venv
+READY := .venv/ready
+endif
+export PATH := $(ENVIRONMENT)/bin:$(PATH)
+RUN := "$(ENVIRONMENT)/bin/python"
+
+# What to install before anything is built, as pyproject.toml has it: "setuptools>=..." "cython>=..." ...
+REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
+SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.h')
+
+.PHONY: help demo test lint types bench bench-compare peers asan coverage mutants wheel clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+$(READY): pyproject.toml
+	@echo "setting up $(ENVIRONMENT)"
+	@mkdir -p build
+	@test -x $(RUN) || $(PYTHON) -m venv .venv
+	@$(RUN) -m pip --version > /dev/null 2>&1 || $(RUN) -m ensurepip > /dev/null
+	@$(RUN) -m pip install -q $(REQUIRES)
+	@$(RUN) -m pip install -q --no-build-isolation -e '.[test,dev]'
+	@touch $(READY)
+
+build/built: $(READY) $(SOURCES)
+	@$(RUN) setup.py -q build_ext --inplace
+	@touch $@
+
+demo: build/built ## tell nine speakers apart, on real recordings
+	@$(RUN) -m lodcore demo
+
+test: build/built ## run all tests, and the examples of docstrings and README
+	$(RUN) -m pytest
+
+lint: build/built ## check style: ruff, cython-lint
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	cython-lint lodcore
+
+types: build/built ## check types: mypy, and the stubs against the compiled modules
+	$(RUN) -m mypy
+	$(RUN) -m mypy.stubtest $(subst /,.,$(basename $(shell find lodcore -name '*.pyx' | sort)))
+
+bench: build/built ## run every benchmark once, to see that it works
+	cd asv_benchmarks && asv machine --yes && asv run --python=same --quick --dry-run --show-stderr
+
+bench-compare: build/built ## compare the speed of the last commit with the one before
+	cd asv_benchmarks && asv machine --yes && asv continuous --factor 1.3 HEAD~1 HEAD
+
+peers: build/built ## compare with the installed peers: the table of the README
+	$(RUN) asv_benchmarks/peers/run.py
+
+asan: build/built ## run kernels and error table under the address and undefined-behaviour sanitizers
+	$(RUN) -m tests.builds.asan
+
+coverage: build/built ## measure the lines of .py and .pyx that the tests run; at least 95 %
+	$(RUN) -m tests.builds.coverage
+
+mutants: build/built ## plant the listed defects one at a time and see that the tests find each
+	$(RUN) -m tests.mutants
+
+wheel: build/built ## build sdist and wheel, and test the wheel away from the checkout
+	$(RUN) -m tests.builds.wheel
+
+clean: ## remove what was built, but not .venv
+	rm -rf build dist .asv .coverage lodcore.egg-info
+	find lodcore \( -name '*.so' -o -name '*.c' \) -delete

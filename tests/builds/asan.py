@@ -1,0 +1,40 @@
+"""Kernels and the error table under the address and undefined-behaviour sanitizers of the compiler."""
+
+import os
+import subprocess
+import sys
+
+from tests.builds import tree
+
+TESTS = ("tests/kernels", "tests/test_errors.py")
+
+
+def library(name: str) -> str:
+    """Find a library of the compiler, which must be loaded before the interpreter."""
+    compiler = os.environ.get("CC", "gcc").split()
+    found = subprocess.run([*compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    path = found.stdout.strip()
+    if not os.path.isabs(path):
+        raise SystemExit(f"asan: {name} is missing; it comes with gcc (Debian: apt-get install gcc)")
+    return path
+
+
+def main() -> None:
+    """Build a copy with the sanitizers, and run the tests in it."""
+    preload = f"{library('libasan.so')} {library('libubsan.so')}"
+    with tree.fresh_directory() as directory:
+        tree.copy(directory)
+        tree.build(directory, "asan")
+        tree.run(
+            directory,
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS),
+            LD_PRELOAD=preload,
+            PYTHONMALLOC="malloc",  # so that the sanitizer sees every allocation
+            ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1",
+            UBSAN_OPTIONS="print_stacktrace=1",
+            HYPOTHESIS_PROFILE="asan",
+        )
+
+
+if __name__ == "__main__":
+    main()

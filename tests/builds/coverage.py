@@ -1,0 +1,27 @@
+"""Line coverage of .py and .pyx together: in a copy that is built to trace lines."""
+
+import json
+import sys
+from pathlib import Path
+
+from tests.builds import tree
+
+
+def main() -> None:
+    """Run the tests in a traced copy, and print the lines that they ran; fail under what pyproject.toml demands."""
+    coverage = (sys.executable, "-m", "coverage")
+    with tree.fresh_directory() as directory:
+        tree.copy(directory)
+        tree.build(directory, "trace")
+        tree.run(directory, *coverage, "run", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+        tree.run(directory, *coverage, "json", "-q", "--fail-under=0")
+        measured = set(json.loads((directory / "coverage.json").read_text())["files"])
+        sources = {str(path.relative_to(directory)) for path in (directory / "lodcore").rglob("*.py*")}
+        missing = sorted(path for path in sources - measured if Path(path).suffix in (".py", ".pyx"))
+        if missing:
+            raise SystemExit(f"coverage: not measured: {', '.join(missing)}")
+        tree.run(directory, *coverage, "report")
+
+
+if __name__ == "__main__":
+    main()

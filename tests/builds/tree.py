@@ -1,0 +1,44 @@
+"""A copy of the tree in a directory of its own, and what is built and run there."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("lodcore", "reference", "tests", "asv_benchmarks", "pyproject.toml", "setup.py", "README.md")
+MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*")
+
+
+@contextmanager
+def fresh_directory() -> Iterator[Path]:
+    """Give an empty directory, and remove it in the end."""
+    with tempfile.TemporaryDirectory(prefix="lodcore-") as name:
+        yield Path(name).resolve()
+
+
+def copy(target: Path, *parts: str) -> Path:
+    """Copy parts of the tree, all that is needed to build and test by default, without what was built."""
+    target.mkdir(exist_ok=True)
+    for part in parts or PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, target / part, ignore=MADE)
+        else:
+            shutil.copy2(ROOT / part, target / part)
+    return target
+
+
+def run(directory: Path, *command: str, **environment: str) -> None:
+    """Run a command there, and leave with its exit code if it fails."""
+    done = subprocess.run(command, cwd=directory, env={**os.environ, **environment}, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}")
+
+
+def build(directory: Path, mode: str) -> None:
+    """Build the extension modules there, beside their sources."""
+    run(directory, sys.executable, "setup.py", "-q", "build_ext", "--inplace", LODCORE_BUILD=mode)

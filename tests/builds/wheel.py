@@ -1,0 +1,70 @@
+"""The sdist and the wheel: what they hold, and the tests run on the installed wheel, away from the checkout."""
+
+import shutil
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+from tests.builds import tree
+
+SOURCE_ONLY = {".pyx", ".h", ".c"}
+
+
+def source_files(*parts: str) -> set[str]:
+    """List the files of parts of the tree, without what was built."""
+    with tree.fresh_directory() as directory:
+        tree.copy(directory, *parts)
+        return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+
+
+def check_sdist(path: Path) -> None:
+    """See that the sdist holds the whole tree and nothing that was built."""
+    with tarfile.open(path) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = source_files(*tree.PARTS, "Makefile", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE")
+    report("sdist", wanted - held, {name for name in held if Path(name).suffix in {".c", ".so", ".pyc"}})
+
+
+def check_wheel(path: Path) -> None:
+    """See that the wheel holds the package, compiled, and none of its sources in Cython or C."""
+    with zipfile.ZipFile(path) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    package = source_files("lodcore")
+    compiled = {name.partition(".")[0] for name in held if name.endswith(".so")}
+    kernels = {name.partition(".")[0] for name in package if name.endswith(".pyx")}
+    missing = {name for name in package if Path(name).suffix not in SOURCE_ONLY} - held
+    strange = {name for name in held if name not in package and not name.endswith(".so")}
+    report("wheel", missing | (kernels - compiled), strange | {n for n in held if Path(n).suffix in SOURCE_ONLY})
+
+
+def report(name: str, missing: set[str], strange: set[str]) -> None:
+    """Leave if files are missing, or should not be there."""
+    for problem, names in (("lacks", missing), ("should not hold", strange)):
+        if names:
+            raise SystemExit(f"wheel: the {name} {problem} {', '.join(sorted(names))}")
+
+
+def main() -> None:
+    """Build both, look into them, and test the wheel in an empty environment."""
+    built = tree.ROOT / "dist"
+    shutil.rmtree(built, ignore_errors=True)
+    tree.run(tree.ROOT, sys.executable, "-m", "build")
+    (sdist,), (wheel,) = built.glob("*.tar.gz"), built.glob("*.whl")
+    check_sdist(sdist)
+    check_wheel(wheel)
+    with tree.fresh_directory() as directory:
+        venv.create(directory / "environment", with_pip=True)
+        python = str(directory / "environment/bin/python")
+        tree.run(directory, python, "-m", "pip", "install", "-q", str(wheel))
+        tree.run(directory, python, "-W", "error", "-c", "import lodcore; print('imported', lodcore.__file__)")
+        tree.run(directory, python, "-m", "pip", "install", "-q", f"{wheel}[test]")
+        tests = tree.copy(directory / "copy", "tests", "reference", "pyproject.toml", "README.md")
+        tree.run(
+            tests, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "tests", "README.md", "lodcore"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -4,14 +4,16 @@ import importlib
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from lodcore import kernels
 
-settings.register_profile("default", max_examples=100, deadline=None)
-settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
-settings.register_profile("nightly", max_examples=10_000, deadline=None)
-settings.register_profile("asan", max_examples=25, deadline=None)
+# Each test runs once a tree of kernels, in methods on another `self` each time; a loaded machine draws slowly.
+COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
+settings.register_profile("default", COMMON, max_examples=100)
+settings.register_profile("ci", COMMON, max_examples=100, derandomize=True)
+settings.register_profile("nightly", COMMON, max_examples=10_000)
+settings.register_profile("asan", COMMON, max_examples=25)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

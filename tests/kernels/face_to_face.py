@@ -1,0 +1,55 @@
+"""A kernel and its twin on the same arguments."""
+
+import importlib
+
+import numpy as np
+
+from lodcore import kernels
+
+MARGIN = 64  # bytes before and behind what a kernel writes, which it must leave alone
+GARBAGE = 0xA5
+
+
+def guarded(array):
+    """Copy an array into the middle of a buffer of garbage: the buffer, and the copy."""
+    buffer = np.full(array.nbytes + 2 * MARGIN, GARBAGE, np.uint8)
+    copy = buffer[MARGIN : MARGIN + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return buffer, copy
+
+
+def unwritten(*shape, dtype=np.int64):
+    """Make an array of garbage, for a kernel to write."""
+    count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return np.full(count, GARBAGE, np.uint8).view(dtype).reshape(shape)
+
+
+def call(package, name, arguments):
+    """Call a kernel on copies of what is writable: what it returns, and what it has written, as bytes."""
+    module, function = name.split(".")
+    buffers, given = [], []
+    for argument in arguments:
+        if isinstance(argument, np.ndarray) and argument.flags.writeable:
+            buffer, argument = guarded(argument)
+            buffers.append(buffer)
+        given.append(argument)
+    returned = getattr(getattr(package, module), function)(*given)
+    margins = [buffer[edge] for buffer in buffers for edge in (slice(MARGIN), slice(len(buffer) - MARGIN, None))]
+    assert all((margin == GARBAGE).all() for margin in margins), f"{name} writes beside its output"
+    return returned, [buffer.tobytes() for buffer in buffers]
+
+
+def agree(name, *arguments):
+    """Compare a kernel with its twin: equal results, and the same bytes in whatever is writable.
+
+    A bad input that the kernel reports leaves the content of what it writes open.
+    """
+    got, got_bytes = call(kernels, name, arguments)
+    module = name.split(".")[0]
+    twins = type("Twins", (), {module: importlib.import_module(f"reference.kernels.{module}")})
+    want, want_bytes = call(twins, name, arguments)
+    assert type(got) is type(want)
+    assert got == want, f"{name}: returned {got}, its twin {want}"
+    if not got_bytes or got in (None, -1) or not isinstance(got, int):
+        assert got_bytes == want_bytes, f"{name}: its twin writes other bytes"
+    return got

@@ -1,0 +1,216 @@
+"""Ranges of sequences and rows; rows joined; nested lists."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import (
+    DTYPES,
+    ROW_SHAPES,
+    indices,
+    int64,
+    lengths,
+    levels,
+    nested_lists,
+    ranges,
+    read_only,
+    running_sum,
+    values,
+    values_from_seed,
+    whole_numbers,
+)
+from tests.kernels.face_to_face import agree, unwritten
+
+ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
+NEAR_INT64 = st.one_of(st.integers(-1, 6), ANY_INT64)
+ROW_BYTES = st.sampled_from([4, 1, 2, 8, 16, 3, 24, 256, 0])
+OFFSETS = lengths(most=12).map(running_sum).map(int64)
+
+
+def opaque(n_rows, row_bytes, seed):
+    """Make rows of random bytes."""
+    return read_only(values_from_seed(seed, n_rows, np.dtype("u1"), (row_bytes,)))
+
+
+@st.composite
+def rows_and_ranges(draw):
+    """Draw opaque rows, and ranges of them: short and long ones, in any order."""
+    row_bytes = draw(ROW_BYTES)
+    n_rows = draw(st.integers(0, 40 if row_bytes < 256 else 8))
+    return opaque(n_rows, row_bytes, draw(st.integers(0, 2**32))), draw(ranges(n_rows, most=12))
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(st.integers(0, 6), st.data())
+    def test_index_ranges(self, n_seqs, data):
+        index = data.draw(indices(n_seqs))
+        assert agree("gather.index_ranges", int64(index), n_seqs, unwritten(len(index), 2)) == -1
+
+    @given(st.integers(0, 6), st.lists(NEAR_INT64))
+    def test_any_index_ranges(self, n_seqs, index):
+        agree("gather.index_ranges", int64(index), n_seqs, unwritten(len(index), 2))
+
+    @given(OFFSETS, st.data())
+    def test_slice_ranges(self, offsets, data):
+        pieces = [
+            sorted(data.draw(st.tuples(st.integers(0, size), st.integers(0, size))))
+            for size in np.diff(offsets).tolist()
+        ]
+        start, size = int64([first for first, _ in pieces]), int64([last - first for first, last in pieces])
+        assert agree("gather.slice_ranges", offsets, start, size, unwritten(len(pieces), 2)) == -1
+
+    @given(OFFSETS, st.data())
+    def test_any_slice_ranges(self, offsets, data):
+        count = len(offsets) - 1
+        start, size = (int64(data.draw(st.lists(NEAR_INT64, min_size=count, max_size=count))) for _ in range(2))
+        agree("gather.slice_ranges", offsets, start, size, unwritten(count, 2))
+
+    @given(st.integers(0, 6).flatmap(lambda count: st.tuples(st.just(count), ranges(count))))
+    def test_check_ranges(self, drawn):
+        size, pairs = drawn
+        start, stop = int64(pairs[:, 0]), int64(pairs[:, 1])
+        assert agree("gather.check_ranges", start, stop, size, unwritten(len(pairs), 2)) == -1
+
+    @given(st.lists(st.tuples(NEAR_INT64, NEAR_INT64)), st.integers(0, 6))
+    def test_any_check_ranges(self, pairs, size):
+        start, stop = int64([first for first, _ in pairs]), int64([last for _, last in pairs])
+        agree("gather.check_ranges", start, stop, size, unwritten(len(pairs), 2))
+
+    @given(st.lists(st.tuples(*2 * [st.integers(0, 2**63 - 1)]).map(sorted)))
+    def test_count_ranges(self, pairs):
+        agree("gather.count_ranges", int64(pairs).reshape(-1, 2), unwritten(len(pairs) + 1))
+
+    @given(OFFSETS.flatmap(lambda offsets: st.tuples(st.just(offsets), ranges(len(offsets) - 1))))
+    def test_take_offsets(self, drawn):
+        offsets, pairs = drawn
+        size = int((pairs[:, 1] - pairs[:, 0]).sum())
+        assert agree("gather.take_offsets", offsets, pairs.copy(), unwritten(size + 1)) == -1
+
+    @given(st.lists(st.integers(0, 2), min_size=1, max_size=8))
+    def test_take_offsets_that_overflow(self, index):
+        offsets = int64([0, 1, 2**62, 2**63 - 1])
+        pairs = np.array([[s, s + 1] for s in index])
+        agree("gather.take_offsets", offsets, pairs, unwritten(len(index) + 1))
+
+    @given(rows_and_ranges())
+    def test_copy_ranges(self, drawn):
+        rows, pairs = drawn
+        size = int((pairs[:, 1] - pairs[:, 0]).sum())
+        agree("gather.copy_ranges", rows, pairs, unwritten(size, rows.shape[1], dtype="u1"))
+
+    @given(st.integers(0, 60), st.data())
+    def test_copy_many_short_ranges(self, n_rows, data):
+        pairs = np.repeat(np.array(data.draw(indices(n_rows, most=50)), np.int64).reshape(-1, 1), 2, axis=1)
+        pairs = read_only(pairs % max(n_rows, 1) + [0, 1])
+        rows = opaque(n_rows, data.draw(ROW_BYTES.filter(lambda size: size < 256)), 0)
+        agree("gather.copy_ranges", rows, pairs, unwritten(len(pairs), rows.shape[1], dtype="u1"))
+
+    @given(
+        st.integers(0, 6).flatmap(lambda count: st.tuples(st.just(count), ranges(count))),
+        st.sampled_from(["f4", "f8"]),
+        st.sampled_from([1, 3, 8, 0]),
+        st.integers(0, 2**32),
+    )
+    def test_add_ranges(self, drawn, dtype, width, seed):
+        n_rows, pairs = drawn
+        size = int((pairs[:, 1] - pairs[:, 0]).sum())
+        rows = values_from_seed(seed, size, np.dtype(dtype), (width,))
+        rows[np.isnan(rows)] = np.inf  # inf - inf is nan too, and one whose bits are the same everywhere
+        with np.errstate(all="ignore"):
+            agree("gather.add_ranges", read_only(rows), pairs, unwritten(n_rows, width, dtype=dtype))
+
+    @given(st.lists(st.integers(0, 4), max_size=5), st.sampled_from(DTYPES), st.sampled_from(ROW_SHAPES))
+    def test_count_and_join_rows(self, sizes, dtype, row_shape):
+        arrays = [read_only(values_from_seed(j, n_rows, dtype, row_shape)) for j, n_rows in enumerate(sizes)]
+        assert agree("gather.count_rows", arrays, unwritten(len(sizes) + 1)) == -1
+        out = unwritten(sum(sizes), int(np.prod(row_shape)) * dtype.itemsize, dtype="u1")
+        assert agree("gather.join_rows", arrays, out) == -1
+        if out.size:
+            assert agree("gather.join_rows", [*arrays, arrays[-1][:0], arrays[0]], out[:-1]) >= 0
+
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            [1.0, 2.0],
+            np.float64(1.0),
+            np.array(1.0),
+            np.zeros((2, 2)),
+            np.zeros((2, 3), "f4"),
+            np.zeros((2, 3), ">f8"),
+            np.zeros((3, 2)).T,
+            np.zeros((2, 6))[:, ::2],
+            np.zeros((2, 3)).view(np.matrix),
+            None,
+        ],
+        ids=["list", "scalar", "0-d", "width", "dtype", "byte order", "transposed", "strided", "subclass", "None"],
+    )
+    @pytest.mark.parametrize("at", [0, 1, 3])
+    def test_count_rows_that_cannot_be_joined(self, odd, at):
+        arrays = [np.zeros((2, 3)) for _ in range(4)]
+        arrays[at] = odd
+        bad = at if at > 0 or type(odd) is not np.ndarray or odd.ndim == 0 or not odd.flags.c_contiguous else 1
+        assert agree("gather.count_rows", arrays, unwritten(5)) == bad
+
+    @given(st.lists(st.sampled_from([[], [1], (), np.zeros(2), np.zeros((0, 2)), np.array(1.0), 1, "ab", None])))
+    def test_kinds(self, nodes):
+        agree("gather.kinds", nodes)
+
+    @given(nested_lists(1, 1), st.booleans())
+    def test_chain(self, drawn, tuples):
+        lists = [tuple(entry) if tuples else entry for entry in drawn[0]]
+        agree("gather.chain", lists, unwritten(len(lists) + 1))
+
+    @given(OFFSETS)
+    def test_nest(self, offsets):
+        agree("gather.nest", [object() for _ in range(offsets[-1])], offsets)
+
+
+class TestLaws:
+    @given(
+        st.integers(0, 6).flatmap(lambda count: st.tuples(st.just(count), ranges(count))),
+        st.sampled_from(["f4", "f8"]),
+        st.sampled_from([1, 2, 5]),
+        st.data(),
+    )
+    def test_add_ranges_is_the_adjoint_of_copy_ranges(self, drawn, dtype, width, data):
+        n_rows, pairs = drawn
+        size = int((pairs[:, 1] - pairs[:, 0]).sum())
+        x, y = (data.draw(whole_numbers(count, dtype, width)) for count in (n_rows, size))
+        copied, added = unwritten(size, width, dtype=dtype), unwritten(n_rows, width, dtype=dtype)
+        row_bytes = width * x.itemsize
+        kernels.gather.copy_ranges(
+            x.view("u1").reshape(n_rows, row_bytes), pairs, copied.view("u1").reshape(size, row_bytes)
+        )
+        kernels.gather.add_ranges(y, pairs, added)
+        assert (copied * y).sum() == (x * added).sum()
+
+    @given(values(dtypes=[np.dtype("f8")]), st.data())
+    def test_a_permutation_and_its_inverse(self, rows, data):
+        order = np.array(data.draw(st.permutations(range(len(rows)))), np.int64)
+        there, back = unwritten(*rows.shape, dtype="f8"), unwritten(*rows.shape, dtype="f8")
+        for source, index, target in ((rows, order, there), (there, np.argsort(order), back)):
+            pairs = unwritten(len(order), 2)
+            assert kernels.gather.index_ranges(index, len(order), pairs) == -1
+            as_bytes = [array.reshape(len(rows), -1).view("u1") for array in (source, target) if array.size]
+            if as_bytes:
+                kernels.gather.copy_ranges(as_bytes[0], pairs, as_bytes[1])
+        if rows.size:
+            assert back.tobytes() == rows.tobytes()
+
+    @given(levels(1, 3).map(lambda drawn: [int64(offsets) for offsets in drawn]))
+    def test_taking_all_gives_the_same_offsets(self, drawn):
+        pairs = np.array([[0, len(drawn[0]) - 1]])
+        for offsets in drawn:
+            taken = unwritten(len(offsets))
+            assert kernels.gather.take_offsets(offsets, pairs, taken) == -1
+            np.testing.assert_array_equal(taken, offsets)
+
+    @given(nested_lists(1, 1))
+    def test_nest_undoes_chain(self, drawn):
+        lists, _ = drawn
+        offsets = unwritten(len(lists) + 1)
+        flat = kernels.gather.chain(lists, offsets)
+        assert kernels.gather.nest(flat, offsets) == lists

@@ -1,0 +1,45 @@
+"""Sequences to a padded array and back."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.kernels.face_to_face import agree, unwritten
+
+
+@st.composite
+def paddable(draw):
+    """Draw rows, offsets, what to fill with, on which side, and the padded length."""
+    sizes = draw(lengths(most=6))
+    row_bytes = draw(st.sampled_from([1, 4, 3, 8, 24, 0]))
+    n_rows = sum(sizes)
+    fill = draw(st.sampled_from(["zeros", "one byte", "any bytes"]))
+    filling = {"zeros": bytes(row_bytes), "one byte": b"\x7f" * row_bytes}.get(fill, bytes(range(row_bytes)))
+    rows = read_only(values_from_seed(n_rows, n_rows, np.dtype("u1"), (row_bytes,)))
+    padded_length = max(sizes, default=0) + draw(st.integers(0, 3))
+    return rows, int64(running_sum(sizes)), np.frombuffer(filling, "u1"), draw(st.booleans()), padded_length
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(paddable())
+    def test_pad_and_unpad_rows(self, drawn):
+        rows, offsets, fill, left, padded_length = drawn
+        shape = (len(offsets) - 1, padded_length, rows.shape[1])
+        agree("pad.pad_rows", rows, offsets, fill, left, unwritten(*shape, dtype="u1"))
+        padded = read_only(values_from_seed(0, shape[0], np.dtype("u1"), shape[1:]))
+        agree("pad.unpad_rows", padded, offsets, left, unwritten(*rows.shape, dtype="u1"))
+
+
+class TestLaws:
+    @given(paddable())
+    def test_unpad_undoes_pad(self, drawn):
+        rows, offsets, fill, left, padded_length = drawn
+        padded = unwritten(len(offsets) - 1, padded_length, rows.shape[1], dtype="u1")
+        back = unwritten(*rows.shape, dtype="u1")
+        kernels.pad.pad_rows(rows, offsets, fill, left, padded)
+        kernels.pad.unpad_rows(padded, offsets, left, back)
+        np.testing.assert_array_equal(back, rows)

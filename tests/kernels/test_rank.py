@@ -1,0 +1,98 @@
+"""Sequences by length, and the order of steps."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.kernels.face_to_face import agree, unwritten
+
+ROW_BYTES = st.sampled_from([4, 1, 2, 8, 16, 3, 24, 256, 0])
+SHAPES = st.sampled_from([(8, 5), (80, 3), (12, 20)])  # most sequences, longest
+OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
+
+
+def steps_of(offsets):
+    """Give the offsets of the steps, by their definition."""
+    sizes = np.diff(offsets)
+    return int64(running_sum(int((sizes > t).sum()) for t in range(sizes.max(initial=0))))
+
+
+@st.composite
+def packable(draw):
+    """Draw offsets, an order of their sequences, the steps and the width of a row."""
+    offsets = draw(OFFSETS)
+    count = len(offsets) - 1
+    by_length = np.argsort(-np.diff(offsets), kind="stable")
+    order = draw(st.sampled_from(["by length", "as they are", "any"]))
+    places = {"by length": by_length, "as they are": range(count)}.get(order)
+    if places is None:
+        places = np.random.default_rng(draw(st.integers(0, 2**32))).permutation(count)
+    row_bytes = draw(ROW_BYTES)
+    if row_bytes == 256 and offsets[-1] > 60:
+        row_bytes = 24
+    return offsets, int64(places), steps_of(offsets), row_bytes
+
+
+def opaque(n_rows, row_bytes):
+    """Make rows of random bytes."""
+    return read_only(values_from_seed(n_rows, n_rows, np.dtype("u1"), (row_bytes,)))
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(OFFSETS)
+    def test_step_offsets_and_rank(self, offsets):
+        steps = steps_of(offsets)
+        agree("rank.step_offsets", offsets, unwritten(len(steps)))
+        agree("rank.rank_by_length", offsets, steps, unwritten(len(offsets) - 1))
+
+    @given(lengths(most=12), st.integers(-2, 45) | st.sampled_from([2**63 - 1, -(2**63)]))
+    def test_count_longer(self, sizes, step):
+        agree("rank.count_longer", int64(sorted(sizes, reverse=True)), step)
+
+    @given(packable())
+    def test_unpack_and_pack(self, drawn):
+        offsets, order, steps, row_bytes = drawn
+        rows = opaque(int(offsets[-1]), row_bytes)
+        out = unwritten(*rows.shape, dtype="u1")
+        agree("rank.unpack_rows", rows, offsets, order, steps, out)
+        agree("rank.pack_rows", rows, offsets, order, steps, out)
+        arrays = [rows[start:stop] for start, stop in pairwise(steps)]
+        assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == -1
+
+    @given(packable().filter(lambda drawn: len(drawn[2]) > 1 and drawn[3] > 0), st.data())
+    def test_pack_steps_names_the_first_of_another_size(self, drawn, data):
+        offsets, order, steps, row_bytes = drawn
+        rows = opaque(int(offsets[-1]) + 1, row_bytes)
+        bad = data.draw(st.integers(0, len(steps) - 2))
+        more = data.draw(st.sampled_from([1, -1]))
+        arrays = [rows[steps[t] : steps[t + 1] + (more if t >= bad else 0)] for t in range(len(steps) - 1)]
+        out = unwritten(int(offsets[-1]), row_bytes, dtype="u1")
+        assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == bad
+
+
+class TestLaws:
+    @given(OFFSETS)
+    def test_rank_is_numpy_stable_sort(self, offsets):
+        steps, order = unwritten(len(steps_of(offsets))), unwritten(len(offsets) - 1)
+        kernels.rank.step_offsets(offsets, steps)
+        np.testing.assert_array_equal(steps, steps_of(offsets))
+        kernels.rank.rank_by_length(offsets, steps, order)
+        np.testing.assert_array_equal(order, np.argsort(-np.diff(offsets), kind="stable"))
+
+    @given(packable())
+    def test_pack_undoes_unpack(self, drawn):
+        offsets, order, steps, row_bytes = drawn
+        rows = opaque(int(offsets[-1]), row_bytes)
+        there, back, from_steps = (unwritten(*rows.shape, dtype="u1") for _ in range(3))
+        kernels.rank.unpack_rows(rows, offsets, order, steps, there)
+        kernels.rank.pack_rows(there, offsets, order, steps, back)
+        np.testing.assert_array_equal(back, rows)
+        arrays = [there[start:stop] for start, stop in pairwise(steps)]
+        assert kernels.rank.pack_steps(arrays, offsets, order, steps, from_steps) == -1
+        np.testing.assert_array_equal(from_steps, rows)

@@ -13,13 +13,15 @@ def index_ranges(index, n_seqs, out):
     return -1
 
 
-def slice_ranges(offsets, start, length, out):
+def slice_ranges(offsets, start, length, ranges, out):
     """Cut a piece out of each sequence; give the first sequence that its piece leaves, or -1."""
+    out[0] = 0
     for s in range(len(offsets) - 1):
         first, size = int(start[s]), int(length[s])
         if first < 0 or size < 0 or first + size > offsets[s + 1] - offsets[s]:
             return s
-        out[s, 0], out[s, 1] = offsets[s] + first, offsets[s] + first + size
+        ranges[s, 0], ranges[s, 1] = offsets[s] + first, offsets[s] + first + size
+        out[s + 1] = out[s] + size
     return -1
 
 
@@ -97,6 +99,16 @@ def _joins(array, like):
     if array.ndim == 0 or array.ndim != like.ndim or array.dtype != like.dtype:
         return False
     return all(array.shape[axis] == like.shape[axis] for axis in range(1, array.ndim))
+
+
+def first_overlap(arrays, out):
+    """Give the first array that shares memory with `out`, or -1."""
+    low, high = out.ctypes.data, out.ctypes.data + out.nbytes
+    for j in range(len(arrays)):
+        first, last = arrays[j].ctypes.data, arrays[j].ctypes.data + arrays[j].nbytes
+        if first < last and low < high and first < high and low < last:
+            return j
+    return -1
 
 
 def join_rows(arrays, out):

@@ -60,13 +60,15 @@ class TestTwins:
             for size in np.diff(offsets).tolist()
         ]
         start, size = int64([first for first, _ in pieces]), int64([last - first for first, last in pieces])
-        assert agree("gather.slice_ranges", offsets, start, size, unwritten(len(pieces), 2)) == -1
+        assert (
+            agree("gather.slice_ranges", offsets, start, size, unwritten(len(pieces), 2), unwritten(len(offsets))) == -1
+        )
 
     @given(OFFSETS, st.data())
     def test_any_slice_ranges(self, offsets, data):
         count = len(offsets) - 1
         start, size = (int64(data.draw(st.lists(NEAR_INT64, min_size=count, max_size=count))) for _ in range(2))
-        agree("gather.slice_ranges", offsets, start, size, unwritten(count, 2))
+        agree("gather.slice_ranges", offsets, start, size, unwritten(count, 2), unwritten(count + 1))
 
     @given(st.integers(0, 6).flatmap(lambda count: st.tuples(st.just(count), ranges(count))))
     def test_check_ranges(self, drawn):
@@ -153,6 +155,14 @@ class TestTwins:
         arrays[at] = odd
         bad = at if at > 0 or type(odd) is not np.ndarray or odd.ndim == 0 or not odd.flags.c_contiguous else 1
         assert agree("gather.count_rows", arrays, unwritten(5)) == bad
+
+    @given(st.tuples(*2 * [st.integers(0, 12)]).map(sorted), st.lists(st.tuples(*2 * [st.integers(0, 12)]).map(sorted)))
+    def test_first_overlap(self, place, places):
+        memory = np.zeros(12, "u1")
+        arrays = [read_only(memory[first:last]) for first, last in places]
+        out = read_only(memory[place[0] : place[1]].reshape(-1, 1).view())  # is only looked at
+        expected = [j for j, array in enumerate(arrays) if np.shares_memory(array, out)]
+        assert agree("gather.first_overlap", arrays, out) == (expected[0] if expected else -1)
 
     @given(st.lists(st.sampled_from([[], [1], (), np.zeros(2), np.zeros((0, 2)), np.array(1.0), 1, "ab", None])))
     def test_kinds(self, nodes):

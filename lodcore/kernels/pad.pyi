@@ -1,0 +1,13 @@
+import numpy as np
+import numpy.typing as npt
+
+def pad_rows(
+    rows: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
+    fill: npt.NDArray[np.uint8],
+    left: bool,
+    out: npt.NDArray[np.uint8],
+) -> None: ...
+def unpad_rows(
+    padded: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], left: bool, out: npt.NDArray[np.uint8]
+) -> None: ...

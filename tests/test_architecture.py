@@ -1,0 +1,201 @@
+"""The house: who imports whom, twins face to face, and what stands beside each kernel."""
+
+import ast
+import doctest
+import inspect
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import lodcore
+from lodcore import kernels
+
+ROOT = Path(__file__).resolve().parents[1]
+KERNELS = sorted(path.stem for path in (ROOT / "lodcore/kernels").glob("*.pyx"))
+MODULES = sorted(path for path in (ROOT / "lodcore").rglob("*.py*") if path.suffix in (".py", ".pyx"))
+REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
+TWINS = [ROOT / "reference/kernels" / f"{name}.py" for name in KERNELS]
+FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(getattr(lodcore, name))]
+LONGEST = 450  # lines of a file
+
+# A module imports only from those before it; the name of a package stands for all that is in it.
+BASE = ["errors", "memory", "kernels", "core"]
+STRUCTURES = ["structure", "lod_making", "lod", "nested"]
+TENSORS = ["show", "making", "conversion", "tensor"]
+ARRAYS = ["elements", "indices_map", "tensor_array"]
+ORDER = [*BASE, *STRUCTURES, *TENSORS, *ARRAYS, "ops", "lodcore", "demo", "__main__"]
+
+not_on_reference = pytest.mark.not_on_reference
+
+
+def path_id(path):
+    return str(path.relative_to(ROOT))
+
+
+def place(module):
+    """Find the place of a module, given with its dots, in the order."""
+    name = [*module.split("."), "lodcore"][1]
+    assert name in ORDER, f"{module} is new: give it a place in ORDER"
+    return ORDER.index(name)
+
+
+def module_of(path):
+    """Give the name of the module in a file."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def syntax_tree(path):
+    """Parse a file; of Cython, the imports."""
+    text = path.read_text()
+    if path.suffix == ".pyx":
+        lines = [line for line in text.splitlines() if line.startswith(("import ", "cimport ", "from "))]
+        text = "\n".join(lines).replace("cimport", "import")
+    return ast.parse(text)
+
+
+def when_loaded(path):
+    """List the nodes of a file that run when it is loaded: not those inside functions or under TYPE_CHECKING."""
+    found, waiting = [], [syntax_tree(path)]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def imports(found):
+    """List the modules that nodes import."""
+    modules = set()
+    for node in found:
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{ast.unparse(node)}: imports are absolute"
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules |= {name if is_module(name) else node.module for name in names}
+    return modules
+
+
+def is_module(name):
+    """Tell whether a dotted name is a module of the project, or a package."""
+    path = ROOT.joinpath(*name.split("."))
+    return path.is_dir() or any(path.with_suffix(suffix).exists() for suffix in (".py", ".pyx"))
+
+
+def nodes(path, kind):
+    """List the nodes of a kind in a file."""
+    return [node for node in ast.walk(syntax_tree(path)) if isinstance(node, kind)]
+
+
+# -- imports -------------------------------------------------------------------------------------------------------
+
+
+@not_on_reference
+@pytest.mark.parametrize("path", MODULES, ids=path_id)
+def test_imports_run_one_way(path):
+    here = module_of(path)
+    for module in imports(when_loaded(path)):
+        if module.split(".")[0] == "lodcore" and module.split(".")[1:2] != here.split(".")[1:2]:
+            assert place(module) < place(here), f"{here} imports {module}"
+
+
+@not_on_reference
+@pytest.mark.parametrize("path", [*MODULES, *REFERENCE], ids=path_id)
+def test_library_and_reference_are_apart(path):
+    forbidden = {"tests", "reference"} if path in MODULES else {"tests", "lodcore"}
+    assert not {module.split(".")[0] for module in imports(ast.walk(syntax_tree(path)))} & forbidden
+
+
+@not_on_reference
+@pytest.mark.parametrize("path", MODULES, ids=path_id)
+def test_kernels_are_called_by_module_attribute(path):
+    """So that another tree of kernels can stand in: `kernels.gather.copy_ranges(...)`, looked up at each call."""
+    imported = imports(ast.walk(syntax_tree(path)))
+    if path.parent.name != "kernels":
+        assert not {module for module in imported if module.startswith("lodcore.kernels.")}
+    kept = [node for node in when_loaded(path) if isinstance(node, ast.Attribute)]
+    assert not [node for node in kept if ast.unparse(node).startswith("kernels.")]
+
+
+# -- kernels and their twins ---------------------------------------------------------------------------------------
+
+
+def public_functions(module):
+    """List the public functions of a module, with the names of their parameters."""
+    return {
+        name: list(inspect.signature(function).parameters)
+        for name, function in vars(module).items()
+        if not name.startswith("_") and callable(function) and not inspect.isclass(function)
+    }
+
+
+@not_on_reference
+def test_kernels_are_listed():
+    assert sorted(kernels.__all__) == KERNELS
+
+
+@not_on_reference
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernel_has_a_twin_with_the_same_parameters(name):
+    assert public_functions(getattr(kernels, name)) == public_functions(import_module(f"reference.kernels.{name}"))
+
+
+@not_on_reference
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernel_has_stub_tests_and_benchmark(name):
+    for path in (
+        f"lodcore/kernels/{name}.pyi",
+        f"tests/kernels/test_{name}.py",
+        f"asv_benchmarks/benchmarks/{name}.py",
+    ):
+        assert (ROOT / path).exists(), f"{path} is missing"
+
+
+@not_on_reference
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_is_compared_with_its_twin(name):
+    compared = (ROOT / f"tests/kernels/test_{name}.py").read_text()
+    for function in public_functions(import_module(f"reference.kernels.{name}")):
+        assert f'agree("{name}.{function}", ' in compared, f"no test compares {name}.{function} with its twin"
+
+
+@not_on_reference
+@pytest.mark.parametrize("path", TWINS, ids=path_id)
+def test_twins_are_plain(path):
+    """Loops, indexing and arithmetic, so that a twin is right at a glance."""
+    imported = [ast.unparse(node) for node in nodes(path, (ast.Import, ast.ImportFrom))]
+    assert set(imported) <= {"from numpy import ndarray"}, "a twin needs at most the class of arrays"
+    assert not nodes(path, ast.Slice), "a twin does not slice"
+    attributes = {node.attr for node in nodes(path, ast.Attribute)}
+    facts = {"shape", "ndim", "dtype", "nbytes", "flags", "c_contiguous", "ctypes", "data"}
+    assert attributes <= facts | {"append", "tobytes"}, "a twin uses no methods of arrays"
+    called = {node.func.id for node in nodes(path, ast.Call) if isinstance(node.func, ast.Name)}
+    assert called <= {"range", "len", "int", "all", "type", "isinstance", "_joins"}, "a twin leaves nothing to others"
+
+
+# -- words and sizes -----------------------------------------------------------------------------------------------
+
+
+@not_on_reference
+@pytest.mark.parametrize("name", lodcore.__all__)
+def test_public_names_have_docstrings(name):
+    assert inspect.getdoc(getattr(lodcore, name))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_public_functions_have_examples_that_run(name):
+    (example,) = doctest.DocTestFinder(recurse=False).find(getattr(lodcore, name), name)
+    assert example.examples, f"{name} shows no example"
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+@not_on_reference
+def test_files_are_short():
+    headers = (ROOT / "lodcore").rglob("*.h")
+    sizes = {path_id(path): len(path.read_text().splitlines()) for path in [*MODULES, *headers, *REFERENCE]}
+    assert not {path: size for path, size in sizes.items() if size > LONGEST}

@@ -27,4 +27,15 @@ static PyObject *empty_array(PyArray_Descr *dtype, int ndim, npy_intp *shape)
     return PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, shape, NULL, NULL, 0, NULL);
 }
 
+/* Make an instance of a subclass without going through its own __new__. */
+static PyObject *instance_of(PyObject *base, PyObject *type)
+{
+    PyObject *nothing = PyTuple_New(0);
+    if (nothing == NULL)
+        return NULL;
+    PyObject *made = ((PyTypeObject *)base)->tp_new((PyTypeObject *)type, nothing, NULL);
+    Py_DECREF(nothing);
+    return made;
+}
+
 #endif

@@ -8,6 +8,7 @@ The memory of a block is a `bytes` object, which NumPy can never make writable. 
 arrays over it: whatever is done to their shape or dtype does not reach the LoD.
 """
 
+cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
@@ -24,6 +25,7 @@ from lodcore.memory import LIMIT, check_out, check_size
 cdef extern from "core.h":
     object array_over(object base, cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape, cnp.npy_intp* strides,
                       const void* data, bint writable)
+    object instance_of(object base, object type)
     object empty_array(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape)
 
 cdef extern from "numpy/arrayobject.h":
@@ -92,10 +94,9 @@ cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop
                       cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))
 
 
-def new_rows(str where, LoDTensorBody x, int64_t n_rows, out=None):
-    """Make (or check) the array for a result of `n_rows` rows like those of x."""
+def new_rows(str where, cnp.ndarray values not None, int64_t n_rows, out=None):
+    """Make (or check) the array for a result of `n_rows` rows like those of `values`."""
     cdef cnp.npy_intp shape[64]
-    cdef cnp.ndarray values = x._values
     cdef int64_t row_bytes = cnp.PyArray_ITEMSIZE(values)
     cdef int axis, ndim = cnp.PyArray_NDIM(values)
     for axis in range(1, ndim):
@@ -189,6 +190,7 @@ def any_int64(given, where, error):
 # -- structure -------------------------------------------------------------------------------------------------
 
 
+@cython.no_gc
 cdef class LoDBody:
     """The fields of a LoD, and what reads them."""
 
@@ -324,7 +326,7 @@ cdef class LoDBody:
 
 cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t num_levels, Py_ssize_t num_rows):
     """Make a LoD of a block that is known to be right."""
-    cdef LoDBody lod = LoDBody.__new__(LOD)
+    cdef LoDBody lod = <LoDBody> instance_of(LoDBody, LOD)
     lod._memory, lod._block, lod._count = memory, block, count
     lod._num_levels, lod._num_rows = num_levels, num_rows
     return lod
@@ -433,6 +435,10 @@ cdef class Splitter:
     def __next__(self):
         if self.at >= self.count:
             raise StopIteration
+        return self.following()
+
+    cdef LoDBody following(self):
+        """Give the next LoD; there is one."""
         cdef Py_ssize_t size = self.outer[self.at + 1] - self.outer[self.at], rows = size, k
         cdef const int64_t* block = self.place
         self.at += 1
@@ -445,6 +451,7 @@ cdef class Splitter:
 # -- tensors ---------------------------------------------------------------------------------------------------
 
 
+@cython.no_gc
 cdef class LoDTensorBody:
     """The fields of a LoDTensor, and indexing that computes nothing."""
 
@@ -452,7 +459,7 @@ cdef class LoDTensorBody:
     cdef LoDBody _lod
     cdef object _bytes
 
-    def __cinit__(self, *args, **kwargs):
+    def __cinit__(self):
         self._values = NO_ROWS
         self._lod = NO_LEVELS
 
@@ -465,6 +472,11 @@ cdef class LoDTensorBody:
     def lod(self):
         """The structure: LoD."""
         return self._lod
+
+    @property
+    def offsets(self):
+        """Offsets of the outermost level: int64, read-only."""
+        return self._lod.array(0 if self._lod._num_levels else self._lod._level(0))
 
     cdef int check(self) except -1:
         """Make sure that nobody gave the values another shape in place."""
@@ -525,7 +537,7 @@ cdef class LoDTensorBody:
 
 cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
     """Make a LoDTensor of values and structure that are known to agree."""
-    cdef LoDTensorBody x = LoDTensorBody.__new__(TENSOR)
+    cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
     x._values, x._lod = values, lod
     return x
 
@@ -558,7 +570,7 @@ cdef class Sequences:
             self.at += 1
             self.x.check()
             return view_rows(self.x._values, self.x._lod._block[self.at - 1], self.x._lod._block[self.at])
-        lod = next(self.lods)
+        lod = self.lods.following()
         self.at += 1
         start = self.row
         self.row += lod._num_rows

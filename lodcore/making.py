@@ -94,9 +94,8 @@ class Makers:
         if kernels.gather.count_ranges(ranges, offsets) >= 0:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows")
         total = offsets.item(len(ranges))
-        flat = core.new_tensor(rows, LoD.from_offsets(num_rows=len(rows)))
-        taken = core.new_rows(where, flat, total)
-        kernels.gather.copy_ranges(flat._rows(), ranges, core.as_bytes(taken))
+        taken = core.new_rows(where, rows, total)
+        kernels.gather.copy_ranges(core.as_bytes(rows), ranges, core.as_bytes(taken))
         x: LoDTensor = core.new_tensor(taken, core.make_lod([offsets], total))
         return x
 

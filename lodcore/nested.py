@@ -11,9 +11,8 @@ import numpy.typing as npt
 from lodcore import core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.memory import check_out
 
-__all__ = ["as_lines", "as_values", "join_arrays", "levels_and_leaves", "nest", "values_of_leaves"]
+__all__ = ["as_lines", "as_values", "join_arrays", "join_rows", "levels_and_leaves", "nest", "values_of_leaves"]
 
 DEEPEST = 64  # levels; more are a list that contains itself
 Array = np.ndarray[Any, Any]
@@ -138,25 +137,43 @@ def join_arrays(
     """
     offsets = core.new_offsets(len(arrays) + 1)
     bad = kernels.gather.count_rows(arrays, offsets)
-    if bad >= 0 or dtype is not None or not len(arrays):
+    if bad >= 0 or dtype is not None or not len(arrays) or not _plain(arrays[0].dtype):
         arrays = _alike(where, arrays, dtype)
         kernels.gather.count_rows(arrays, offsets)
         if not len(arrays):
             arrays = [np.empty(0, dtype)]
-    like = arrays[0]
-    if like.dtype.hasobject or not like.dtype.isnative or not like.flags.aligned:
-        raise DTypeError(f"{where}: arrays: have dtype {like.dtype}; Python objects have no fixed size")
-    shape = (offsets.item(len(offsets) - 1), *like.shape[1:])
-    if out is None:
-        joined: Array = core.new_rows(where, core.new_tensor(like, LoD.from_offsets(num_rows=len(like))), shape[0])
-    else:
-        check_out(where, out, shape, like.dtype)
-        if any(np.may_share_memory(out, array) for array in arrays):
-            raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
-        joined = out
-    if kernels.gather.join_rows(arrays, core.as_bytes(joined)) >= 0:
+    return join_rows(where, arrays, offsets.item(len(offsets) - 1), out), offsets
+
+
+def join_rows(where: str, arrays: Sequence[Any], num_rows: int, out: Array | None) -> Array:
+    """Put the rows of arrays that `count_rows` found alike behind each other.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    arrays : list of ndarray
+        At least one.
+    num_rows : int
+        Rows of all together.
+    out : ndarray or None
+        Where to write the rows.
+
+    Returns
+    -------
+    ndarray
+    """
+    joined: Array = core.new_rows(where, arrays[0], num_rows, out)
+    target = core.as_bytes(joined)
+    if out is not None and kernels.gather.first_overlap(arrays, target) >= 0:
+        raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+    if kernels.gather.join_rows(arrays, target) >= 0:
         raise ShapeError(f"{where}: arrays: changed while they were read")
-    return joined, offsets
+    return joined
+
+
+def _plain(dtype: np.dtype[Any]) -> bool:
+    return dtype.isnative and not dtype.hasobject
 
 
 def _alike(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -> list[Array]:

@@ -155,12 +155,6 @@ class LoDTensor(core.LoDTensorBody, Makers, Conversions, Tensor):
     # -- questions -----------------------------------------------------------------------------------------
 
     @property
-    def offsets(self) -> npt.NDArray[np.int64]:
-        """Offsets of the outermost level: int64, read-only."""
-        offsets: npt.NDArray[np.int64] = self.lod.offsets(0)
-        return offsets
-
-    @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Lengths of the outermost level: int64."""
         lengths: npt.NDArray[np.int64] = self.lod.lengths(0)
@@ -219,7 +213,7 @@ class LoDTensor(core.LoDTensorBody, Makers, Conversions, Tensor):
             return False
         return np.array_equal(self.values, other.values, equal_nan=self.dtype.kind in "fcmM")
 
-    def _take(self, where: str, level: int, ranges: Array, size: int, out: Array | None) -> LoDTensor:
+    def _take(self, where: str, level: int, ranges: Array, size: int, out: Array | None, upper: Any = ()) -> LoDTensor:
         """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
 
         Parameters
@@ -234,16 +228,18 @@ class LoDTensor(core.LoDTensorBody, Makers, Conversions, Tensor):
             The sum of the sizes of the ranges.
         out : ndarray or None
             Where to write the rows.
+        upper : list of ndarray
+            Offsets of levels to stand before.
 
         Returns
         -------
         LoDTensor
-            Without the levels before `level`.
+            The upper levels, `level` and the levels below.
         """
         levels, total = take_levels(where, self.lod, level, ranges, size)
-        rows = core.new_rows(where, self, total, out)
+        rows = core.new_rows(where, self.values, total, out)
         kernels.gather.copy_ranges(self._rows(), ranges, core.as_bytes(rows))
-        x: LoDTensor = core.new_tensor(rows, core.make_lod(levels, total))
+        x: LoDTensor = core.new_tensor(rows, core.make_lod([*upper, *levels], total))
         return x
 
     # -- protocols -----------------------------------------------------------------------------------------

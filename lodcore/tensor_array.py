@@ -146,12 +146,14 @@ class TensorArray:
     def _elements(self, name: str) -> list[Any]:
         """List all elements, refusing holes before a list of that size is made."""
         known = len(self._source) if self._source is not None else 0
-        written = sum(at >= known for at in self._items)
+        written = sum([at >= known for at in self._items]) if known else len(self._items)
         if known + written < self._size:
             hole = known
             while hole in self._items:
                 hole += 1
             raise IndexError(f"TensorArray.{name}: index: is {hole}, a hole; the size is {self._size}")
+        if written == self._size:
+            return list(map(self._items.__getitem__, range(self._size)))
         return [self._element(name, at) for at in range(self._size)]
 
     @property
@@ -374,7 +376,7 @@ class TensorArray:
             order = np.arange(count)
         indices_map = IndicesMap(lod, k, order, steps)
         if k == lod.num_levels - 1:
-            buffer = core.new_rows("TensorArray.unpack", x, lod.num_rows, out)
+            buffer = core.new_rows("TensorArray.unpack", x.values, lod.num_rows, out)
             kernels.rank.unpack_rows(x._rows(), offsets, order, steps, core.as_bytes(buffer))
             levels = [steps]
         else:
@@ -425,46 +427,49 @@ class TensorArray:
         lod, k = indices_map.lod, indices_map.level
         if lod._level(level) != k:
             raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
-        offsets, order, steps = lod._view(k), indices_map._order, indices_map._steps
-        elements = None if self._untouched and isinstance(self._source, LoDTensor) else self._elements("pack")
-        check_sizes(where, self._source.lengths if elements is None else self.sizes(), steps)
         upper = [lod.offsets(j) for j in range(k + 1)]
-        if elements is not None and not any(isinstance(element, LoDTensor) for element in elements):
-            return self._pack_arrays(elements, indices_map, upper, out)
+        if self._untouched and isinstance(self._source, LoDTensor):
+            check_sizes(where, self._source.lengths, indices_map._steps)
+            if self._source.num_levels == 1:
+                return self._pack_buffer(self._source, indices_map, upper, out)
+            elements = []
+        else:
+            elements = self._elements("pack")
+            counted = core.new_int64(len(elements) + 1)
+            alike = kernels.gather.count_rows(elements, counted) < 0
+            if not alike:
+                counted[0] = 0
+                np.cumsum(self.sizes(), out=counted[1:])
+            if not np.array_equal(counted, indices_map._steps):
+                check_sizes(where, counted[1:] - counted[:-1], indices_map._steps)
+            if alike or not any(isinstance(element, LoDTensor) for element in elements):
+                return self._pack_arrays(elements if alike else one_kind(where, elements), indices_map, upper, out)
         flat = self.concat(0)
-        if not isinstance(flat, LoDTensor):
-            whole = self._source
-            rows = core.new_rows(where, whole, whole.num_rows, out)
-            kernels.rank.pack_rows(whole._rows(), offsets, order, steps, core.as_bytes(rows))
-            packed: LoDTensor = core.new_tensor(rows, core.make_lod(upper, len(rows)))
-            return packed
         back = np.empty(len(indices_map), np.int64)
         back[indices_map.values] = np.arange(len(back))
-        taken = flat._take(where, 0, index_ranges(where, back, len(back)), len(back), out)
-        levels = [*upper, *(taken.lod.offsets(j) for j in range(taken.lod.num_levels))]
-        packed = core.new_tensor(taken.values, core.make_lod(levels, taken.lod.num_rows))
+        packed: LoDTensor = flat._take(where, 0, index_ranges(where, back, len(back)), len(back), out, upper)
+        return packed
+
+    @staticmethod
+    def _pack_buffer(steps: LoDTensor, indices_map: IndicesMap, upper: list[Array], out: Array | None) -> LoDTensor:
+        """Pack rows that lie behind each other, step by step."""
+        rows = core.new_rows("TensorArray.pack", steps.values, steps.num_rows, out)
+        offsets = indices_map.lod._view(indices_map.level)
+        kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, core.as_bytes(rows))
+        packed: LoDTensor = core.new_tensor(rows, core.make_lod(upper, len(rows)))
         return packed
 
     @staticmethod
     def _pack_arrays(elements: list[Any], indices_map: IndicesMap, upper: list[Array], out: Array | None) -> LoDTensor:
-        """Pack one ndarray a step."""
+        """Pack one ndarray a step; without any step all sequences are empty, and only their structure comes back."""
         where = "TensorArray.pack"
-        if not elements:  # no step: all sequences are empty, and only their structure comes back
-            like = np.empty(0)
-            rows = core.new_rows(where, core.new_tensor(like, LoD.from_offsets(num_rows=0)), 0, out)
-            empty: LoDTensor = core.new_tensor(rows, core.make_lod(upper, 0))
-            return empty
-        counted = core.new_int64(len(elements) + 1)
-        if kernels.gather.count_rows(elements, counted) >= 0:
-            elements = one_kind(where, elements)
-        like = as_values(f"{where}: element 0", elements[0])
         total = int(indices_map._steps[-1])
-        rows = core.new_rows(where, core.new_tensor(like, LoD.from_offsets(num_rows=len(like))), total, out)
-        for element in elements if out is not None else ():
-            if np.may_share_memory(out, element):
-                raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+        rows = core.new_rows(where, as_values(where, elements[0]) if elements else np.empty(0), total, out)
+        target = core.as_bytes(rows)
+        if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
+            raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
         offsets = indices_map.lod._view(indices_map.level)
-        bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, core.as_bytes(rows))
+        bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, target)
         if bad >= 0:
             raise ShapeError(f"{where}: element {bad}: changed while it was read")
         packed: LoDTensor = core.new_tensor(rows, core.make_lod(upper, total))

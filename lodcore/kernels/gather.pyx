@@ -4,11 +4,12 @@ Rows that are only moved are opaque bytes: uint8, shape (n_rows, row_bytes). A r
 """
 
 cimport numpy as cnp
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.string cimport memcpy
 
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
+    int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
     void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
                          int64_t count, char* out, int64_t out_rows)
 
@@ -56,7 +57,7 @@ def index_ranges(const int64_t[::1] index not None, int64_t n_seqs, int64_t[:, :
 
 def slice_ranges(
     const int64_t[::1] offsets not None, const int64_t[::1] start not None, const int64_t[::1] length not None,
-    int64_t[:, ::1] out not None,
+    int64_t[:, ::1] ranges not None, int64_t[::1] out not None,
 ):
     """Cut a piece out of each sequence.
 
@@ -65,8 +66,10 @@ def slice_ranges(
     offsets : int64, shape (n_seqs + 1,)
     start, length : int64, shape (n_seqs,)
         Any values; each is read once. 0 <= start, 0 <= length, start + length <= the sequence's length.
-    out : int64, shape (n_seqs, 2)
-        Its content after a bad piece is of no use.
+    ranges : int64, shape (n_seqs, 2)
+        Where the pieces lie.
+    out : int64, shape (n_seqs + 1,)
+        The offsets of the pieces. The content of both after a bad piece is of no use.
 
     Returns
     -------
@@ -74,23 +77,27 @@ def slice_ranges(
         The first sequence that its piece leaves, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
-    if n_seqs == 0:
-        return -1
     cdef const int64_t* source = &offsets[0]
-    cdef const int64_t* starts = &start[0]
-    cdef const int64_t* lengths = &length[0]
-    cdef int64_t* result = &out[0, 0]
-    cdef int64_t here, first, size
+    cdef const int64_t* starts = &start[0] if n_seqs else NULL
+    cdef const int64_t* lengths = &length[0] if n_seqs else NULL
+    cdef int64_t* pairs = &ranges[0, 0] if n_seqs else NULL
+    cdef int64_t* result = &out[0]
+    cdef int64_t here, first, size, total = 0
     with nogil:
+        result[0] = 0
         for s in range(n_seqs):
             here = source[s + 1] - source[s]
             first = read_once(starts + s)
             size = read_once(lengths + s)
-            if first < 0 or size < 0 or first > here or size > here - first:
+            # as unsigned numbers negative ones are too large as well
+            if <uint64_t> first > <uint64_t> here or <uint64_t> size > <uint64_t> (here - first):
                 bad = s
                 break
-            result[2 * s] = source[s] + first
-            result[2 * s + 1] = source[s] + first + size
+            first += source[s]
+            pairs[2 * s] = first
+            pairs[2 * s + 1] = first + size
+            total += size
+            result[s + 1] = total
     return bad
 
 
@@ -174,26 +181,12 @@ def take_offsets(const int64_t[::1] offsets not None, int64_t[:, ::1] ranges not
     int
         The first range that makes the sum overflow, -1 if there is none.
     """
-    cdef Py_ssize_t count = ranges.shape[0], j, bad = -1
+    cdef Py_ssize_t count = ranges.shape[0], bad
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* place = &ranges[0, 0] if count else NULL
     cdef int64_t* result = &out[0]
-    cdef int64_t s, start, stop, base, total = 0
     with nogil:
-        result[0] = 0
-        result += 1
-        for j in range(count):
-            start, stop = place[2 * j], place[2 * j + 1]
-            base = source[start]
-            if source[stop] - base > INT64_MAX - total:
-                bad = j
-                break
-            place[2 * j], place[2 * j + 1] = base, source[stop]
-            base -= total
-            for s in range(start + 1, stop + 1):
-                result[0] = source[s] - base
-                result += 1
-            total = source[stop] - base
+        bad = take_range_offsets(source, place, count, result)
     return bad
 
 
@@ -288,6 +281,32 @@ cdef bint joins(cnp.ndarray array, cnp.ndarray like):
         if cnp.PyArray_DIM(array, axis) != cnp.PyArray_DIM(like, axis):
             return False
     return cnp.PyArray_DESCR(array) is cnp.PyArray_DESCR(like) or array.dtype == like.dtype
+
+
+def first_overlap(arrays, const unsigned char[:, ::1] out not None):
+    """Find an array that shares memory with `out`.
+
+    Parameters
+    ----------
+    arrays : list of C-contiguous ndarrays
+    out : uint8, shape (n_rows, row_bytes)
+
+    Returns
+    -------
+    int
+        The first one, -1 if there is none.
+    """
+    cdef Py_ssize_t j = 0, size = out.shape[0] * out.shape[1]
+    cdef const char* low = <const char*> &out[0, 0] if size else NULL
+    cdef const char* data
+    cdef cnp.ndarray array
+    for entry in arrays:
+        array = entry
+        data = <const char*> cnp.PyArray_DATA(array)
+        if size and cnp.PyArray_NBYTES(array) and data < low + size and low < data + cnp.PyArray_NBYTES(array):
+            return j
+        j += 1
+    return -1
 
 
 def join_rows(arrays, unsigned char[:, ::1] out not None):

@@ -2,6 +2,9 @@
 
 from libc.stdint cimport int64_t
 
+cdef extern from "rows.h" nogil:
+    void rebase_offsets(const int64_t* offsets, int64_t count, int64_t* out)
+
 
 def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] out not None):
     """Cut the sequences from `start` to `stop` out of a level, so that they start at 0 again.
@@ -13,14 +16,11 @@ def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t sto
         0 <= start <= stop <= n_seqs.
     out : int64, shape (stop - start + 1,)
     """
-    cdef Py_ssize_t count = stop - start + 1, s
+    cdef Py_ssize_t count = stop - start + 1
     cdef const int64_t* source = &offsets[start]
     cdef int64_t* result = &out[0]
-    cdef int64_t base
     with nogil:
-        base = source[0]
-        for s in range(count):
-            result[s] = source[s] - base
+        rebase_offsets(source, count, result)
 
 
 def compose(const int64_t[::1] outer not None, const int64_t[::1] inner not None, int64_t[::1] out not None):

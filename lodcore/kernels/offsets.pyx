@@ -4,7 +4,11 @@ from libc.stdint cimport int64_t
 
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
+    int64_t add_lengths(const int64_t* lengths, int64_t n_seqs, int64_t* out)
+    void differences(const int64_t* offsets, int64_t n_seqs, int64_t* out)
+    void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
     void fill_ids(const int64_t* offsets, int64_t n_seqs, int64_t* out)
+    void fill_positions(const int64_t* offsets, int64_t n_seqs, int64_t* out)
 
 
 def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out not None):
@@ -22,18 +26,11 @@ def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out n
     int
         The first length that is negative or makes the sum overflow, -1 if there is none.
     """
-    cdef Py_ssize_t n_seqs = lengths.shape[0], s, bad
+    cdef Py_ssize_t n_seqs = lengths.shape[0], bad
     cdef const int64_t* source = &lengths[0] if n_seqs else NULL
     cdef int64_t* result = &out[0]
-    cdef int64_t total = 0, signs = 0, length
     with nogil:
-        result[0] = 0
-        for s in range(n_seqs):
-            length = read_once(source + s)
-            total = <int64_t>(<unsigned long long>total + <unsigned long long>length)
-            signs |= length | total
-            result[s + 1] = total
-        bad = -1 if signs >= 0 else first_fall(result, n_seqs) - 1
+        bad = -1 if add_lengths(source, n_seqs, result) >= 0 else first_fall(result, n_seqs) - 1
     return bad
 
 
@@ -54,12 +51,11 @@ def lengths_from_offsets(const int64_t[::1] offsets not None, int64_t[::1] out n
     offsets : int64, shape (n_seqs + 1,)
     out : int64, shape (n_seqs,)
     """
-    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0] if n_seqs else NULL
     with nogil:
-        for s in range(n_seqs):
-            result[s] = source[s + 1] - source[s]
+        differences(source, n_seqs, result)
 
 
 def first_bad_offset(const int64_t[::1] offsets not None, int64_t stop):
@@ -78,13 +74,11 @@ def first_bad_offset(const int64_t[::1] offsets not None, int64_t stop):
         The first position that is wrong: 0 if it is not 0, else one below its left neighbour, else the last
         if it is not `stop`; -1 if there is none.
     """
-    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, bad = -1
     cdef const int64_t* source = &offsets[0]
     cdef int64_t signs
     with nogil:
-        signs = source[0]
-        for s in range(n_seqs):  # differences of numbers that are not negative cannot overflow
-            signs |= source[s + 1] | <int64_t>(<unsigned long long>source[s + 1] - <unsigned long long>source[s])
+        offset_signs(source, n_seqs, &signs)
         if source[0] != 0:
             bad = 0
         elif signs < 0:
@@ -140,15 +134,13 @@ def positions(const int64_t[::1] offsets not None, int64_t[::1] out not None):
     offsets : int64, shape (n_seqs + 1,), in rows
     out : int64, shape (n_rows,)
     """
-    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, r
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     if out.shape[0] == 0:
         return
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
     with nogil:
-        for s in range(n_seqs):
-            for r in range(source[s], source[s + 1]):
-                result[r] = r - source[s]
+        fill_positions(source, n_seqs, result)
 
 
 def offsets_from_segment_ids(const int64_t[::1] ids not None, int64_t[::1] out not None):

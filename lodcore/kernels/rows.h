@@ -25,12 +25,126 @@ static inline int64_t read_once(const int64_t *place)
 #define LODCORE_UNUSED
 #endif
 
-enum { CHUNK = 32, SHORT = 512, AHEAD = 8, BLOCK = 32, GROUP = 8 };
+enum { CHUNK = 64, SHORT = 512, AHEAD = 8, FAR = 16, LINE = 64, BLOCK = 16 };
+
+/* Loops over integers and bytes gain from wider registers: the same body is compiled twice, and a check at run time
+ * chooses. Results are the same bits. LODCORE_SIMD=none forces the plain path. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define LODCORE_WIDE __attribute__((target("avx2")))
+static LODCORE_UNUSED int has_wide(void)
+{
+    static int known = -1;
+    if (known < 0) {
+        const char *wish = getenv("LODCORE_SIMD");
+        known = __builtin_cpu_supports("avx2") && !(wish != NULL && strcmp(wish, "none") == 0);
+    }
+    return known;
+}
+#else
+#define LODCORE_WIDE
+#define has_wide() 0
+#endif
+#if defined(__GNUC__)
+#define LODCORE_BODY static inline __attribute__((always_inline)) void
+#else
+#define LODCORE_BODY static inline void
+#endif
+#define LODCORE_TWICE(NAME, PARAMETERS, ARGUMENTS)                            \
+    static LODCORE_UNUSED LODCORE_WIDE void NAME##_wide PARAMETERS            \
+    {                                                                         \
+        NAME##_body ARGUMENTS;                                                \
+    }                                                                         \
+    static LODCORE_UNUSED void NAME PARAMETERS                                \
+    {                                                                         \
+        if (has_wide())                                                       \
+            NAME##_wide ARGUMENTS;                                            \
+        else                                                                  \
+            NAME##_body ARGUMENTS;                                            \
+    }
+
+/* out[s] = offsets[s + 1] - offsets[s] */
+LODCORE_BODY differences_body(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict out)
+{
+    for (int64_t s = 0; s < n_seqs; s++)
+        out[s] = offsets[s + 1] - offsets[s];
+}
+LODCORE_TWICE(differences, (const int64_t *offsets, int64_t n_seqs, int64_t *out), (offsets, n_seqs, out))
+
+/* out[s] = offsets[s] - offsets[0] */
+LODCORE_BODY rebase_offsets_body(const int64_t *restrict offsets, int64_t count, int64_t *restrict out)
+{
+    int64_t base = offsets[0];
+    for (int64_t s = 0; s < count; s++)
+        out[s] = offsets[s] - base;
+}
+LODCORE_TWICE(rebase_offsets, (const int64_t *offsets, int64_t count, int64_t *out), (offsets, count, out))
+
+/* The sign bit is set if an offset is negative or below the one before. */
+LODCORE_BODY offset_signs_body(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict signs)
+{
+    uint64_t any = (uint64_t)offsets[0];
+    for (int64_t s = 0; s < n_seqs; s++) /* differences of numbers that are not negative cannot overflow */
+        any |= (uint64_t)offsets[s + 1] | ((uint64_t)offsets[s + 1] - (uint64_t)offsets[s]);
+    *signs = (int64_t)any;
+}
+LODCORE_TWICE(offset_signs, (const int64_t *offsets, int64_t n_seqs, int64_t *signs), (offsets, n_seqs, signs))
+
+/* Running sums of lengths, four at a time; the sign bit of the result is set if a length or a sum is negative. */
+static LODCORE_UNUSED int64_t add_lengths(const int64_t *lengths, int64_t n_seqs, int64_t *restrict out)
+{
+    uint64_t total = 0, signs = 0;
+    int64_t s = 0;
+    *out++ = 0;
+    for (; s + 4 <= n_seqs; s += 4) {
+        uint64_t a = (uint64_t)read_once(lengths + s), b = (uint64_t)read_once(lengths + s + 1);
+        uint64_t c = (uint64_t)read_once(lengths + s + 2), d = (uint64_t)read_once(lengths + s + 3);
+        uint64_t ab = a + b, abc = ab + c, abcd = ab + (c + d);
+        signs |= a | b | c | d;
+        out[s] = (int64_t)(total + a);
+        out[s + 1] = (int64_t)(total + ab);
+        out[s + 2] = (int64_t)(total + abc);
+        signs |= (total + a) | (total + ab) | (total + abc);
+        total += abcd;
+        out[s + 3] = (int64_t)total;
+        signs |= total;
+    }
+    for (; s < n_seqs; s++) {
+        uint64_t a = (uint64_t)read_once(lengths + s);
+        total += a;
+        signs |= a | total;
+        out[s] = (int64_t)total;
+    }
+    return (int64_t)signs;
+}
+
+/* Offsets of ranges of sequences, whose ranges are replaced by what lies below; the first that overflows, or -1. */
+static LODCORE_UNUSED int64_t take_range_offsets(const int64_t *restrict offsets, int64_t *restrict ranges, int64_t count,
+                                                 int64_t *restrict out)
+{
+    int64_t total = 0;
+    *out++ = 0;
+    for (int64_t j = 0; j < count; j++) {
+        if (j + FAR < count)
+            LODCORE_PREFETCH(offsets + ranges[2 * (j + FAR)]);
+        const int64_t *first = offsets + ranges[2 * j], *last = offsets + ranges[2 * j + 1];
+        int64_t start = *first, stop = *last, shift = total - start;
+        if (stop - start > INT64_MAX - total)
+            return j;
+        ranges[2 * j] = start;
+        ranges[2 * j + 1] = stop;
+        while (++first < last)
+            *out++ = *first + shift;
+        total = stop + shift;
+        if (first == last)
+            *out++ = total;
+    }
+    return -1;
+}
 
 /* Copy the ranges of rows one behind the other. Short ranges go in whole chunks: what runs past their end is
  * overwritten by the next range, and never leaves either buffer. */
-static LODCORE_UNUSED void copy_row_ranges(const char *rows, int64_t n_rows, int64_t row_bytes, const int64_t *ranges,
-                            int64_t count, char *out, int64_t out_rows)
+LODCORE_BODY copy_row_ranges_body(const char *restrict rows, int64_t n_rows, int64_t row_bytes,
+                                  const int64_t *restrict ranges, int64_t count, char *restrict out, int64_t out_rows)
 {
     const char *rows_end = rows + n_rows * row_bytes;
     char *out_end = out + out_rows * row_bytes;
@@ -52,24 +166,49 @@ static LODCORE_UNUSED void copy_row_ranges(const char *rows, int64_t n_rows, int
         out += size;
     }
 }
+LODCORE_TWICE(copy_row_ranges,
+              (const char *rows, int64_t n_rows, int64_t row_bytes, const int64_t *ranges, int64_t count, char *out,
+               int64_t out_rows),
+              (rows, n_rows, row_bytes, ranges, count, out, out_rows))
 
-/* Write s beside every row of sequence s. Whole groups of ids are stored: what runs past the end of a sequence is
- * overwritten by the next one, and the last sequences are written to the row. */
-static LODCORE_UNUSED void fill_ids(const int64_t *offsets, int64_t n_seqs, int64_t *out)
-{
-    int64_t n_rows = offsets[n_seqs], s = 0;
-    for (; s < n_seqs && offsets[s + 1] + GROUP <= n_rows; s++) {
-        int64_t *to = out + offsets[s], *end = out + offsets[s + 1];
-        do {
-            for (int k = 0; k < GROUP; k++)
-                to[k] = s;
-            to += GROUP;
-        } while (to < end);
-    }
-    for (; s < n_seqs; s++)
-        for (int64_t r = offsets[s]; r < offsets[s + 1]; r++)
-            out[r] = s;
-}
+/* Write s (or the place in sequence s) beside every row of sequence s. Whole groups are stored: what runs past the end
+ * of a sequence is overwritten by the next one, and the last sequences are written to the row. A group of about the
+ * mean length leaves the processor few branches to guess. */
+#define LODCORE_FILL(NAME, VALUE)                                                                                 \
+    LODCORE_BODY NAME##_by_group(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict out,          \
+                                 const int64_t group)                                                             \
+    {                                                                                                             \
+        int64_t n_rows = offsets[n_seqs], s = 0;                                                                  \
+        for (; s < n_seqs && offsets[s + 1] + group <= n_rows; s++) {                                             \
+            int64_t *to = out + offsets[s], length = offsets[s + 1] - offsets[s], at = 0;                         \
+            do {                                                                                                  \
+                for (int64_t k = 0; k < group; k++)                                                               \
+                    to[at + k] = VALUE;                                                                           \
+                at += group;                                                                                      \
+            } while (at < length);                                                                                \
+        }                                                                                                         \
+        for (; s < n_seqs; s++) {                                                                                 \
+            int64_t *to = out + offsets[s], length = offsets[s + 1] - offsets[s];                                 \
+            int64_t k = 0;                                                                                        \
+            (void)k;                                                                                              \
+            for (int64_t at = 0; at < length; at++)                                                               \
+                to[at] = VALUE;                                                                                   \
+        }                                                                                                         \
+    }                                                                                                             \
+    LODCORE_BODY NAME##_body(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict out)              \
+    {                                                                                                             \
+        int64_t n_rows = offsets[n_seqs];                                                                         \
+        if (n_rows > 16 * n_seqs)                                                                                 \
+            NAME##_by_group(offsets, n_seqs, out, 32);                                                            \
+        else if (n_rows > 4 * n_seqs)                                                                             \
+            NAME##_by_group(offsets, n_seqs, out, 16);                                                            \
+        else                                                                                                      \
+            NAME##_by_group(offsets, n_seqs, out, 4);                                                             \
+    }                                                                                                             \
+    LODCORE_TWICE(NAME, (const int64_t *offsets, int64_t n_seqs, int64_t *out), (offsets, n_seqs, out))
+
+LODCORE_FILL(fill_ids, s)
+LODCORE_FILL(fill_positions, at + k)
 
 /* Move the rows of sequences, taken in the given order, to (or from) the places where each step goes on.
  * A block of sequences is walked step by step, so that both sides stay in cache; a sequence that ends leaves
@@ -78,16 +217,24 @@ static LODCORE_UNUSED void fill_ids(const int64_t *offsets, int64_t n_seqs, int6
     static LODCORE_UNUSED void NAME(CONST_SEQUENCES char *rows, size_t row_bytes, const int64_t *offsets,                       \
                      const int64_t *order, int64_t n_seqs, CONST_PLACES char **places)                           \
     {                                                                                                            \
+        int64_t rows_left = offsets[n_seqs];                                                                     \
         (void)row_bytes;                                                                                         \
-        for (int64_t first = 0; first < n_seqs; first += BLOCK) {                                                \
+        for (int64_t first = 0; rows_left > 0; first += BLOCK) { /* empty ones at the end are not looked at */    \
             CONST_SEQUENCES char *sequence[BLOCK];                                                               \
             int64_t left[BLOCK];                                                                                 \
             int64_t active = 0, end = first + BLOCK < n_seqs ? first + BLOCK : n_seqs;                           \
             for (int64_t k = first; k < end; k++) {                                                              \
                 int64_t s = order[k], length = offsets[s + 1] - offsets[s];                                      \
+                if (k + 2 * BLOCK < n_seqs) { /* the next blocks' rows, and where they begin */                  \
+                    const char *ahead = rows + offsets[order[k + BLOCK]] * (int64_t)(SIZE);                      \
+                    LODCORE_PREFETCH(offsets + order[k + 2 * BLOCK]);                                            \
+                    LODCORE_PREFETCH(ahead);                                                                     \
+                    LODCORE_PREFETCH(ahead + LINE);                                                              \
+                }                                                                                                \
                 if (length > 0) {                                                                                \
                     sequence[active] = rows + offsets[s] * (int64_t)(SIZE);                                      \
                     left[active++] = length;                                                                     \
+                    rows_left -= length;                                                                         \
                 }                                                                                                \
             }                                                                                                    \
             size_t done = 0;                                                                                     \

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lodcore import core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.nested import join_arrays
+from lodcore.nested import join_rows
 from lodcore.structure import concat_lods, index_ranges
 from lodcore.tensor import LoDTensor, as_nested
 
@@ -86,15 +86,16 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     where = "concat_batches"
     if not isinstance(xs, (list, tuple)) or not len(xs):
         raise LoDError(f"{where}: xs: is {type(xs).__name__} without entries; a list of at least one batch is needed")
-    batches = [as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
-    first = batches[0].values
-    for j, x in enumerate(batches):
-        if x.values.dtype != first.dtype:
-            raise DTypeError(f"{where}: xs[{j}]: has dtype {x.values.dtype}; xs[0] has {first.dtype}")
-        if x.values.shape[1:] != first.shape[1:]:
-            raise ShapeError(f"{where}: xs[{j}]: has rows of shape {x.values.shape[1:]}; xs[0] has {first.shape[1:]}")
+    batches = [x if type(x) is LoDTensor else as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
     lod = concat_lods(where, [x.lod for x in batches])
-    rows, _ = join_arrays(where, [x.values for x in batches], None, out)
+    values = [x.values for x in batches]
+    bad = kernels.gather.count_rows(values, core.new_int64(len(values) + 1))
+    if bad >= 0:
+        odd, first = values[bad], values[0]
+        if odd.dtype != first.dtype:
+            raise DTypeError(f"{where}: xs[{bad}]: has dtype {odd.dtype}; xs[0] has {first.dtype}")
+        raise ShapeError(f"{where}: xs[{bad}]: has rows of shape {odd.shape[1:]}; xs[0] has {first.shape[1:]}")
+    rows = join_rows(where, values, lod.num_rows, out)
     joined: LoDTensor = core.new_tensor(rows, lod)
     return joined
 
@@ -142,18 +143,15 @@ def sequence_slice(
     starts = _for_each(f"{where}: offset", offset, count)
     sizes = _for_each(f"{where}: length", length, count)
     ranges = core.new_int64(count, 2)
-    bad = kernels.gather.slice_ranges(offsets, starts, sizes, ranges)
+    cut = core.new_offsets(count + 1)
+    bad = kernels.gather.slice_ranges(offsets, starts, sizes, ranges, cut)
     if bad >= 0:
         raise IndexError(
             f"{where}: offset, length: are {starts[bad]}, {sizes[bad]} for sequence {bad}; "
             f"it has {offsets[bad + 1] - offsets[bad]} elements"
         )
-    cut = core.new_offsets(count + 1)
-    kernels.gather.count_ranges(ranges, cut)
-    taken = x._take(where, k + 1, ranges, cut.item(count), out)
-    levels = [lod.offsets(j) for j in range(k)] + [cut]
-    levels += [taken.lod.offsets(j) for j in range(taken.lod.num_levels)]
-    sliced: LoDTensor = core.new_tensor(taken.values, core.make_lod(levels, taken.lod.num_rows))
+    upper = [lod.offsets(j) for j in range(k)]
+    sliced: LoDTensor = x._take(where, k + 1, ranges, cut.item(count), out, [*upper, cut])
     return sliced
 
 

@@ -24,12 +24,12 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 $(READY): pyproject.toml
-	@echo "setting up $(ENVIRONMENT)"
+	@echo "setting up $(ENVIRONMENT), which takes a minute"
 	@mkdir -p build
 	@test -x $(RUN) || $(PYTHON) -m venv .venv
 	@$(RUN) -m pip --version > /dev/null 2>&1 || $(RUN) -m ensurepip > /dev/null
-	@$(RUN) -m pip install -q $(REQUIRES)
-	@$(RUN) -m pip install -q --no-build-isolation -e '.[test,dev]'
+	@$(RUN) -m pip install -qq $(REQUIRES)
+	@$(RUN) -m pip install -qq --no-build-isolation -e '.[test,dev]'
 	@touch $(READY)
 
 build/built: $(READY) $(SOURCES)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 
 from tests.builds import tree
 
@@ -27,7 +26,7 @@ def main() -> None:
         tree.build(directory, "asan")
         tree.run(
             directory,
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS),
+            *tree.pytest("--capture=sys", *TESTS),  # what a sanitizer writes as it aborts must be seen
             LD_PRELOAD=preload,
             PYTHONMALLOC="malloc",  # so that the sanitizer sees every allocation
             ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1",

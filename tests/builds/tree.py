@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("lodcore", "reference", "tests", "asv_benchmarks", "pyproject.toml", "setup.py", "README.md")
+PARTS = ("lodcore", "reference", "tests", "asv_benchmarks", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*")
 
 
@@ -37,6 +37,11 @@ def run(directory: Path, *command: str, **environment: str) -> None:
     done = subprocess.run(command, cwd=directory, env={**os.environ, **environment}, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}")
+
+
+def pytest(*arguments: str) -> tuple[str, ...]:
+    """Give the command that runs tests on the compiled kernels only."""
+    return (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kernels=lodcore.kernels", *arguments)
 
 
 def build(directory: Path, mode: str) -> None:

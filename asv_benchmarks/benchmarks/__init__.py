@@ -1,0 +1,1 @@
+"""Benchmarks of lodcore, one file a family of kernels."""

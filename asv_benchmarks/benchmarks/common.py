@@ -1,0 +1,210 @@
+"""What the benchmarks share: batches drawn from a seed, and the comparison of several ways to one result."""
+
+import functools
+import tracemalloc
+import zlib
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from . import flat
+
+WAYS = ["lodcore", "lodcore_out", "flat", "padded", "copy"]
+DISTRIBUTIONS = ["nlp", "empty", "long", "uniform", "ones", "equal"]
+ROWS = {1: 200_000, 64: 25_000}  # rows of a batch by their width
+WIDTHS = list(ROWS)
+DTYPES = ["float32", "float64", "int64", "uint8"]
+SEED = 7
+MOST_PADDED = 2**28  # bytes: what does not fit is left out
+
+
+def draw_lengths(distribution, rows, rng):
+    """Draw lengths of sequences that have `rows` rows together."""
+    count = rows if distribution == "ones" else rows // 2 + 1000
+    if distribution in ("nlp", "empty"):  # sentences: median 20, a long tail
+        lengths = rng.lognormal(np.log(20), 0.8, count).astype(np.int64).clip(1, 512)
+        if distribution == "empty":
+            lengths[rng.random(count) < 0.7] = 0
+    elif distribution == "long":  # one in 200 is a giant
+        lengths = rng.integers(1, 5, count)
+        lengths[rng.random(count) < 0.005] = 5000
+    elif distribution == "uniform":
+        lengths = rng.integers(1, 41, count)
+    else:
+        lengths = np.full(count, {"ones": 1, "equal": 16}[distribution])
+    ends = np.cumsum(lengths)
+    last = int(np.searchsorted(ends, rows))
+    lengths[last] -= ends[last] - rows
+    return lengths[: last + 1]
+
+
+class Batch:
+    """A batch of sequences and what is asked of it, each part drawn when it is first used.
+
+    Parameters
+    ----------
+    distribution : str
+        Of the lengths, one of `DISTRIBUTIONS`.
+    width : int
+        Numbers in a row; rows of width 1 have no axis of their own.
+    dtype : str
+    rows : int, optional
+        `ROWS[width]`, if not given.
+    seed : int
+    """
+
+    def __init__(self, distribution, width=1, dtype="float32", rows=None, seed=SEED):
+        self.seed = seed
+        self.width = width
+        self.dtype = dtype
+        self.lengths = draw_lengths(distribution, rows or ROWS[width], self.rng("lengths"))
+        self.offsets = flat.offsets_from_lengths(self.lengths)
+        self.rows = int(self.offsets[-1])
+        self.longest = int(self.lengths.max())
+
+    def __len__(self):
+        return len(self.lengths)
+
+    def rng(self, purpose):
+        """Make the generator of one part, which does not depend on the other parts."""
+        return np.random.default_rng([self.seed, zlib.crc32(purpose.encode())])
+
+    @functools.cached_property
+    def values(self):
+        shape = (self.rows,) if self.width == 1 else (self.rows, self.width)
+        return self.rng("values").integers(256, size=shape, dtype=np.uint8).astype(self.dtype)
+
+    @functools.cached_property
+    def document_lengths(self):
+        """Lengths of a level above: 1 to 15 sequences each."""
+        lengths = self.rng("documents").integers(1, 16, len(self) // 8 + 1)
+        lengths = lengths[np.cumsum(lengths) < len(self)]
+        return np.append(lengths, len(self) - lengths.sum())
+
+    @functools.cached_property
+    def documents(self):
+        return flat.offsets_from_lengths(self.document_lengths)
+
+    @functools.cached_property
+    def tensor(self):
+        from lodcore import LoDTensor
+
+        return LoDTensor.from_offsets(self.values, self.offsets)
+
+    @functools.cached_property
+    def tensor_of_documents(self):
+        from lodcore import LoDTensor
+
+        return LoDTensor.from_offsets(self.values, self.documents, self.offsets)
+
+    @functools.cached_property
+    def permutation(self):
+        return self.rng("permutation").permutation(len(self))
+
+    @functools.cached_property
+    def subset(self):
+        """A quarter of the sequences, with repeats."""
+        return self.rng("subset").integers(0, len(self), max(1, len(self) // 4))
+
+    @functools.cached_property
+    def subset_of_documents(self):
+        count = len(self.document_lengths)
+        return self.rng("subset of documents").integers(0, count, max(1, count // 4))
+
+    @functools.cached_property
+    def piece_starts(self):
+        """Where a piece of each sequence begins."""
+        return self.rng("starts").integers(0, self.lengths + 1)
+
+    @functools.cached_property
+    def piece_sizes(self):
+        return self.rng("sizes").integers(0, self.lengths - self.piece_starts + 1)
+
+    @functools.cached_property
+    def arrays(self):
+        """One array a sequence."""
+        return flat.to_arrays(self.values, self.offsets)
+
+    @functools.cached_property
+    def parts(self):
+        """64 batches, each values and offsets, in memory of their own."""
+        cuts = np.linspace(0, len(self), 65).astype(np.int64)
+        return [(a.copy(), b.copy()) for a, b in flat.split(self.values, self.offsets, cuts)]
+
+    @functools.cached_property
+    def unpacked(self):
+        """Rows step by step, the size of each step, and the order of the sequences."""
+        return flat.unpack(self.values, self.offsets)
+
+    @property
+    def padded_shape(self):
+        """The shape of the padded array; NotImplementedError, which asv takes for "not available", if too large."""
+        size = len(self) * self.longest * self.width * np.dtype(self.dtype).itemsize
+        if size > MOST_PADDED:
+            raise NotImplementedError(f"the padded array would have {size / 2**20:.0f} MiB")
+        return (len(self), self.longest, *self.values.shape[1:])
+
+    @functools.cached_property
+    def mask(self):
+        return np.arange(self.padded_shape[1]) < self.lengths[:, None]
+
+    @functools.cached_property
+    def padded(self):
+        padded = np.zeros(self.padded_shape, self.dtype)
+        padded[self.mask] = self.values
+        return padded
+
+
+@functools.cache
+def prepared(question, way, *batch):
+    """Draw a batch and make the call that answers the question; asv asks again before each sample."""
+    return getattr(question(), way)(Batch(*batch))
+
+
+class Question(ABC):
+    """What is asked of a batch, and a method for each way to answer it.
+
+    A way takes a Batch and gives the call that is measured. Its names, as far as there is one:
+
+    - lodcore: the public function; lodcore_out: the same into memory that is given
+    - flat: the NumPy idiom on values and offsets
+    - padded: NumPy on a padded array and lengths, which begins and ends padded
+    - copy: the plain copy of the bytes that the answer has
+    """
+
+    param_names = ["way", "distribution", "width", "dtype"]
+
+    def __init_subclass__(cls, distributions=DISTRIBUTIONS, widths=None, dtypes=None):
+        ways = [way for way in WAYS if hasattr(cls, way)]
+        cls.params = [choice for choice in (ways, distributions, widths, dtypes) if choice is not None]
+
+    @abstractmethod
+    def lodcore(self, batch): ...
+
+    def setup(self, way, *batch):
+        self.call = prepared(type(self), way, *batch)
+
+
+class Times(Question):
+    """Seconds of a call."""
+
+    repeat = (5, 50, 0.2)
+    rounds = 1
+    warmup_time = 0.05
+
+    def time_call(self, *parameters):
+        self.call()
+
+
+class Peaks(Question):
+    """Bytes of all arrays alive at the peak of a call, its result with them, its arguments without."""
+
+    unit = "bytes"
+
+    def track_peak(self, *parameters):
+        tracemalloc.start()
+        result = self.call()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        del result
+        return peak

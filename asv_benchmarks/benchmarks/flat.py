@@ -1,0 +1,116 @@
+"""The flat NumPy idioms: what lodcore does, written with whole-array NumPy on values and offsets."""
+
+import numpy as np
+
+
+def offsets_from_lengths(lengths):
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def is_valid(offsets, rows):
+    return bool(offsets[0] == 0 and offsets[-1] == rows and (offsets[1:] >= offsets[:-1]).all())
+
+
+def segment_ids(lengths):
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def positions(offsets):
+    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+
+
+def row_numbers(starts, lengths):
+    """Number the rows of ranges one after another; also their offsets."""
+    offsets = offsets_from_lengths(lengths)
+    numbers = np.repeat(starts - offsets[:-1], lengths)
+    numbers += np.arange(len(numbers))
+    return numbers, offsets
+
+
+def take_rows(values, numbers, out):
+    # mode="raise" would write through a buffer when out is given
+    return values.take(numbers, axis=0, out=out, mode="raise" if out is None else "clip")
+
+
+def take(values, offsets, index, out=None):
+    starts = offsets[index]
+    numbers, taken = row_numbers(starts, offsets[index + 1] - starts)
+    return take_rows(values, numbers, out), taken
+
+
+def take_documents(values, offsets, documents, index, out=None):
+    starts = documents[index]
+    numbers, outer = row_numbers(starts, documents[index + 1] - starts)
+    rows, inner = take(values, offsets, numbers, out)
+    return rows, inner, outer
+
+
+def slice_each(values, offsets, starts, sizes, out=None):
+    numbers, cut = row_numbers(offsets[:-1] + starts, sizes)
+    return take_rows(values, numbers, out), cut
+
+
+def slice_outer(values, offsets, start, stop):
+    return values[offsets[start] : offsets[stop]], offsets[start : stop + 1] - offsets[start]
+
+
+def split(values, offsets, documents):
+    bounds = documents.tolist()
+    return [slice_outer(values, offsets, a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+
+
+def concat(batches, out=None):
+    rows = np.concatenate([values for values, _ in batches], out=out)
+    return rows, offsets_from_lengths(np.concatenate([np.diff(offsets) for _, offsets in batches]))
+
+
+def from_arrays(arrays, out=None):
+    return np.concatenate(arrays, out=out), offsets_from_lengths([len(a) for a in arrays])
+
+
+def to_arrays(values, offsets):
+    bounds = offsets.tolist()
+    return [values[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+
+
+def pad(values, lengths, out=None):
+    longest = int(lengths.max())
+    numbers, _ = row_numbers(np.arange(len(lengths)) * longest, lengths)
+    if out is None:
+        out = np.zeros((len(lengths), longest, *values.shape[1:]), values.dtype)
+    else:
+        out[...] = 0
+    out.reshape(-1, *values.shape[1:])[numbers] = values
+    return out
+
+
+def unpad(padded, lengths):
+    numbers, offsets = row_numbers(np.arange(len(lengths)) * padded.shape[1], lengths)
+    return padded.reshape(-1, *padded.shape[2:]).take(numbers, axis=0), offsets
+
+
+def rank(lengths):
+    return np.argsort(-lengths, kind="stable")
+
+
+def unpack(values, offsets, out=None):
+    """Give the rows step by step, longest sequence first, the size of each step, and the order of the sequences."""
+    lengths = np.diff(offsets)
+    order = rank(lengths)
+    descending = lengths[order]
+    longest = int(descending[0])
+    sizes = len(lengths) - np.searchsorted(descending[::-1], np.arange(longest), side="right")
+    steps = np.repeat(np.arange(longest), sizes)
+    places = np.arange(len(steps)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return take_rows(values, offsets[:-1][order][places] + steps, out), sizes, order
+
+
+def pack(steps, sizes, order, offsets, out=None):
+    """Bring what `unpack` gave back into sequences."""
+    lengths = np.diff(offsets)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    starts = np.cumsum(sizes) - sizes
+    return take_rows(steps, starts[positions(offsets)] + np.repeat(places, lengths), out)

@@ -1,0 +1,24 @@
+"""What an import costs, beside NumPy's."""
+
+import subprocess
+import sys
+
+
+class Import:
+    """Import in a new process."""
+
+    params = ["numpy", "lodcore"]
+    param_names = ["module"]
+    repeat = (5, 10, 5.0)
+    rounds = 1
+
+    def timeraw_import(self, module):
+        return f"import {module}"
+
+    def track_memory(self, module):
+        """Bytes resident after the import."""
+        code = f"import resource, {module}; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
+        return int(printed) * 1024
+
+    track_memory.unit = "bytes"

@@ -1,0 +1,108 @@
+"""The order by length, longest first: rank table, steps and back."""
+
+import numpy as np
+from lodcore import TensorArray, lod_rank_table, reorder_by_rank
+
+from . import flat
+from .common import DTYPES, WIDTHS, Peaks, Times
+
+
+class RankTable(Times):
+    """Order the sequences by their length."""
+
+    def lodcore(self, batch):
+        lod = batch.tensor.lod
+        return lambda: lod_rank_table(lod)
+
+    def flat(self, batch):
+        lengths = batch.lengths
+        return lambda: flat.rank(lengths)
+
+    def copy(self, batch):
+        return batch.lengths.copy
+
+
+class Reorder(Times, widths=WIDTHS):
+    """Bring the sequences into the order of their lengths."""
+
+    def lodcore(self, batch):
+        x = batch.tensor
+        table = lod_rank_table(x)
+        return lambda: reorder_by_rank(x, table)
+
+    def flat(self, batch):
+        values, offsets, order = batch.values, batch.offsets, flat.rank(batch.lengths)
+        return lambda: flat.take(values, offsets, order)
+
+    def padded(self, batch):
+        padded, order = batch.padded, flat.rank(batch.lengths)
+        return lambda: padded[order]
+
+    def copy(self, batch):
+        return batch.values.copy
+
+
+class Unpack(Times, widths=WIDTHS):
+    """Cut the sequences into steps, longest sequence first; `padded` brings the axis of steps to the front."""
+
+    def lodcore(self, batch):
+        x = batch.tensor
+        return lambda: TensorArray.unpack(x, 0)
+
+    def lodcore_out(self, batch):
+        x, out = batch.tensor, np.empty_like(batch.values)
+        return lambda: TensorArray.unpack(x, 0, out=out)
+
+    def flat(self, batch):
+        values, offsets = batch.values, batch.offsets
+        return lambda: flat.unpack(values, offsets)
+
+    def padded(self, batch):
+        padded, lengths = batch.padded, batch.lengths
+        return lambda: np.ascontiguousarray(padded[flat.rank(lengths)].swapaxes(0, 1))
+
+    def copy(self, batch):
+        return batch.values.copy
+
+
+class UnpackDtypes(Unpack, distributions=["nlp"], widths=WIDTHS, dtypes=DTYPES):
+    """Cut the sequences into steps, for several sizes of a number."""
+
+
+class UnpackPeak(Peaks):
+    """Cut the sequences into steps."""
+
+    lodcore, flat, padded = Unpack.lodcore, Unpack.flat, Unpack.padded
+
+
+class Pack(Times, widths=WIDTHS):
+    """Bring one array a step, each written by itself, back into sequences."""
+
+    def lodcore(self, batch, out=None):
+        steps, indices_map = TensorArray.unpack(batch.tensor, 0)
+        written = TensorArray()
+        for step, array in enumerate(steps):
+            written.write(step, array.copy())
+        return lambda: written.pack(0, indices_map, out=out)
+
+    def lodcore_out(self, batch):
+        return self.lodcore(batch, out=np.empty_like(batch.values))
+
+    def flat(self, batch):
+        (steps, sizes, order), offsets = batch.unpacked, batch.offsets
+        arrays = np.split(steps, np.cumsum(sizes)[:-1])
+        return lambda: flat.pack(np.concatenate(arrays), sizes, order, offsets)
+
+    def padded(self, batch):
+        places = np.argsort(flat.rank(batch.lengths))
+        steps = [array.copy() for array in batch.padded[flat.rank(batch.lengths)].swapaxes(0, 1)]
+        return lambda: np.stack(steps, axis=1)[places]
+
+    def copy(self, batch):
+        return batch.values.copy
+
+
+class PackPeak(Peaks):
+    """Bring one array a step back into sequences."""
+
+    lodcore, flat, padded = Pack.lodcore, Pack.flat, Pack.padded

@@ -14,7 +14,7 @@ MODE = os.environ.get("LODCORE_BUILD", "release")
 JOBS = int(os.environ.get("LODCORE_JOBS", os.cpu_count() or 1))
 
 KERNELS = Path("lodcore/kernels")
-SOURCES = [*sorted(KERNELS.glob("*.pyx")), Path("lodcore/core.pyx")]
+SOURCES = [*sorted(KERNELS.glob("*.pyx")), *sorted(Path("lodcore").glob("*.pyx"))]
 HEADERS = [str(path) for path in sorted(Path("lodcore").rglob("*.h"))]
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore import core, kernels
+from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.memory import check_out, check_size
 from lodcore.nested import as_lines, nest
@@ -141,7 +141,7 @@ class Conversions:
             check_out(where, out, shape, values.dtype, values)
             dense = out
         kernels.pad.pad_rows(
-            self._rows(), offsets, core.as_bytes(fill.reshape(1, *fill.shape))[0], side == "left", as_lines(dense)
+            self._rows(), offsets, buffers.as_bytes(fill.reshape(1, *fill.shape))[0], side == "left", as_lines(dense)
         )
         if not return_mask:
             return dense

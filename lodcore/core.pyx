@@ -11,34 +11,24 @@ arrays over it: whatever is done to their shape or dtype does not reach the LoD.
 cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.long cimport PyLong_CheckExact
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
 from lodcore import kernels
-from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.memory import LIMIT, check_out, check_size
+from lodcore.buffers cimport array_over, as_bytes, as_int64, new_int64, new_offsets, new_rows, seal, view_rows
+from lodcore.errors import DTypeError, LevelError, ShapeError
 
 cdef extern from "core.h":
-    object array_over(object base, cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape, cnp.npy_intp* strides,
-                      const void* data, bint writable)
     object instance_of(object base, object type)
-    object empty_array(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape)
-
-cdef extern from "numpy/arrayobject.h":
-    void PyArray_CLEARFLAGS(cnp.ndarray array, int flags)
 
 cnp.import_array()
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
-cdef object UINT8_DTYPE = np.dtype(np.uint8)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
-cdef cnp.PyArray_Descr* UINT8 = <cnp.PyArray_Descr*> UINT8_DTYPE
-cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
-
 cdef object LOD = LoDBody  # the public classes, which `register` gives
 cdef object TENSOR = LoDTensorBody
 cdef cnp.ndarray NO_ROWS = np.empty(0)
@@ -49,142 +39,6 @@ def register(lod, tensor):
     """Tell the trusted constructors which classes to make."""
     global LOD, TENSOR
     LOD, TENSOR = lod, tensor
-
-
-# -- arrays --------------------------------------------------------------------------------------------------
-
-
-cpdef cnp.ndarray new_offsets(Py_ssize_t count):
-    """Make an array of `count` int64 for a kernel to write and `make_lod` to keep."""
-    cdef cnp.npy_intp shape[1]
-    if count > SIZE_LIMIT // 8:
-        check_size("LoD", count, 8)
-    shape[0] = count
-    memory = PyBytes_FromStringAndSize(NULL, 8 * count)
-    return array_over(memory, INT64, 1, shape, NULL, PyBytes_AS_STRING(memory), True)
-
-
-cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
-    """Make an int64 array of shape (count,) or (count, width)."""
-    cdef cnp.npy_intp shape[2]
-    if count > SIZE_LIMIT // 8 // max(width, 1):
-        check_size("lodcore", count, max(width, 1), 8)
-    shape[0], shape[1] = count, width
-    return cnp.PyArray_EMPTY(2 if width else 1, shape, cnp.NPY_INT64, 0)
-
-
-cpdef cnp.ndarray as_bytes(cnp.ndarray array):
-    """Give a C-contiguous array of at least one axis as uint8 of shape (n_rows, row_bytes), in place."""
-    cdef cnp.npy_intp shape[2]
-    cdef int axis
-    shape[0], shape[1] = cnp.PyArray_DIM(array, 0), cnp.PyArray_ITEMSIZE(array)
-    for axis in range(1, cnp.PyArray_NDIM(array)):
-        shape[1] *= cnp.PyArray_DIM(array, axis)
-    return array_over(array, UINT8, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
-
-
-cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
-    """Give the rows from `start` to `stop`, which are in range, as a view."""
-    cdef cnp.npy_intp shape[64]
-    cdef int axis, ndim = cnp.PyArray_NDIM(array)
-    for axis in range(1, ndim):
-        shape[axis] = cnp.PyArray_DIM(array, axis)
-    shape[0] = stop - start
-    return array_over(array, cnp.PyArray_DESCR(array), ndim, shape, cnp.PyArray_STRIDES(array),
-                      cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))
-
-
-def new_rows(str where, cnp.ndarray values not None, int64_t n_rows, out=None):
-    """Make (or check) the array for a result of `n_rows` rows like those of `values`."""
-    cdef cnp.npy_intp shape[64]
-    cdef int64_t row_bytes = cnp.PyArray_ITEMSIZE(values)
-    cdef int axis, ndim = cnp.PyArray_NDIM(values)
-    for axis in range(1, ndim):
-        shape[axis] = cnp.PyArray_DIM(values, axis)
-        row_bytes *= shape[axis]
-    if out is not None:
-        check_out(where, out, (n_rows, *(<object> values).shape[1:]), values.dtype, values)
-        return out
-    if row_bytes and n_rows > SIZE_LIMIT // row_bytes:
-        check_size(where, n_rows, row_bytes)
-    shape[0] = n_rows
-    cdef cnp.PyArray_Descr* dtype = cnp.PyArray_DESCR(values)
-    if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would make S1 of S0
-        return array_over(NO_ROWS, dtype, ndim, shape, NULL, cnp.PyArray_DATA(NO_ROWS), True)
-    return empty_array(dtype, ndim, shape)
-
-
-cpdef seal(cnp.ndarray array):
-    """Make an array read-only."""
-    PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
-
-
-# -- integers from outside -------------------------------------------------------------------------------------
-
-
-def as_int64(given, str where, type error=ValueError, entry=None):
-    """Turn what a caller gives for a vector of integers into a C-contiguous int64 array of shape (n,).
-
-    An array that is one already is given back itself; who must not see later changes copies it.
-
-    Parameters
-    ----------
-    given : array_like of integers, shape (n,) or (n, 1)
-    where : str
-        Function and argument, for the message.
-    error : type
-        What to raise for a number that int64 cannot hold.
-    entry : int, optional
-        Which one of several arguments, for the message.
-    """
-    cdef cnp.ndarray array
-    cdef Py_ssize_t j
-    cdef int overflow = 0
-    cdef int64_t* place
-    if cnp.PyArray_CheckExact(given):
-        array = given
-        if (cnp.PyArray_NDIM(array) == 1 and cnp.PyArray_TYPE(array) == cnp.NPY_INT64
-                and cnp.PyArray_ISCARRAY_RO(array)):
-            return array
-    elif type(given) is list:
-        array = new_int64(len(<list> given))
-        place = <int64_t*> cnp.PyArray_DATA(array)
-        for j in range(cnp.PyArray_DIM(array, 0)):
-            number = (<list> given)[j]
-            if not PyLong_CheckExact(number):
-                break
-            place[j] = PyLong_AsLongLongAndOverflow(number, &overflow)
-            if overflow:
-                break
-        else:
-            return array
-    return any_int64(given, where if entry is None else f"{where}[{entry}]", error)
-
-
-def any_int64(given, where, error):
-    """Do the work of `as_int64` for whatever is neither an int64 array nor a list of int."""
-    if isinstance(given, np.ma.MaskedArray):
-        raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
-    try:
-        array = np.asarray(given)
-    except ValueError:
-        raise ShapeError(f"{where}: is nested unevenly; a flat sequence of integers is needed") from None
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ShapeError(f"{where}: has shape {array.shape}; (n,) or (n, 1) is needed")
-    if array.size == 0 and not isinstance(given, np.ndarray) and not hasattr(given, "dtype"):
-        return new_int64(0)
-    if array.dtype.kind == "O":
-        for j, number in enumerate(array.tolist()):
-            if type(number) is int and not -(2**63) <= number < 2**63:
-                raise error(f"{where}: is {number} at position {j}; int64 cannot hold that")
-    if array.dtype.kind not in "iu":
-        raise DTypeError(f"{where}: has dtype {array.dtype}; integers are needed")
-    if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and array.max() > INT64_MAX:
-        j = int(np.argmax(array > INT64_MAX))
-        raise error(f"{where}: is {array[j]} at position {j}; int64 cannot hold that")
-    return np.require(array, np.int64, ["C", "A"])
 
 
 # -- structure -------------------------------------------------------------------------------------------------
@@ -314,6 +168,36 @@ cdef class LoDBody:
         cdef const int64_t* block = self.level(first, &count)
         return new_lod(self._memory, block, count, stop - first, rows)
 
+    def take(self, index, level=0):
+        """Take sequences of a level by their numbers, without the levels before it.
+
+        Parameters
+        ----------
+        index : array_like of integers, shape (n,)
+            In any order, with repeats; negative ones count from the end.
+        level : int
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        IndexError
+            Naming the place and the index that is out of range.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).take([2, -1, 1])
+        LoD([xxx] [xxx] [])
+        """
+        cdef Py_ssize_t k = self._level(level)
+        cdef list levels = []
+        cdef cnp.ndarray ranges = take_sequences("LoD.take", self, k, index, levels)
+        cdef int64_t size = last(levels[0])
+        return make_lod(take_below("LoD.take", self, k + 1, ranges, levels, &size), size)
+
     def split(self):
         """Give each outermost sequence's own LoD, which has one level fewer.
 
@@ -361,12 +245,41 @@ def make_lod(list levels, Py_ssize_t num_rows):
                    len(levels), num_rows)
 
 
-def private_offsets(given, str where, entry):
-    """Copy what a caller gives for the offsets of one level into memory that nobody else can write."""
-    cdef cnp.ndarray source = as_int64(given, where, LoDError, entry)
-    cdef cnp.ndarray copy = new_offsets(cnp.PyArray_DIM(source, 0))
-    memcpy(cnp.PyArray_DATA(copy), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(copy))
-    return copy
+cdef int64_t last(cnp.ndarray offsets) noexcept:
+    return (<int64_t*> cnp.PyArray_DATA(offsets))[cnp.PyArray_DIM(offsets, 0) - 1]
+
+
+cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray ranges, list levels, int64_t* size):
+    """Take ranges of the sequences of level `first` with all levels below; add their offsets to `levels`.
+
+    `ranges` is rewritten to the ranges of rows, and `size` from the sum of their sizes to the number of rows.
+    """
+    cdef cnp.ndarray offsets
+    cdef Py_ssize_t k
+    for k in range(first, lod._num_levels):
+        offsets = new_offsets(size[0] + 1)
+        bad = kernels.gather.take_offsets(lod._view(k), ranges, offsets)
+        if bad >= 0:
+            raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
+        levels.append(offsets)
+        size[0] = last(offsets)
+    return levels
+
+
+cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, list levels):
+    """Take sequences of level k by their numbers; add its offsets to `levels`, and give the ranges below."""
+    cdef cnp.ndarray places = as_int64(index, where + ": index", IndexError)
+    cdef Py_ssize_t count = cnp.PyArray_DIM(places, 0), sequences
+    cdef cnp.ndarray ranges = new_int64(count, 2), offsets = new_offsets(count + 1)
+    bad = kernels.gather.take_sequences(lod._view(k), places, ranges, offsets)
+    if bad >= 0:
+        lod.level(k, &sequences)
+        number = int(places[bad])
+        if -sequences <= number < sequences:
+            raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
+        raise IndexError(f"{where}: index: is {number} at position {bad}; there are {sequences} sequences")
+    levels.append(offsets)
+    return ranges
 
 
 cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
@@ -495,6 +408,41 @@ cdef class LoDTensorBody:
             taken = as_bytes(self._values)
             self._bytes = taken
         return self._bytes
+
+    def _take(self, str where, Py_ssize_t level, cnp.ndarray ranges not None, int64_t size, out=None, list upper=None):
+        """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
+
+        Parameters
+        ----------
+        where : str
+            The function, for the message.
+        level : int
+            0 .. num_levels.
+        ranges : ndarray
+            int64, shape (n, 2), checked; rewritten.
+        size : int
+            The sum of the sizes of the ranges.
+        out : ndarray, optional
+            Where to write the rows.
+        upper : list of ndarray, optional
+            Offsets of levels to stand before; added to.
+
+        Returns
+        -------
+        LoDTensor
+            The upper levels, `level` and the levels below.
+        """
+        cdef list levels = take_below(where, self._lod, level, ranges, [] if upper is None else upper, &size)
+        cdef cnp.ndarray rows = new_rows(where, self._values, size, out)
+        kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
+        return new_tensor(rows, make_lod(levels, size))
+
+    def _gather(self, str where, Py_ssize_t level, index, out=None, list upper=None):
+        """Take sequences of a level by their numbers, with all levels below; arguments as in `_take`."""
+        cdef list levels = [] if upper is None else upper
+        cdef cnp.ndarray ranges = take_sequences(where, self._lod, level, index, levels)
+        cdef int64_t size = last(levels[len(levels) - 1])
+        return self._take(where, level + 1, ranges, size, out, levels)
 
     def __len__(self):
         return self._lod._count if self._lod._num_levels else self._lod._num_rows

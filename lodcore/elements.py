@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import core
+from lodcore import buffers, core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import as_values
 from lodcore.tensor import LoDTensor
@@ -71,8 +71,8 @@ def source_of(where: str, x: Any, axis: int) -> Any:
     if isinstance(x, LoDTensor):
         if axis not in (0, -x.ndim):
             raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
-        rows = core.view_rows(x.values, 0, len(x.values))
-        core.seal(rows)
+        rows = buffers.view_rows(x.values, 0, len(x.values))
+        buffers.seal(rows)
         return core.new_tensor(rows, x.lod)
     dense = np.asarray(x)
     if dense.dtype.hasobject:
@@ -80,5 +80,5 @@ def source_of(where: str, x: Any, axis: int) -> Any:
     if not dense.ndim or not -dense.ndim <= axis < dense.ndim:
         raise ShapeError(f"{where}: axis: is {axis}; the tensor has {dense.ndim} axes")
     source = np.moveaxis(dense, axis, 0).view()
-    core.seal(source)
+    buffers.seal(source)
     return source

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
 from lodcore.tensor import Tensor
@@ -45,8 +45,10 @@ class IndicesMap(Tensor):
             numbers = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
             values = np.empty_like(numbers)
             offsets = self.lod._view(self.level)
-            kernels.rank.unpack_rows(core.as_bytes(numbers), offsets, self._order, self._steps, core.as_bytes(values))
-            core.seal(values)
+            kernels.rank.unpack_rows(
+                buffers.as_bytes(numbers), offsets, self._order, self._steps, buffers.as_bytes(values)
+            )
+            buffers.seal(values)
             self._values = values
         return self._values
 
@@ -91,7 +93,7 @@ def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
     if not isinstance(lod, LoD):
         raise DTypeError(f"IndicesMap: lod: is {type(lod).__name__}; a LoD is needed")
     k = lod._level(level)
-    places = core.as_int64(order, "IndicesMap: order", IndexError).copy()
+    places = buffers.as_int64(order, "IndicesMap: order", IndexError).copy()
     if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
         raise LoDError(f"IndicesMap: order: is no permutation of {lod.num_sequences(k)} sequences")
     return IndicesMap(lod, k, places, steps_of(lod._view(k)))
@@ -99,6 +101,6 @@ def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
 
 def steps_of(offsets: Any) -> Array:
     """Add up how many sequences reach each step."""
-    steps: Array = core.new_offsets(kernels.offsets.max_length(offsets) + 1)
+    steps: Array = buffers.new_offsets(kernels.offsets.max_length(offsets) + 1)
     kernels.rank.step_offsets(offsets, steps)
     return steps

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import buffers, core, kernels
 from lodcore.errors import LoDError
 from lodcore.lod_making import LoDMakers
 from lodcore.memory import check_out
-from lodcore.structure import concat_lods, index_ranges, take_levels
+from lodcore.structure import concat_lods
 
 __all__ = ["LoD"]
 
@@ -66,7 +66,7 @@ class LoD(core.LoDBody, LoDMakers):
             int64, shape (num_sequences(level),), a new array.
         """
         offsets = self._view(self._level(level))
-        lengths: Int64 = core.new_int64(len(offsets) - 1)
+        lengths: Int64 = buffers.new_int64(len(offsets) - 1)
         kernels.offsets.lengths_from_offsets(offsets, lengths)
         return lengths
 
@@ -94,7 +94,7 @@ class LoD(core.LoDBody, LoDMakers):
             last: Int64 = self.offsets(k)
             return last
         for inner in range(k + 1, self.num_levels):
-            through = core.new_int64(len(offsets))
+            through = buffers.new_int64(len(offsets))
             kernels.levels.compose(offsets, self._view(inner), through)
             offsets = through
         return through
@@ -147,42 +147,13 @@ class LoD(core.LoDBody, LoDMakers):
         k = self._level(level)
         offsets = self._view(k) if k == self.num_levels - 1 else self.row_offsets(k)
         if out is None:
-            out = core.new_int64(self.num_rows)
+            out = buffers.new_int64(self.num_rows)
         else:
             check_out(f"LoD.{name}", out, (self.num_rows,), np.dtype(np.int64))
         kernel(offsets, out)
         return out
 
     # -- others made of it ---------------------------------------------------------------------------------
-
-    def take(self, index: npt.ArrayLike, level: int = 0) -> LoD:
-        """Take sequences of a level by their numbers, without the levels before it.
-
-        Parameters
-        ----------
-        index : array_like of integers, shape (n,)
-            In any order, with repeats; negative ones count from the end.
-        level : int
-
-        Returns
-        -------
-        LoD
-
-        Raises
-        ------
-        IndexError
-            Naming the place and the index that is out of range.
-
-        Examples
-        --------
-        >>> from lodcore import LoD
-        >>> LoD.from_lengths([2, 0, 3]).take([2, -1, 1])
-        LoD([xxx] [xxx] [])
-        """
-        k = self._level(level)
-        ranges = index_ranges("LoD.take", index, self.num_sequences(k))
-        lod: LoD = core.make_lod(*take_levels("LoD.take", self, k, ranges, len(ranges)))
-        return lod
 
     def slice(self, start: int | None, stop: int | None, level: int = 0) -> LoD:
         """Cut a run of sequences of a level out, without the levels before it.
@@ -294,7 +265,7 @@ class LoD(core.LoDBody, LoDMakers):
             finer: LoD = self._part(1, self.num_levels)
             return finer
         levels = [self.offsets(j) for j in range(self.num_levels)]
-        joined = core.new_int64(len(levels[k - 1]))
+        joined = buffers.new_int64(len(levels[k - 1]))
         kernels.levels.compose(levels[k - 1], levels[k], joined)
         lod: LoD = core.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
         return lod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LoDMakers:
             raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
         checked = []
         for k, given in enumerate(levels):
-            offsets = core.private_offsets(given, "LoD.from_offsets: offsets", k)
+            offsets = buffers.private_offsets(given, "LoD.from_offsets: offsets", k)
             bad = kernels.offsets.first_bad_offset(offsets, -1) if len(offsets) else 0
             if bad >= 0:
                 raise _bad_offset(k, offsets, bad)
@@ -104,8 +104,8 @@ class LoDMakers:
             return cls.from_offsets(num_rows=num_rows)
         made = []
         for k, given in enumerate(levels):
-            lengths = core.as_int64(given, "LoD.from_lengths: lengths", LoDError, k)
-            offsets = core.new_offsets(len(lengths) + 1)
+            lengths = buffers.as_int64(given, "LoD.from_lengths: lengths", LoDError, k)
+            offsets = buffers.new_offsets(len(lengths) + 1)
             bad = kernels.offsets.offsets_from_lengths(lengths, offsets)
             if bad >= 0:
                 length = int(lengths[bad])
@@ -153,7 +153,7 @@ class LoDMakers:
         LoD([xx] [] [x] [])
         """
         where = "LoD.from_segment_ids"
-        rows = core.as_int64(ids, f"{where}: ids", LoDError)
+        rows = buffers.as_int64(ids, f"{where}: ids", LoDError)
         if num_sequences is None:
             rows = rows.copy()
             count = int(rows[-1]) + 1 if len(rows) else 0
@@ -161,7 +161,7 @@ class LoDMakers:
                 raise LoDError(f"{where}: ids: is {count - 1} at row {len(rows) - 1}; ids are not negative nor huge")
         else:
             count = _whole(num_sequences, "num_sequences")
-        offsets = core.new_offsets(count + 1)
+        offsets = buffers.new_offsets(count + 1)
         bad = kernels.offsets.offsets_from_segment_ids(rows, offsets)
         if bad >= 0:
             found, before = int(rows[bad]), int(rows[bad - 1]) if bad else 0
@@ -203,7 +203,7 @@ class LoDMakers:
         made: list[Int64] = []
         for k in range(len(singles) - 1):
             outer, inner = singles[k].offsets(), singles[k + 1].offsets()
-            offsets = core.new_int64(len(outer))
+            offsets = buffers.new_int64(len(outer))
             bad = kernels.levels.relative(outer, inner, offsets)
             if bad >= 0:
                 raise LoDError(

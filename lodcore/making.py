@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.nested import as_lines, as_values, join_arrays
@@ -79,23 +79,23 @@ class Makers:
         """
         where = "LoDTensor.from_starts_stops"
         rows = as_values(f"{where}: values", values)
-        first = core.as_int64(starts, f"{where}: starts", IndexError)
-        last = core.as_int64(stops, f"{where}: stops", IndexError)
+        first = buffers.as_int64(starts, f"{where}: starts", IndexError)
+        last = buffers.as_int64(stops, f"{where}: stops", IndexError)
         if len(first) != len(last):
             raise ShapeError(f"{where}: stops: has {len(last)} entries; starts has {len(first)}")
-        ranges = core.new_int64(len(first), 2)
+        ranges = buffers.new_int64(len(first), 2)
         bad = kernels.gather.check_ranges(first, last, len(rows), ranges)
         if bad >= 0:
             raise IndexError(
                 f"{where}: starts, stops: are {first[bad]}, {last[bad]} at position {bad}; "
                 f"0 <= start <= stop <= {len(rows)} is needed"
             )
-        offsets = core.new_offsets(len(ranges) + 1)
+        offsets = buffers.new_offsets(len(ranges) + 1)
         if kernels.gather.count_ranges(ranges, offsets) >= 0:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows")
         total = offsets.item(len(ranges))
-        taken = core.new_rows(where, rows, total)
-        kernels.gather.copy_ranges(core.as_bytes(rows), ranges, core.as_bytes(taken))
+        taken = buffers.new_rows(where, rows, total)
+        kernels.gather.copy_ranges(buffers.as_bytes(rows), ranges, buffers.as_bytes(taken))
         x: LoDTensor = core.new_tensor(taken, core.make_lod([offsets], total))
         return x
 
@@ -184,7 +184,7 @@ class Makers:
             chosen = chosen.copy()
             kept: LoDTensor = core.new_tensor(padded[chosen], LoD.from_lengths(chosen.sum(axis=1, dtype=np.int64)))
             return kept
-        lod = LoD.from_lengths(core.as_int64(lengths, f"{where}: lengths", LoDError))
+        lod = LoD.from_lengths(buffers.as_int64(lengths, f"{where}: lengths", LoDError))
         if lod.num_sequences() != len(padded):
             raise LoDError(f"{where}: lengths: has {lod.num_sequences()} entries; dense has {len(padded)} lines")
         if kernels.offsets.max_length(lod._view(0)) > padded.shape[1]:
@@ -193,7 +193,7 @@ class Makers:
                 f"{where}: lengths: is {lod.lengths()[j]} at position {j}; a line has {padded.shape[1]} rows"
             )
         rows = np.empty((lod.num_rows, *padded.shape[2:]), padded.dtype)
-        kernels.pad.unpad_rows(as_lines(padded), lod._view(0), False, core.as_bytes(rows))
+        kernels.pad.unpad_rows(as_lines(padded), lod._view(0), False, buffers.as_bytes(rows))
         x: LoDTensor = core.new_tensor(rows, lod)
         return x
 
@@ -202,5 +202,5 @@ def guarded(rows: Array, given: Any) -> Array:
     """Make what shares memory with the caller read-only."""
     if rows is given or rows.base is not None:
         rows = rows.view()
-        core.seal(rows)
+        buffers.seal(rows)
     return rows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 
@@ -50,7 +50,7 @@ def levels_and_leaves(where: str, nested: Sequence[Any], num_levels: int | None)
         if a_list < 0:
             break
         _refuse_loops(where, nodes, trail, len(levels))
-        offsets = core.new_int64(len(nodes) + 1)
+        offsets = buffers.new_int64(len(nodes) + 1)
         nodes = kernels.gather.chain(nodes, offsets)
         levels.append(offsets)
     arrays = an_array >= 0
@@ -58,7 +58,7 @@ def levels_and_leaves(where: str, nested: Sequence[Any], num_levels: int | None)
     if num_levels is not None and depth != num_levels:
         if nodes or depth > num_levels:
             raise LoDError(f"{where}: num_levels: is {num_levels}; obj has {depth} levels")
-        levels += [core.new_int64(1) for _ in range(num_levels - depth)]
+        levels += [buffers.new_int64(1) for _ in range(num_levels - depth)]
         for k in range(depth, num_levels):
             levels[k][:] = 0
     elif not depth and nodes:
@@ -135,7 +135,7 @@ def join_arrays(
     (ndarray, ndarray)
         The rows, and their int64 offsets, fit for `make_lod`.
     """
-    offsets = core.new_offsets(len(arrays) + 1)
+    offsets = buffers.new_offsets(len(arrays) + 1)
     bad = kernels.gather.count_rows(arrays, offsets)
     if bad >= 0 or dtype is not None or not len(arrays) or not _plain(arrays[0].dtype):
         arrays = _alike(where, arrays, dtype)
@@ -163,8 +163,8 @@ def join_rows(where: str, arrays: Sequence[Any], num_rows: int, out: Array | Non
     -------
     ndarray
     """
-    joined: Array = core.new_rows(where, arrays[0], num_rows, out)
-    target = core.as_bytes(joined)
+    joined: Array = buffers.new_rows(where, arrays[0], num_rows, out)
+    target = buffers.as_bytes(joined)
     if out is not None and kernels.gather.first_overlap(arrays, target) >= 0:
         raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
     if kernels.gather.join_rows(arrays, target) >= 0:
@@ -243,5 +243,5 @@ def as_lines(dense: Array) -> Array:
     """Give a dense array of shape (n, padded_length, ...) as bytes of shape (n, padded_length, row_bytes)."""
     n, padded = dense.shape[:2]
     row_bytes = dense.itemsize * int(np.prod(dense.shape[2:], dtype=np.int64))
-    lines: Array = core.as_bytes(dense.reshape(-1)).reshape(n, padded, row_bytes)
+    lines: Array = buffers.as_bytes(dense.reshape(-1)).reshape(n, padded, row_bytes)
     return lines

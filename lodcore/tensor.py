@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import core
 from lodcore.conversion import Conversions
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.making import Makers, guarded
 from lodcore.nested import as_values, join_arrays, levels_and_leaves, values_of_leaves
-from lodcore.structure import take_levels
 
 __all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested"]
 
@@ -212,35 +211,6 @@ class LoDTensor(core.LoDTensorBody, Makers, Conversions, Tensor):
         if not isinstance(other, LoDTensor) or self.lod != other.lod or self.dtype != other.dtype:
             return False
         return np.array_equal(self.values, other.values, equal_nan=self.dtype.kind in "fcmM")
-
-    def _take(self, where: str, level: int, ranges: Array, size: int, out: Array | None, upper: Any = ()) -> LoDTensor:
-        """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
-
-        Parameters
-        ----------
-        where : str
-            The function, for the message.
-        level : int
-            0 .. num_levels.
-        ranges : ndarray
-            int64, shape (n, 2), checked; rewritten.
-        size : int
-            The sum of the sizes of the ranges.
-        out : ndarray or None
-            Where to write the rows.
-        upper : list of ndarray
-            Offsets of levels to stand before.
-
-        Returns
-        -------
-        LoDTensor
-            The upper levels, `level` and the levels below.
-        """
-        levels, total = take_levels(where, self.lod, level, ranges, size)
-        rows = core.new_rows(where, self.values, total, out)
-        kernels.gather.copy_ranges(self._rows(), ranges, core.as_bytes(rows))
-        x: LoDTensor = core.new_tensor(rows, core.make_lod([*upper, *levels], total))
-        return x
 
     # -- protocols -----------------------------------------------------------------------------------------
 

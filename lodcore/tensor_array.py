@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import buffers, core, kernels
 from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, source_of, values_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap, steps_of
 from lodcore.lod import LoD
 from lodcore.nested import as_values, join_arrays
-from lodcore.structure import concat_lods, index_ranges
+from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["TensorArray"]
@@ -77,9 +77,8 @@ class TensorArray:
     @classmethod
     def _over(cls, source: Any) -> TensorArray:
         """Make an array whose elements are views of a source."""
-        made = cls()
-        made._source = source
-        made._size = len(source)
+        made = cls.__new__(cls)
+        made._items, made._source, made._size, made._limit = {}, source, len(source), None
         return made
 
     # -- elements ------------------------------------------------------------------------------------------
@@ -370,26 +369,21 @@ class TensorArray:
         steps = steps_of(offsets)
         count = len(offsets) - 1
         if sort_by_length:
-            order = core.new_int64(count)
+            order = buffers.new_int64(count)
             kernels.rank.rank_by_length(offsets, steps, order)
         else:
             order = np.arange(count)
         indices_map = IndicesMap(lod, k, order, steps)
         if k == lod.num_levels - 1:
-            buffer = core.new_rows("TensorArray.unpack", x.values, lod.num_rows, out)
-            kernels.rank.unpack_rows(x._rows(), offsets, order, steps, core.as_bytes(buffer))
-            levels = [steps]
+            rows = buffers.new_rows("TensorArray.unpack", x.values, lod.num_rows, out)
+            kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
+            by_step = core.new_tensor(rows, core.make_lod([steps], lod.num_rows))
         else:
-            ranges = index_ranges("TensorArray.unpack", indices_map.values, len(indices_map))
-            taken = x._take("TensorArray.unpack", k + 1, ranges, len(ranges), out)
-            buffer = taken.values
-            levels = [steps, *(taken.lod.offsets(j) for j in range(taken.lod.num_levels))]
-        if out is None:
-            core.seal(buffer)
-        else:
-            buffer = core.view_rows(buffer, 0, len(buffer))
-            core.seal(buffer)
-        return cls._over(core.new_tensor(buffer, core.make_lod(levels, len(buffer)))), indices_map
+            by_step = x._gather("TensorArray.unpack", k + 1, indices_map.values, out, [steps])
+        if out is not None:
+            by_step = core.new_tensor(out.view(), by_step.lod)
+        buffers.seal(by_step.values)
+        return cls._over(by_step), indices_map
 
     def pack(self, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
         """Bring steps back into sequences: the inverse of `unpack`.
@@ -435,7 +429,7 @@ class TensorArray:
             elements = []
         else:
             elements = self._elements("pack")
-            counted = core.new_int64(len(elements) + 1)
+            counted = buffers.new_int64(len(elements) + 1)
             alike = kernels.gather.count_rows(elements, counted) < 0
             if not alike:
                 counted[0] = 0
@@ -447,15 +441,15 @@ class TensorArray:
         flat = self.concat(0)
         back = np.empty(len(indices_map), np.int64)
         back[indices_map.values] = np.arange(len(back))
-        packed: LoDTensor = flat._take(where, 0, index_ranges(where, back, len(back)), len(back), out, upper)
+        packed: LoDTensor = flat._gather(where, 0, back, out, upper)
         return packed
 
     @staticmethod
     def _pack_buffer(steps: LoDTensor, indices_map: IndicesMap, upper: list[Array], out: Array | None) -> LoDTensor:
         """Pack rows that lie behind each other, step by step."""
-        rows = core.new_rows("TensorArray.pack", steps.values, steps.num_rows, out)
+        rows = buffers.new_rows("TensorArray.pack", steps.values, steps.num_rows, out)
         offsets = indices_map.lod._view(indices_map.level)
-        kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, core.as_bytes(rows))
+        kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, buffers.as_bytes(rows))
         packed: LoDTensor = core.new_tensor(rows, core.make_lod(upper, len(rows)))
         return packed
 
@@ -464,8 +458,8 @@ class TensorArray:
         """Pack one ndarray a step; without any step all sequences are empty, and only their structure comes back."""
         where = "TensorArray.pack"
         total = int(indices_map._steps[-1])
-        rows = core.new_rows(where, as_values(where, elements[0]) if elements else np.empty(0), total, out)
-        target = core.as_bytes(rows)
+        rows = buffers.new_rows(where, as_values(where, elements[0]) if elements else np.empty(0), total, out)
+        target = buffers.as_bytes(rows)
         if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
             raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
         offsets = indices_map.lod._view(indices_map.level)

@@ -6,7 +6,12 @@ import numpy.typing as npt
 
 _Real = TypeVar("_Real", np.float32, np.float64)
 
-def index_ranges(index: npt.NDArray[np.int64], n_seqs: int, out: npt.NDArray[np.int64]) -> int: ...
+def take_sequences(
+    offsets: npt.NDArray[np.int64],
+    index: npt.NDArray[np.int64],
+    ranges: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
+) -> int: ...
 def slice_ranges(
     offsets: npt.NDArray[np.int64],
     start: npt.NDArray[np.int64],

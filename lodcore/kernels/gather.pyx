@@ -9,6 +9,8 @@ from libc.string cimport memcpy
 
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
+    int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
+                          int64_t* ranges, int64_t* out)
     int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
     void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
                          int64_t count, char* out, int64_t out_rows)
@@ -20,38 +22,32 @@ ctypedef fused real:
 cnp.import_array()
 
 
-def index_ranges(const int64_t[::1] index not None, int64_t n_seqs, int64_t[:, ::1] out not None):
-    """Turn indices of sequences into ranges of one sequence each.
+def take_sequences(const int64_t[::1] offsets not None, const int64_t[::1] index not None,
+                   int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
+    """Take sequences of one level by their numbers, and go down to the ranges that lie below them.
 
     Parameters
     ----------
+    offsets : int64, shape (n_seqs + 1,)
     index : int64, shape (n,)
         Any values; each is read once. -n_seqs .. n_seqs - 1; negative ones count from the end.
-    n_seqs : int
-    out : int64, shape (n, 2)
-        Its content after a bad index is of no use.
+    ranges : int64, shape (n, 2)
+        Where the sequences lie, in what `offsets` counts.
+    out : int64, shape (n + 1,)
+        The offsets of the taken sequences. The content of both after a bad index is of no use.
 
     Returns
     -------
     int
-        The first place whose index is out of range, -1 if there is none.
+        The first place whose index is out of range or makes the sum overflow, -1 if there is none.
     """
-    cdef Py_ssize_t count = index.shape[0], j, bad = -1
-    if count == 0:
-        return -1
-    cdef const int64_t* source = &index[0]
-    cdef int64_t* result = &out[0, 0]
-    cdef int64_t i
+    cdef Py_ssize_t count = index.shape[0], n_seqs = offsets.shape[0] - 1, bad
+    cdef const int64_t* source = &offsets[0]
+    cdef const int64_t* numbers = &index[0] if count else NULL
+    cdef int64_t* pairs = &ranges[0, 0] if count else NULL
+    cdef int64_t* result = &out[0]
     with nogil:
-        for j in range(count):
-            i = read_once(source + j)
-            if i < -n_seqs or i >= n_seqs:
-                bad = j
-                break
-            if i < 0:
-                i += n_seqs
-            result[2 * j] = i
-            result[2 * j + 1] = i + 1
+        bad = take_by_index(source, n_seqs, numbers, count, pairs, result)
     return bad
 
 

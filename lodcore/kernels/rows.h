@@ -117,6 +117,31 @@ static LODCORE_UNUSED int64_t add_lengths(const int64_t *lengths, int64_t n_seqs
     return (int64_t)signs;
 }
 
+/* Offsets and ranges of sequences taken by their numbers; the first bad number or overflow, or -1. */
+static LODCORE_UNUSED int64_t take_by_index(const int64_t *restrict offsets, int64_t n_seqs, const int64_t *restrict index,
+                                            int64_t count, int64_t *restrict ranges, int64_t *restrict out)
+{
+    int64_t total = 0;
+    out[0] = 0;
+    for (int64_t j = 0; j < count; j++) {
+        int64_t ahead = j + FAR < count ? read_once(index + j + FAR) : -1;
+        if ((uint64_t)ahead < (uint64_t)n_seqs)
+            LODCORE_PREFETCH(offsets + ahead);
+        int64_t s = read_once(index + j);
+        s = s < 0 ? s + n_seqs : s;
+        if ((uint64_t)s >= (uint64_t)n_seqs)
+            return j;
+        int64_t start = offsets[s], stop = offsets[s + 1];
+        if (stop - start > INT64_MAX - total)
+            return j;
+        total += stop - start;
+        ranges[2 * j] = start;
+        ranges[2 * j + 1] = stop;
+        out[j + 1] = total;
+    }
+    return -1;
+}
+
 /* Offsets of ranges of sequences, whose ranges are replaced by what lies below; the first that overflows, or -1. */
 static LODCORE_UNUSED int64_t take_range_offsets(const int64_t *restrict offsets, int64_t *restrict ranges, int64_t count,
                                                  int64_t *restrict out)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import join_rows
-from lodcore.structure import concat_lods, index_ranges
+from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["concat_batches", "gather_sequences", "sequence_slice"]
@@ -51,10 +51,7 @@ def gather_sequences(x: Any, index: npt.ArrayLike, level: int = 0, out: Array | 
     """
     if type(x) is not LoDTensor:
         x = as_nested("gather_sequences: x", x)
-    lod = x.lod
-    k = lod._level(level)
-    ranges = index_ranges("gather_sequences", index, lod.num_sequences(k))
-    taken: LoDTensor = x._take("gather_sequences", k, ranges, len(ranges), out)
+    taken: LoDTensor = x._gather("gather_sequences", x.lod._level(level), index, out)
     return taken
 
 
@@ -89,7 +86,7 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     batches = [x if type(x) is LoDTensor else as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
     lod = concat_lods(where, [x.lod for x in batches])
     values = [x.values for x in batches]
-    bad = kernels.gather.count_rows(values, core.new_int64(len(values) + 1))
+    bad = kernels.gather.count_rows(values, buffers.new_int64(len(values) + 1))
     if bad >= 0:
         odd, first = values[bad], values[0]
         if odd.dtype != first.dtype:
@@ -142,8 +139,8 @@ def sequence_slice(
     count = len(offsets) - 1
     starts = _for_each(f"{where}: offset", offset, count)
     sizes = _for_each(f"{where}: length", length, count)
-    ranges = core.new_int64(count, 2)
-    cut = core.new_offsets(count + 1)
+    ranges = buffers.new_int64(count, 2)
+    cut = buffers.new_offsets(count + 1)
     bad = kernels.gather.slice_ranges(offsets, starts, sizes, ranges, cut)
     if bad >= 0:
         raise IndexError(
@@ -158,8 +155,8 @@ def sequence_slice(
 def _for_each(where: str, given: Any, count: int) -> Array:
     """Take one integer for each of `count` sequences, or one for all."""
     if np.ndim(given) == 0 and not isinstance(given, (list, tuple)):
-        given = np.broadcast_to(core.as_int64(np.reshape(given, 1), where, IndexError), (count,))
-    vector: Array = core.as_int64(given, where, IndexError)
+        given = np.broadcast_to(buffers.as_int64(np.reshape(given, 1), where, IndexError), (count,))
+    vector: Array = buffers.as_int64(given, where, IndexError)
     if len(vector) != count:
         raise ShapeError(f"{where}: has {len(vector)} entries; there are {count} sequences")
     return vector

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core, kernels
+from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
 from lodcore.ops.gather import gather_sequences
@@ -34,8 +34,8 @@ class RankTable:
     def __init__(self, indices: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
         self.indices = indices
         self.lengths = lengths
-        core.seal(indices)
-        core.seal(lengths)
+        buffers.seal(indices)
+        buffers.seal(lengths)
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -72,9 +72,9 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     lod = x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
     k = lod._level(level)
     offsets = lod._view(k)
-    steps = core.new_int64(kernels.offsets.max_length(offsets) + 1)
+    steps = buffers.new_int64(kernels.offsets.max_length(offsets) + 1)
     kernels.rank.step_offsets(offsets, steps)
-    order = core.new_int64(len(offsets) - 1)
+    order = buffers.new_int64(len(offsets) - 1)
     kernels.rank.rank_by_length(offsets, steps, order)
     return RankTable(order, lod.lengths(k)[order])
 

@@ -1,0 +1,36 @@
+/* Arrays over memory that another object owns, and new ones. */
+#ifndef LODCORE_BUFFERS_H
+#define LODCORE_BUFFERS_H
+
+#include <Python.h>
+#include <numpy/arrayobject.h>
+
+#if defined(__GNUC__)
+#define LODCORE_UNUSED __attribute__((unused))
+#else
+#define LODCORE_UNUSED
+#endif
+
+static LODCORE_UNUSED PyObject *array_over(PyObject *base, PyArray_Descr *dtype, int ndim, npy_intp *shape, npy_intp *strides,
+                            const void *data, int writable)
+{
+    Py_INCREF(dtype);
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, shape, strides,
+                                           (void *)data, writable ? NPY_ARRAY_WRITEABLE : 0, NULL);
+    if (array == NULL)
+        return NULL;
+    Py_INCREF(base);
+    if (PyArray_SetBaseObject((PyArrayObject *)array, base) < 0) {
+        Py_DECREF(array);
+        return NULL;
+    }
+    return array;
+}
+
+static LODCORE_UNUSED PyObject *empty_array(PyArray_Descr *dtype, int ndim, npy_intp *shape)
+{
+    Py_INCREF(dtype);
+    return PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, shape, NULL, NULL, 0, NULL);
+}
+
+#endif

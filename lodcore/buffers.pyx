@@ -1,0 +1,168 @@
+"""Arrays for kernels and results, and integers from outside."""
+
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.memory import LIMIT, check_out, check_size
+
+cdef extern from "buffers.h":
+    object empty_array(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape)
+
+cdef extern from "numpy/arrayobject.h":
+    void PyArray_CLEARFLAGS(cnp.ndarray array, int flags)
+
+cnp.import_array()
+
+cdef object INT64_DTYPE = np.dtype(np.int64)
+cdef object UINT8_DTYPE = np.dtype(np.uint8)
+cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
+cdef cnp.PyArray_Descr* UINT8 = <cnp.PyArray_Descr*> UINT8_DTYPE
+cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
+cdef cnp.ndarray NO_ROWS = np.empty(0)
+
+
+cpdef cnp.ndarray new_offsets(Py_ssize_t count):
+    """Make an array of `count` int64 for a kernel to write and `make_lod` to keep."""
+    cdef cnp.npy_intp shape[1]
+    if count > SIZE_LIMIT // 8:
+        check_size("LoD", count, 8)
+    shape[0] = count
+    memory = PyBytes_FromStringAndSize(NULL, 8 * count)
+    return array_over(memory, INT64, 1, shape, NULL, PyBytes_AS_STRING(memory), True)
+
+
+cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
+    """Make an int64 array of shape (count,) or (count, width)."""
+    cdef cnp.npy_intp shape[2]
+    if count > SIZE_LIMIT // 8 // max(width, 1):
+        check_size("lodcore", count, max(width, 1), 8)
+    shape[0], shape[1] = count, width
+    return cnp.PyArray_EMPTY(2 if width else 1, shape, cnp.NPY_INT64, 0)
+
+
+cpdef cnp.ndarray as_bytes(cnp.ndarray array):
+    """Give a C-contiguous array of at least one axis as uint8 of shape (n_rows, row_bytes), in place."""
+    cdef cnp.npy_intp shape[2]
+    cdef int axis
+    shape[0], shape[1] = cnp.PyArray_DIM(array, 0), cnp.PyArray_ITEMSIZE(array)
+    for axis in range(1, cnp.PyArray_NDIM(array)):
+        shape[1] *= cnp.PyArray_DIM(array, axis)
+    return array_over(array, UINT8, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
+cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
+    """Give the rows from `start` to `stop`, which are in range, as a view."""
+    cdef cnp.npy_intp shape[64]
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    for axis in range(1, ndim):
+        shape[axis] = cnp.PyArray_DIM(array, axis)
+    shape[0] = stop - start
+    return array_over(array, cnp.PyArray_DESCR(array), ndim, shape, cnp.PyArray_STRIDES(array),
+                      cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))
+
+
+cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=None):
+    """Make (or check) the array for a result of `n_rows` rows like those of `values`."""
+    cdef cnp.npy_intp shape[64]
+    cdef int64_t row_bytes = cnp.PyArray_ITEMSIZE(values)
+    cdef int axis, ndim = cnp.PyArray_NDIM(values)
+    for axis in range(1, ndim):
+        shape[axis] = cnp.PyArray_DIM(values, axis)
+        row_bytes *= shape[axis]
+    if out is not None:
+        check_out(where, out, (n_rows, *(<object> values).shape[1:]), values.dtype, values)
+        return out
+    if row_bytes and n_rows > SIZE_LIMIT // row_bytes:
+        check_size(where, n_rows, row_bytes)
+    shape[0] = n_rows
+    cdef cnp.PyArray_Descr* dtype = cnp.PyArray_DESCR(values)
+    if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would make S1 of S0
+        return array_over(NO_ROWS, dtype, ndim, shape, NULL, cnp.PyArray_DATA(NO_ROWS), True)
+    return empty_array(dtype, ndim, shape)
+
+
+cpdef seal(cnp.ndarray array):
+    """Make an array read-only."""
+    PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+
+
+# -- integers from outside -------------------------------------------------------------------------------------
+
+
+cpdef cnp.ndarray as_int64(given, str where, type error=ValueError, entry=None):
+    """Turn what a caller gives for a vector of integers into a C-contiguous int64 array of shape (n,).
+
+    An array that is one already is given back itself; who must not see later changes copies it.
+
+    Parameters
+    ----------
+    given : array_like of integers, shape (n,) or (n, 1)
+    where : str
+        Function and argument, for the message.
+    error : type
+        What to raise for a number that int64 cannot hold.
+    entry : int, optional
+        Which one of several arguments, for the message.
+    """
+    cdef cnp.ndarray array
+    cdef Py_ssize_t j
+    cdef int overflow = 0
+    cdef int64_t* place
+    if cnp.PyArray_CheckExact(given):
+        array = given
+        if (cnp.PyArray_NDIM(array) == 1 and cnp.PyArray_TYPE(array) == cnp.NPY_INT64
+                and cnp.PyArray_ISCARRAY_RO(array)):
+            return array
+    elif type(given) is list:
+        array = new_int64(len(<list> given))
+        place = <int64_t*> cnp.PyArray_DATA(array)
+        for j in range(cnp.PyArray_DIM(array, 0)):
+            number = (<list> given)[j]
+            if not PyLong_CheckExact(number):
+                break
+            place[j] = PyLong_AsLongLongAndOverflow(number, &overflow)
+            if overflow:
+                break
+        else:
+            return array
+    return any_int64(given, where if entry is None else f"{where}[{entry}]", error)
+
+
+def any_int64(given, where, error):
+    """Do the work of `as_int64` for whatever is neither an int64 array nor a list of int."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise ShapeError(f"{where}: is nested unevenly; a flat sequence of integers is needed") from None
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ShapeError(f"{where}: has shape {array.shape}; (n,) or (n, 1) is needed")
+    if array.size == 0 and not isinstance(given, np.ndarray) and not hasattr(given, "dtype"):
+        return new_int64(0)
+    if array.dtype.kind == "O":
+        for j, number in enumerate(array.tolist()):
+            if type(number) is int and not -(2**63) <= number < 2**63:
+                raise error(f"{where}: is {number} at position {j}; int64 cannot hold that")
+    if array.dtype.kind not in "iu":
+        raise DTypeError(f"{where}: has dtype {array.dtype}; integers are needed")
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and array.max() > INT64_MAX:
+        j = int(np.argmax(array > INT64_MAX))
+        raise error(f"{where}: is {array[j]} at position {j}; int64 cannot hold that")
+    return np.require(array, np.int64, ["C", "A"])
+
+
+cpdef cnp.ndarray private_offsets(given, str where, entry):
+    """Copy what a caller gives for the offsets of one level into memory that nobody else can write."""
+    cdef cnp.ndarray source = as_int64(given, where, LoDError, entry)
+    cdef cnp.ndarray copy = new_offsets(cnp.PyArray_DIM(source, 0))
+    memcpy(cnp.PyArray_DATA(copy), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(copy))
+    return copy

@@ -85,10 +85,10 @@ def load(path: str) -> LoDTensor:
     OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError, BadZipFile, zlib.error
         If the file cannot be read, or does not hold a LoDTensor.
     """
-    archive = np.load(path, allow_pickle=False)
-    if isinstance(archive, np.ndarray):
-        raise ValueError("is one array; an .npz file with values and offsets_0, offsets_1, ... is needed")
-    with archive:
+    with open(path, "rb") as file:
+        archive = np.load(file, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise ValueError("is one array; an .npz file with values and offsets_0, offsets_1, ... is needed")
         names = ["values", *(f"offsets_{k}" for k in range(len(archive.files) - 1))]
         if sorted(names) != sorted(archive.files):
             raise ValueError(f"holds {', '.join(archive.files) or 'nothing'}; {', '.join(names)} is needed")

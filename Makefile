@@ -16,7 +16,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 
 # What to install before anything is built, as pyproject.toml has it: "setuptools>=..." "cython>=..." ...
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
-SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.h')
+SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
 .PHONY: help demo test lint types bench bench-compare peers asan coverage mutants wheel clean
 

@@ -7,6 +7,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 from zipfile import BadZipFile
 
@@ -164,7 +165,8 @@ def bench() -> None:
 
     def chosen_rows(starts: Array, counts: Array) -> Array:
         ends = np.cumsum(counts)
-        return np.arange(ends[-1]) + np.repeat(starts - (ends - counts), counts)
+        rows: Array = np.arange(ends[-1]) + np.repeat(starts - (ends - counts), counts)
+        return rows
 
     def step_order() -> Array:
         rank = np.empty_like(lengths)
@@ -220,7 +222,7 @@ def bench() -> None:
     print(f"{'operation':<22}{'lodcore':>9}{'NumPy':>9}{'copy':>9}   NumPy / lodcore")
     for name, ours, theirs, result in cases:
         target = np.empty_like(result)
-        times = [milliseconds(ours), milliseconds(theirs), milliseconds(lambda t=target, r=result: np.copyto(t, r))]
+        times = [milliseconds(ours), milliseconds(theirs), milliseconds(partial(np.copyto, target, result))]
         print(f"{name:<22}{times[0]:>9.3f}{times[1]:>9.3f}{times[2]:>9.3f}{times[1] / times[0]:>14.1f}")
 
 

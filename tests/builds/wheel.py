@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.builds import tree
 
-SOURCE_ONLY = {".pyx", ".h", ".c"}
+SOURCE_ONLY = {".pyx", ".pxd", ".h", ".c"}
 
 
 def source_files(*parts: str) -> set[str]:

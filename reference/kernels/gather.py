@@ -3,13 +3,19 @@
 from numpy import ndarray
 
 
-def index_ranges(index, n_seqs, out):
-    """Turn indices of sequences into ranges of one sequence each; give the first that is out of range, or -1."""
+def take_sequences(offsets, index, ranges, out):
+    """Take sequences of one level, and go down to the ranges below; give the first bad index or overflow, or -1."""
+    n_seqs = len(offsets) - 1
+    out[0] = total = 0
     for j in range(len(index)):
         if index[j] < -n_seqs or index[j] >= n_seqs:
             return j
         s = index[j] + n_seqs if index[j] < 0 else index[j]
-        out[j, 0], out[j, 1] = s, s + 1
+        total += int(offsets[s + 1]) - int(offsets[s])
+        if total >= 2**63:
+            return j
+        ranges[j, 0], ranges[j, 1] = offsets[s], offsets[s + 1]
+        out[j + 1] = total
     return -1
 
 

@@ -27,11 +27,17 @@ ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
 NEAR_INT64 = st.one_of(st.integers(-1, 6), ANY_INT64)
 ROW_BYTES = st.sampled_from([4, 1, 2, 8, 16, 3, 24, 256, 0])
 OFFSETS = lengths(most=12).map(running_sum).map(int64)
+HUGE = int64([0, 1, 2**62, 2**63 - 1])
 
 
 def opaque(n_rows, row_bytes, seed):
     """Make rows of random bytes."""
     return read_only(values_from_seed(seed, n_rows, np.dtype("u1"), (row_bytes,)))
+
+
+def pieces(count):
+    """Make the arrays for the ranges of `count` pieces and for their offsets."""
+    return unwritten(count, 2), unwritten(count + 1)
 
 
 @st.composite
@@ -44,31 +50,30 @@ def rows_and_ranges(draw):
 
 @pytest.mark.not_on_reference
 class TestTwins:
-    @given(st.integers(0, 6), st.data())
-    def test_index_ranges(self, n_seqs, data):
-        index = data.draw(indices(n_seqs))
-        assert agree("gather.index_ranges", int64(index), n_seqs, unwritten(len(index), 2)) == -1
+    @given(OFFSETS, st.data())
+    def test_take_sequences(self, offsets, data):
+        index = int64(data.draw(indices(len(offsets) - 1, most=40)))
+        assert agree("gather.take_sequences", offsets, index, *pieces(len(index))) == -1
 
-    @given(st.integers(0, 6), st.lists(NEAR_INT64))
-    def test_any_index_ranges(self, n_seqs, index):
-        agree("gather.index_ranges", int64(index), n_seqs, unwritten(len(index), 2))
+    @given(OFFSETS, st.lists(NEAR_INT64))
+    def test_take_sequences_by_any_index(self, offsets, index):
+        agree("gather.take_sequences", offsets, int64(index), *pieces(len(index)))
+
+    @given(st.lists(st.integers(-3, 2), max_size=8))
+    def test_take_sequences_that_overflow(self, index):
+        agree("gather.take_sequences", HUGE, int64(index), *pieces(len(index)))
 
     @given(OFFSETS, st.data())
     def test_slice_ranges(self, offsets, data):
-        pieces = [
-            sorted(data.draw(st.tuples(st.integers(0, size), st.integers(0, size))))
-            for size in np.diff(offsets).tolist()
-        ]
-        start, size = int64([first for first, _ in pieces]), int64([last - first for first, last in pieces])
-        assert (
-            agree("gather.slice_ranges", offsets, start, size, unwritten(len(pieces), 2), unwritten(len(offsets))) == -1
-        )
+        ends = [sorted(data.draw(st.tuples(*2 * [st.integers(0, int(length))]))) for length in np.diff(offsets)]
+        start, size = int64([first for first, _ in ends]), int64([last - first for first, last in ends])
+        assert agree("gather.slice_ranges", offsets, start, size, *pieces(len(ends))) == -1
 
     @given(OFFSETS, st.data())
     def test_any_slice_ranges(self, offsets, data):
         count = len(offsets) - 1
         start, size = (int64(data.draw(st.lists(NEAR_INT64, min_size=count, max_size=count))) for _ in range(2))
-        agree("gather.slice_ranges", offsets, start, size, unwritten(count, 2), unwritten(count + 1))
+        agree("gather.slice_ranges", offsets, start, size, *pieces(count))
 
     @given(st.integers(0, 6).flatmap(lambda count: st.tuples(st.just(count), ranges(count))))
     def test_check_ranges(self, drawn):
@@ -93,9 +98,8 @@ class TestTwins:
 
     @given(st.lists(st.integers(0, 2), min_size=1, max_size=8))
     def test_take_offsets_that_overflow(self, index):
-        offsets = int64([0, 1, 2**62, 2**63 - 1])
         pairs = np.array([[s, s + 1] for s in index])
-        agree("gather.take_offsets", offsets, pairs, unwritten(len(index) + 1))
+        agree("gather.take_offsets", HUGE, pairs, unwritten(len(index) + 1))
 
     @given(rows_and_ranges())
     def test_copy_ranges(self, drawn):
@@ -202,8 +206,8 @@ class TestLaws:
         order = np.array(data.draw(st.permutations(range(len(rows)))), np.int64)
         there, back = unwritten(*rows.shape, dtype="f8"), unwritten(*rows.shape, dtype="f8")
         for source, index, target in ((rows, order, there), (there, np.argsort(order), back)):
-            pairs = unwritten(len(order), 2)
-            assert kernels.gather.index_ranges(index, len(order), pairs) == -1
+            pairs, offsets = pieces(len(order))
+            assert kernels.gather.take_sequences(np.arange(len(order) + 1), index, pairs, offsets) == -1
             as_bytes = [array.reshape(len(rows), -1).view("u1") for array in (source, target) if array.size]
             if as_bytes:
                 kernels.gather.copy_ranges(as_bytes[0], pairs, as_bytes[1])

@@ -160,6 +160,19 @@ def any_int64(given, where, error):
     return np.require(array, np.int64, ["C", "A"])
 
 
+def for_each(given, str where, Py_ssize_t count):
+    """Turn what a caller gives for `count` sequences, a vector or one number for all, into int64 of shape (count,)."""
+    cdef cnp.ndarray vector
+    if np.ndim(given) == 0 if not PyLong_CheckExact(given) else True:
+        vector = new_int64(count)
+        vector.fill(as_int64([given.item() if isinstance(given, np.generic | np.ndarray) else given], where)[0])
+        return vector
+    vector = as_int64(given, where, IndexError)
+    if cnp.PyArray_DIM(vector, 0) != count:
+        raise ShapeError(f"{where}: has {cnp.PyArray_DIM(vector, 0)} entries; there are {count} sequences")
+    return vector
+
+
 cpdef cnp.ndarray private_offsets(given, str where, entry):
     """Copy what a caller gives for the offsets of one level into memory that nobody else can write."""
     cdef cnp.ndarray source = as_int64(given, where, LoDError, entry)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels
+from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.memory import check_out, check_size
 from lodcore.nested import as_lines, nest
@@ -50,7 +50,7 @@ class Conversions:
         """
         if not self.lod.num_levels:
             return list(self.values)
-        last = core.new_tensor(self.values, self.lod._part(self.lod.num_levels - 1, self.lod.num_levels))
+        last = tensor_core.new_tensor(self.values, self.lod._part(self.lod.num_levels - 1, self.lod.num_levels))
         return nest(list(last), self.lod._part(0, self.lod.num_levels - 1))
 
     def to_regular(self) -> Array:
@@ -130,19 +130,14 @@ class Conversions:
             raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
         values = self.values
         shape = (len(offsets) - 1, padded, *values.shape[1:])
-        try:
-            fill = np.ascontiguousarray(np.broadcast_to(np.asarray(fill_value).astype(values.dtype), values.shape[1:]))
-        except (ValueError, TypeError) as error:
-            raise ShapeError(f"{where}: fill_value: {error}") from None
+        fill = _row(where, fill_value, values)
         if out is None:
             check_size(where, *shape, values.itemsize)
             dense = np.empty(shape, values.dtype)
         else:
             check_out(where, out, shape, values.dtype, values)
             dense = out
-        kernels.pad.pad_rows(
-            self._rows(), offsets, buffers.as_bytes(fill.reshape(1, *fill.shape))[0], side == "left", as_lines(dense)
-        )
+        kernels.pad.pad_rows(self._rows(), offsets, buffers.as_bytes(fill)[0], side == "left", as_lines(dense))
         if not return_mask:
             return dense
         steps = np.arange(padded)
@@ -162,7 +157,7 @@ class Conversions:
             Shares the values.
         """
         lod = self.lod.drop(level)
-        return core.new_tensor(self.values, lod) if lod.num_levels else self.values
+        return tensor_core.new_tensor(self.values, lod) if lod.num_levels else self.values
 
     def to_packed(self) -> LoDTensor:
         """Make a copy that keeps nothing else alive, as a slice of a large batch does."""
@@ -170,8 +165,20 @@ class Conversions:
 
     def clone(self) -> LoDTensor:
         """Make a copy that shares no values; the structure is shared."""
-        x: LoDTensor = core.new_tensor(self.values.copy(), self.lod)
+        x: LoDTensor = tensor_core.new_tensor(self.values.copy(), self.lod)
         return x
+
+
+def _row(where: str, fill_value: Any, values: Array) -> Array:
+    """Make one row, shape (1, ...), of what sequences are filled up with."""
+    fill = np.empty((1, *values.shape[1:]), values.dtype)
+    try:
+        fill[...] = fill_value
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ShapeError(f"{where}: fill_value: {error}") from None
+    if values.dtype.kind in "biu" and type(fill_value) is not int and (fill != fill_value).any():
+        raise DTypeError(f"{where}: fill_value: is {fill_value!r}; {values.dtype} cannot hold it")
+    return fill
 
 
 def _padded_length(where: str, longest: int, length: Any, multiple_of: Any) -> int:

@@ -1,4 +1,4 @@
-"""The compiled bodies of LoD and LoDTensor: fields, trusted constructors, x[i], x[a:b] and split.
+"""The compiled body of LoD: fields, trusted constructors, taking and cutting, split.
 
 The offsets of all levels of a LoD lie behind each other in one block of int64, coarse first. The first level's
 number of sequences is kept; each level's last offset tells how many sequences the next one has. So dropping the
@@ -11,34 +11,26 @@ arrays over it: whatever is done to their shape or dtype does not reach the LoD.
 cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.long cimport PyLong_CheckExact
-from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
 from lodcore import kernels
-from lodcore.buffers cimport array_over, as_bytes, as_int64, new_int64, new_offsets, new_rows, seal, view_rows
-from lodcore.errors import DTypeError, LevelError, ShapeError
-
-cdef extern from "core.h":
-    object instance_of(object base, object type)
+from lodcore.buffers cimport array_over, as_int64, new_int64, new_offsets, private_offsets, seal
+from lodcore.errors import DTypeError, LevelError, LoDError
 
 cnp.import_array()
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
-cdef object LOD = LoDBody  # the public classes, which `register` gives
-cdef object TENSOR = LoDTensorBody
-cdef cnp.ndarray NO_ROWS = np.empty(0)
-cdef LoDBody NO_LEVELS = LoDBody()
+cdef object LOD = LoDBody  # the public class, which `register` gives
 
 
-def register(lod, tensor):
-    """Tell the trusted constructors which classes to make."""
-    global LOD, TENSOR
-    LOD, TENSOR = lod, tensor
+def register(lod):
+    """Tell the trusted constructors which class to make."""
+    global LOD
+    LOD = lod
 
 
 # -- structure -------------------------------------------------------------------------------------------------
@@ -47,12 +39,6 @@ def register(lod, tensor):
 @cython.no_gc
 cdef class LoDBody:
     """The fields of a LoD, and what reads them."""
-
-    cdef object _memory  # the array over the bytes
-    cdef const int64_t* _block
-    cdef Py_ssize_t _count, _num_levels, _num_rows
-    cdef list _views
-    cdef Py_hash_t _hash
 
     @property
     def num_levels(self):
@@ -216,7 +202,7 @@ cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t 
     return lod
 
 
-def make_lod(list levels, Py_ssize_t num_rows):
+cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
     """Make a LoD of offsets that are known to be right, one int64 array a level, coarse first.
 
     A single array from `new_offsets` is kept, others are copied.
@@ -243,6 +229,54 @@ def make_lod(list levels, Py_ssize_t num_rows):
     seal(memory)
     return new_lod(memory, <const int64_t*> cnp.PyArray_DATA(memory), cnp.PyArray_DIM(levels[0], 0) - 1,
                    len(levels), num_rows)
+
+
+def checked_lod(tuple given, num_rows):
+    """Make a LoD of what a caller gives for the offsets of all levels; see `LoD.from_offsets`."""
+    cdef list levels = []
+    cdef cnp.ndarray offsets
+    cdef Py_ssize_t k, rows = -1 if num_rows is None else whole(num_rows, "num_rows")
+    cdef int64_t end
+    if not given and num_rows is None:
+        raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
+    for k in range(len(given)):
+        offsets = private_offsets(given[k], "LoD.from_offsets: offsets", k)
+        bad = kernels.offsets.first_bad_offset(offsets, -1) if cnp.PyArray_DIM(offsets, 0) else 0
+        if bad >= 0:
+            raise LoDError(f"LoD.from_offsets: offsets[{k}]: {broken_rule(offsets, bad)}")
+        levels.append(offsets)
+    for k in range(len(levels)):
+        end = last(levels[k])
+        if k + 1 < len(levels):
+            if end != cnp.PyArray_DIM(levels[k + 1], 0) - 1:
+                raise LoDError(f"LoD.from_offsets: offsets[{k}]: is {end} at position {len(levels[k]) - 1}; the last "
+                               f"offset is the number of sequences of level {k + 1}, {len(levels[k + 1]) - 1}")
+        elif rows >= 0 and end != rows:
+            raise LoDError(f"LoD.from_offsets: offsets[{k}]: is {end} at position {len(levels[k]) - 1}; the last offset "
+                           f"is the number of rows, {rows}")
+        else:
+            rows = end
+    return make_lod(levels, rows)
+
+
+def broken_rule(offsets, bad):
+    """Say which rule the offset at position `bad` breaks."""
+    if not len(offsets):
+        return "is empty; offsets have one entry more than there are sequences"
+    if bad == 0:
+        return f"is {offsets[0]} at position 0; offsets start at 0"
+    return f"falls at position {bad} ({offsets[bad - 1]} -> {offsets[bad]}); offsets never fall"
+
+
+def whole(number, argument):
+    """Turn a number that counts things into an int."""
+    try:
+        count = int(number.__index__())
+    except (AttributeError, TypeError):
+        raise DTypeError(f"LoD: {argument}: is {number!r}; an integer is needed") from None
+    if not 0 <= count < 2**63 - 1:
+        raise LoDError(f"LoD: {argument}: is {count}; 0 .. 2**63 - 2 is valid")
+    return count
 
 
 cdef int64_t last(cnp.ndarray offsets) noexcept:
@@ -322,12 +356,6 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
 cdef class Splitter:
     """Iterates over the LoDs of the outermost sequences, all cut at once."""
 
-    cdef LoDBody lod
-    cdef object memory
-    cdef const int64_t* place
-    cdef const int64_t* outer
-    cdef Py_ssize_t at, count
-
     def __cinit__(self, LoDBody lod not None):
         cdef Py_ssize_t k, count, total = 0
         lod._level(0)
@@ -359,167 +387,3 @@ cdef class Splitter:
             self.place += rows + 1
             rows = (self.place - 1)[0]
         return new_lod(self.memory, block, size if self.lod._num_levels > 1 else 0, self.lod._num_levels - 1, rows)
-
-
-# -- tensors ---------------------------------------------------------------------------------------------------
-
-
-@cython.no_gc
-cdef class LoDTensorBody:
-    """The fields of a LoDTensor, and indexing that computes nothing."""
-
-    cdef cnp.ndarray _values
-    cdef LoDBody _lod
-    cdef object _bytes
-
-    def __cinit__(self):
-        self._values = NO_ROWS
-        self._lod = NO_LEVELS
-
-    @property
-    def values(self):
-        """The rows of all sequences behind each other: ndarray, shape (num_rows, ...)."""
-        return self._values
-
-    @property
-    def lod(self):
-        """The structure: LoD."""
-        return self._lod
-
-    @property
-    def offsets(self):
-        """Offsets of the outermost level: int64, read-only."""
-        return self._lod.array(0 if self._lod._num_levels else self._lod._level(0))
-
-    cdef int check(self) except -1:
-        """Make sure that nobody gave the values another shape in place."""
-        if cnp.PyArray_NDIM(self._values) == 0 or cnp.PyArray_DIM(self._values, 0) != self._lod._num_rows:
-            raise ShapeError(f"LoDTensor: values: were given the shape {(<object> self._values).shape} in place; "
-                             f"the structure has {self._lod._num_rows} rows")
-        return 0
-
-    def _rows(self):
-        """Give the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
-        cdef const unsigned char[:, ::1] taken
-        if self._bytes is None:
-            self.check()
-            if not cnp.PyArray_IS_C_CONTIGUOUS(self._values):
-                raise ShapeError(f"LoDTensor: values: were given the strides {(<object> self._values).strides} in place")
-            taken = as_bytes(self._values)
-            self._bytes = taken
-        return self._bytes
-
-    def _take(self, str where, Py_ssize_t level, cnp.ndarray ranges not None, int64_t size, out=None, list upper=None):
-        """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
-
-        Parameters
-        ----------
-        where : str
-            The function, for the message.
-        level : int
-            0 .. num_levels.
-        ranges : ndarray
-            int64, shape (n, 2), checked; rewritten.
-        size : int
-            The sum of the sizes of the ranges.
-        out : ndarray, optional
-            Where to write the rows.
-        upper : list of ndarray, optional
-            Offsets of levels to stand before; added to.
-
-        Returns
-        -------
-        LoDTensor
-            The upper levels, `level` and the levels below.
-        """
-        cdef list levels = take_below(where, self._lod, level, ranges, [] if upper is None else upper, &size)
-        cdef cnp.ndarray rows = new_rows(where, self._values, size, out)
-        kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
-        return new_tensor(rows, make_lod(levels, size))
-
-    def _gather(self, str where, Py_ssize_t level, index, out=None, list upper=None):
-        """Take sequences of a level by their numbers, with all levels below; arguments as in `_take`."""
-        cdef list levels = [] if upper is None else upper
-        cdef cnp.ndarray ranges = take_sequences(where, self._lod, level, index, levels)
-        cdef int64_t size = last(levels[len(levels) - 1])
-        return self._take(where, level + 1, ranges, size, out, levels)
-
-    def __len__(self):
-        return self._lod._count if self._lod._num_levels else self._lod._num_rows
-
-    def __getitem__(self, key):
-        cdef Py_ssize_t i, start, stop, step, size = len(self)
-        cdef const int64_t* outer = self._lod._block
-        if type(key) is slice:
-            PySlice_Unpack(key, &start, &stop, &step)
-            if step != 1:
-                return self._select(key)
-            PySlice_AdjustIndices(size, &start, &stop, step)
-            return self.cut_out(0, start, max(start, stop))
-        if not PyLong_CheckExact(key):
-            if isinstance(key, (bool, np.bool_)) or not hasattr(key, "__index__") or np.ndim(key) > 0:
-                return self._select(key)
-            key = key.__index__()
-        if not -size <= key < size:
-            raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
-        i = key
-        i = i + size if i < 0 else i
-        if self._lod._num_levels == 1:
-            self.check()
-            return view_rows(self._values, outer[i], outer[i + 1])
-        if self._lod._num_levels == 0:
-            return self._values[i]
-        return self.cut_out(1, outer[i], outer[i + 1])
-
-    cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
-        """Give the sequences from `start` to `stop` of a level as a view."""
-        self.check()
-        lod, first, last = cut(self._lod, level, start, stop)
-        return new_tensor(view_rows(self._values, first, last), lod)
-
-    def __iter__(self):
-        if self._lod._num_levels == 0:
-            return iter(self._values)
-        return Sequences(self)
-
-
-cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
-    """Make a LoDTensor of values and structure that are known to agree."""
-    cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
-    x._values, x._lod = values, lod
-    return x
-
-
-cdef class Sequences:
-    """Iterates over the outermost sequences of a LoDTensor."""
-
-    cdef LoDTensorBody x
-    cdef Splitter lods
-    cdef Py_ssize_t at, row
-
-    def __cinit__(self, LoDTensorBody x not None):
-        x.check()
-        self.x = x
-        if x._lod._num_levels > 1:
-            self.lods = Splitter(x._lod)
-
-    def __iter__(self):
-        return self
-
-    def __length_hint__(self):
-        return max(0, self.x._lod._count - self.at)
-
-    def __next__(self):
-        cdef LoDBody lod
-        cdef Py_ssize_t start
-        if self.at >= self.x._lod._count:
-            raise StopIteration
-        if self.lods is None:
-            self.at += 1
-            self.x.check()
-            return view_rows(self.x._values, self.x._lod._block[self.at - 1], self.x._lod._block[self.at])
-        lod = self.lods.following()
-        self.at += 1
-        start = self.row
-        self.row += lod._num_rows
-        return new_tensor(view_rows(self.x._values, start, self.row), lod)

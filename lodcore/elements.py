@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core
+from lodcore import buffers, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import as_values
 from lodcore.tensor import LoDTensor
@@ -73,7 +73,7 @@ def source_of(where: str, x: Any, axis: int) -> Any:
             raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
         rows = buffers.view_rows(x.values, 0, len(x.values))
         buffers.seal(rows)
-        return core.new_tensor(rows, x.lod)
+        return tensor_core.new_tensor(rows, x.lod)
     dense = np.asarray(x)
     if dense.dtype.hasobject:
         raise DTypeError(f"{where}: has dtype {dense.dtype}; Python objects have no fixed size")

@@ -290,3 +290,6 @@ class LoD(core.LoDBody, LoDMakers):
 def _restore(num_rows: int, *levels: Int64) -> LoD:
     """Make a LoD of what `pickle` kept, checking all of it."""
     return LoD.from_offsets(*levels, num_rows=num_rows)
+
+
+core.register(LoD)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from lodcore import buffers, core, kernels
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import LoDError
 
 if TYPE_CHECKING:
     from lodcore.lod import LoD
@@ -52,24 +52,7 @@ class LoDMakers:
         >>> LoD.from_offsets([0, 2, 5, 9])
         LoD([xx] [xxx] [xxxx])
         """
-        rows = -1 if num_rows is None else _whole(num_rows, "num_rows")
-        if not levels and num_rows is None:
-            raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
-        checked = []
-        for k, given in enumerate(levels):
-            offsets = buffers.private_offsets(given, "LoD.from_offsets: offsets", k)
-            bad = kernels.offsets.first_bad_offset(offsets, -1) if len(offsets) else 0
-            if bad >= 0:
-                raise _bad_offset(k, offsets, bad)
-            checked.append(offsets)
-        for k in range(len(checked) - 1):
-            _ends_at(k, checked[k], len(checked[k + 1]) - 1, f"the number of sequences of level {k + 1}")
-        if checked:
-            last = int(checked[-1][-1])
-            if rows >= 0:
-                _ends_at(len(checked) - 1, checked[-1], rows, "num_rows")
-            rows = last
-        lod: LoD = core.make_lod(checked, rows)
+        lod: LoD = core.checked_lod(levels, num_rows)
         return lod
 
     @classmethod
@@ -119,7 +102,7 @@ class LoDMakers:
                     f"level {k + 1} has {len(made[k + 1]) - 1} sequences"
                 )
         rows = int(made[-1][-1])
-        if num_rows is not None and _whole(num_rows, "num_rows") != rows:
+        if num_rows is not None and core.whole(num_rows, "num_rows") != rows:
             raise LoDError(f"LoD.from_lengths: lengths[{len(made) - 1}]: add up to {rows}; num_rows is {num_rows}")
         lod: LoD = core.make_lod(made, rows)
         return lod
@@ -160,7 +143,7 @@ class LoDMakers:
             if len(rows) and not 0 <= count - 1 < 2**62:
                 raise LoDError(f"{where}: ids: is {count - 1} at row {len(rows) - 1}; ids are not negative nor huge")
         else:
-            count = _whole(num_sequences, "num_sequences")
+            count = core.whole(num_sequences, "num_sequences")
         offsets = buffers.new_offsets(count + 1)
         bad = kernels.offsets.offsets_from_segment_ids(rows, offsets)
         if bad >= 0:
@@ -214,33 +197,3 @@ class LoDMakers:
         made.append(singles[-1].offsets())
         lod: LoD = cls.from_offsets(*made)
         return lod
-
-
-def _whole(number: Any, argument: str) -> int:
-    """Turn a number that counts things into an int."""
-    try:
-        count = int(number.__index__())
-    except (AttributeError, TypeError):
-        raise DTypeError(f"LoD: {argument}: is {number!r}; an integer is needed") from None
-    if not 0 <= count < 2**63 - 1:
-        raise LoDError(f"LoD: {argument}: is {count}; 0 .. 2**63 - 2 is valid")
-    return count
-
-
-def _bad_offset(k: int, offsets: Int64, bad: int) -> LoDError:
-    """Say which offset of level k breaks which rule."""
-    where = f"LoD.from_offsets: offsets[{k}]"
-    if not len(offsets):
-        return LoDError(f"{where}: is empty; offsets have one entry more than there are sequences")
-    if bad == 0:
-        return LoDError(f"{where}: is {offsets[0]} at position 0; offsets start at 0")
-    return LoDError(f"{where}: falls at position {bad} ({offsets[bad - 1]} -> {offsets[bad]}); offsets never fall")
-
-
-def _ends_at(k: int, offsets: Int64, end: int, meaning: str) -> None:
-    """Raise if the offsets of level k do not end where they must."""
-    if offsets[-1] != end:
-        raise LoDError(
-            f"LoD.from_offsets: offsets[{k}]: is {offsets[-1]} at position {len(offsets) - 1}; "
-            f"the last offset is {meaning}, {end}"
-        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers, core, kernels
+from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.nested import as_lines, as_values, join_arrays
@@ -29,7 +29,7 @@ class Makers:
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and offsets, coarse first; see `LoD.from_offsets`."""
         rows = as_values("LoDTensor.from_offsets: values", values)
-        x: LoDTensor = core.new_tensor(guarded(rows, values), LoD.from_offsets(*offsets, num_rows=len(rows)))
+        x: LoDTensor = tensor_core.new_tensor(guarded(rows, values), LoD.from_offsets(*offsets, num_rows=len(rows)))
         return x
 
     from_row_splits = from_offsets
@@ -38,7 +38,7 @@ class Makers:
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and lengths, coarse first; see `LoD.from_lengths`."""
         rows = as_values("LoDTensor.from_lengths: values", values)
-        x: LoDTensor = core.new_tensor(guarded(rows, values), LoD.from_lengths(*lengths, num_rows=len(rows)))
+        x: LoDTensor = tensor_core.new_tensor(guarded(rows, values), LoD.from_lengths(*lengths, num_rows=len(rows)))
         return x
 
     @classmethod
@@ -48,7 +48,7 @@ class Makers:
         lod = LoD.from_segment_ids(ids, num_sequences)
         if len(rows) != lod.num_rows:
             raise LoDError(f"LoDTensor.from_segment_ids: ids: has {lod.num_rows} entries; values has {len(rows)} rows")
-        x: LoDTensor = core.new_tensor(guarded(rows, values), lod)
+        x: LoDTensor = tensor_core.new_tensor(guarded(rows, values), lod)
         return x
 
     @classmethod
@@ -96,7 +96,7 @@ class Makers:
         total = offsets.item(len(ranges))
         taken = buffers.new_rows(where, rows, total)
         kernels.gather.copy_ranges(buffers.as_bytes(rows), ranges, buffers.as_bytes(taken))
-        x: LoDTensor = core.new_tensor(taken, core.make_lod([offsets], total))
+        x: LoDTensor = tensor_core.new_tensor(taken, core.make_lod([offsets], total))
         return x
 
     @classmethod
@@ -134,7 +134,7 @@ class Makers:
                 raise DTypeError(f"LoDTensor.from_arrays: arrays: is {type(arrays).__name__}; a list is needed")
             arrays = list(arrays)
         rows, offsets = join_arrays("LoDTensor.from_arrays", arrays, dtype, out)
-        x: LoDTensor = core.new_tensor(rows, core.make_lod([offsets], len(rows)))
+        x: LoDTensor = tensor_core.new_tensor(rows, core.make_lod([offsets], len(rows)))
         return x
 
     @classmethod
@@ -182,7 +182,9 @@ class Makers:
             if chosen.shape != padded.shape[:2]:
                 raise ShapeError(f"{where}: mask: has shape {chosen.shape}; dense has {padded.shape[:2]}")
             chosen = chosen.copy()
-            kept: LoDTensor = core.new_tensor(padded[chosen], LoD.from_lengths(chosen.sum(axis=1, dtype=np.int64)))
+            kept: LoDTensor = tensor_core.new_tensor(
+                padded[chosen], LoD.from_lengths(chosen.sum(axis=1, dtype=np.int64))
+            )
             return kept
         lod = LoD.from_lengths(buffers.as_int64(lengths, f"{where}: lengths", LoDError))
         if lod.num_sequences() != len(padded):
@@ -194,7 +196,7 @@ class Makers:
             )
         rows = np.empty((lod.num_rows, *padded.shape[2:]), padded.dtype)
         kernels.pad.unpad_rows(as_lines(padded), lod._view(0), False, buffers.as_bytes(rows))
-        x: LoDTensor = core.new_tensor(rows, lod)
+        x: LoDTensor = tensor_core.new_tensor(rows, lod)
         return x
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import core
+from lodcore import core, tensor_core
 from lodcore.conversion import Conversions
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
@@ -109,7 +109,7 @@ class Spec:
     kind: type = np.ndarray
 
 
-class LoDTensor(core.LoDTensorBody, Makers, Conversions, Tensor):
+class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor):
     """Sequences of different lengths, nested to any depth: the rows behind each other, and their structure.
 
     Parameters
@@ -148,7 +148,7 @@ class LoDTensor(core.LoDTensorBody, Makers, Conversions, Tensor):
             raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")
         if share and rows is not values:
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
-        x: LoDTensor = core.new_tensor(rows if share else guarded(rows, values), lod)
+        x: LoDTensor = tensor_core.new_tensor(rows if share else guarded(rows, values), lod)
         return x
 
     # -- questions -----------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class LoDTensor(core.LoDTensorBody, Makers, Conversions, Tensor):
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
     def __copy__(self) -> LoDTensor:
-        x: LoDTensor = core.new_tensor(self.values, self.lod)
+        x: LoDTensor = tensor_core.new_tensor(self.values, self.lod)
         return x
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LoDTensor:
@@ -291,7 +291,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     if isinstance(obj, LoDTensor):
         if num_levels is not None and num_levels != obj.num_levels:
             raise LoDError(f"{where}: num_levels: is {num_levels}; obj has {obj.num_levels} levels")
-        x: LoDTensor = core.new_tensor(np.array(obj.values, dtype), obj.lod)
+        x: LoDTensor = tensor_core.new_tensor(np.array(obj.values, dtype), obj.lod)
         return x
     if isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1:
         obj = obj.tolist()
@@ -307,7 +307,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
         values = values_of_leaves(where, leaves, dtype)
         if values.dtype.hasobject:
             raise DTypeError(f"{where}: obj: its values make dtype {values.dtype}; Python objects have no fixed size")
-    x = core.new_tensor(values, core.make_lod(levels, len(values)))
+    x = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
     return x
 
 
@@ -320,4 +320,4 @@ def as_nested(where: str, x: Any) -> LoDTensor:
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
 
 
-core.register(LoD, LoDTensor)
+tensor_core.register(LoDTensor)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers, core, kernels
+from lodcore import buffers, core, kernels, tensor_core
 from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, source_of, values_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap, steps_of
@@ -276,7 +276,7 @@ class TensorArray:
         same_shapes("concat", values, axis)
         if axis == 0:
             joined = join_arrays("TensorArray.concat", values, None)[0]
-            return core.new_tensor(joined, concat_lods("TensorArray.concat", lods)) if lods else joined
+            return tensor_core.new_tensor(joined, concat_lods("TensorArray.concat", lods)) if lods else joined
         return self._with_one_lod("concat", np.concatenate(values, axis), lods, axis)
 
     def _alike(self, name: str) -> tuple[list[Any], list[LoD]]:
@@ -302,7 +302,7 @@ class TensorArray:
         for at, lod in enumerate(lods):
             if lod != lods[0]:
                 raise LoDError(f"TensorArray.{name}: element {at} has another LoD than element 0")
-        return core.new_tensor(np.ascontiguousarray(values), lods[0])
+        return tensor_core.new_tensor(np.ascontiguousarray(values), lods[0])
 
     # -- sequences to steps and back -----------------------------------------------------------------------
 
@@ -377,11 +377,11 @@ class TensorArray:
         if k == lod.num_levels - 1:
             rows = buffers.new_rows("TensorArray.unpack", x.values, lod.num_rows, out)
             kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
-            by_step = core.new_tensor(rows, core.make_lod([steps], lod.num_rows))
+            by_step = tensor_core.new_tensor(rows, core.make_lod([steps], lod.num_rows))
         else:
             by_step = x._gather("TensorArray.unpack", k + 1, indices_map.values, out, [steps])
         if out is not None:
-            by_step = core.new_tensor(out.view(), by_step.lod)
+            by_step = tensor_core.new_tensor(out.view(), by_step.lod)
         buffers.seal(by_step.values)
         return cls._over(by_step), indices_map
 
@@ -450,7 +450,7 @@ class TensorArray:
         rows = buffers.new_rows("TensorArray.pack", steps.values, steps.num_rows, out)
         offsets = indices_map.lod._view(indices_map.level)
         kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, buffers.as_bytes(rows))
-        packed: LoDTensor = core.new_tensor(rows, core.make_lod(upper, len(rows)))
+        packed: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, len(rows)))
         return packed
 
     @staticmethod
@@ -466,5 +466,5 @@ class TensorArray:
         bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, target)
         if bad >= 0:
             raise ShapeError(f"{where}: element {bad}: changed while it was read")
-        packed: LoDTensor = core.new_tensor(rows, core.make_lod(upper, total))
+        packed: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
         return packed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers, core, kernels
+from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import join_rows
 from lodcore.structure import concat_lods
@@ -93,7 +93,7 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
             raise DTypeError(f"{where}: xs[{bad}]: has dtype {odd.dtype}; xs[0] has {first.dtype}")
         raise ShapeError(f"{where}: xs[{bad}]: has rows of shape {odd.shape[1:]}; xs[0] has {first.shape[1:]}")
     rows = join_rows(where, values, lod.num_rows, out)
-    joined: LoDTensor = core.new_tensor(rows, lod)
+    joined: LoDTensor = tensor_core.new_tensor(rows, lod)
     return joined
 
 
@@ -137,8 +137,8 @@ def sequence_slice(
     k = lod._level(level)
     offsets = lod._view(k)
     count = len(offsets) - 1
-    starts = _for_each(f"{where}: offset", offset, count)
-    sizes = _for_each(f"{where}: length", length, count)
+    starts = buffers.for_each(offset, "sequence_slice: offset", count)
+    sizes = buffers.for_each(length, "sequence_slice: length", count)
     ranges = buffers.new_int64(count, 2)
     cut = buffers.new_offsets(count + 1)
     bad = kernels.gather.slice_ranges(offsets, starts, sizes, ranges, cut)
@@ -150,13 +150,3 @@ def sequence_slice(
     upper = [lod.offsets(j) for j in range(k)]
     sliced: LoDTensor = x._take(where, k + 1, ranges, cut.item(count), out, [*upper, cut])
     return sliced
-
-
-def _for_each(where: str, given: Any, count: int) -> Array:
-    """Take one integer for each of `count` sequences, or one for all."""
-    if np.ndim(given) == 0 and not isinstance(given, (list, tuple)):
-        given = np.broadcast_to(buffers.as_int64(np.reshape(given, 1), where, IndexError), (count,))
-    vector: Array = buffers.as_int64(given, where, IndexError)
-    if len(vector) != count:
-        raise ShapeError(f"{where}: has {len(vector)} entries; there are {count} sequences")
-    return vector

@@ -1,0 +1,39 @@
+cimport cython
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+cdef extern from "core.h":
+    object instance_of(object base, object type)
+
+
+@cython.no_gc
+cdef class LoDBody:
+    cdef object _memory  # the array over the bytes
+    cdef const int64_t* _block
+    cdef Py_ssize_t _count, _num_levels, _num_rows
+    cdef list _views
+    cdef Py_hash_t _hash
+
+    cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept
+    cpdef Py_ssize_t _level(self, level) except -1
+    cdef cnp.ndarray array(self, Py_ssize_t k)
+    cpdef _view(self, Py_ssize_t k)
+    cdef Py_ssize_t block_size(self) noexcept
+    cpdef LoDBody _part(self, Py_ssize_t first, Py_ssize_t stop)
+
+
+cdef class Splitter:
+    cdef LoDBody lod
+    cdef object memory
+    cdef const int64_t* place
+    cdef const int64_t* outer
+    cdef Py_ssize_t at, count
+
+    cdef LoDBody following(self)
+
+
+cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows)
+cdef int64_t last(cnp.ndarray offsets) noexcept
+cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray ranges, list levels, int64_t* size)
+cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, list levels)
+cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop)

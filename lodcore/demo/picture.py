@@ -1,0 +1,87 @@
+"""Pictures in plain text: bars, and what padding would have cost."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Glyphs", "bar", "padding_picture"]
+
+
+class Glyphs(NamedTuple):
+    """The signs that pictures are made of.
+
+    Parameters
+    ----------
+    rule, solid, half, padding : str
+        One column each; `half` is the left half of `solid`, or nothing.
+    """
+
+    rule: str = "-"
+    solid: str = "#"
+    half: str = ""
+    padding: str = "."
+
+    @classmethod
+    def for_encoding(cls, encoding: str | None) -> "Glyphs":
+        """Take blocks where the encoding has them, and ASCII otherwise.
+
+        Examples
+        --------
+        >>> Glyphs.for_encoding("ascii")
+        Glyphs(rule='-', solid='#', half='', padding='.')
+        """
+        blocks = cls("\u2500", "\u2588", "\u258c", "\u00b7")
+        try:
+            "".join(blocks).encode(encoding or "ascii")
+        except (LookupError, UnicodeEncodeError):
+            return cls()
+        return blocks
+
+
+def bar(length: float, glyphs: Glyphs) -> str:
+    """Draw a bar, `length` columns long to the nearest half, or to the nearest whole if there is no half.
+
+    Examples
+    --------
+    >>> bar(4.2, Glyphs())
+    '####'
+    """
+    if not glyphs.half:
+        return glyphs.solid * round(length)
+    halves = round(2 * length)
+    return glyphs.solid * (halves // 2) + glyphs.half * (halves % 2)
+
+
+def padding_picture(lengths: NDArray[np.int64], num_bars: int, columns: int, glyphs: Glyphs) -> Sequence[str]:
+    """Draw a sample of sequences, longest first, as they would lie in a padded batch.
+
+    Parameters
+    ----------
+    lengths : int64 ndarray, shape (num_sequences,)
+    num_bars : int
+        How many sequences to draw: evenly spaced ranks, the longest and the shortest among them.
+    columns : int
+        For one element of a sequence.
+    glyphs : Glyphs
+
+    Returns
+    -------
+    sequence of str
+        One line a sequence.
+
+    Examples
+    --------
+    >>> for line in padding_picture(np.array([2, 5, 3]), 3, 2, Glyphs()):
+    ...     print(line)
+     5 ##########
+     3 ######....
+     2 ####......
+    """
+    ranked = np.sort(lengths)[::-1]
+    sample = ranked[np.linspace(0, len(ranked) - 1, num_bars).round().astype(np.int64)].tolist()
+    return [
+        f"{length:2d} {glyphs.solid * (columns * length)}{glyphs.padding * (columns * (sample[0] - length))}"
+        for length in sample
+    ]

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lodcore", description=lodcore.__doc__)
     parser.add_argument("--version", action="version", version=f"lodcore {lodcore.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("demo", help="tell nine speakers apart by two vowels, on real recordings")
+    commands.add_parser("demo", help="tell nine speakers apart by two vowels, on real recordings", add_help=False)
     inspect = commands.add_parser(
         "inspect",
         help="show a saved batch: its structure, its lengths, and what padding it would cost",
@@ -47,12 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     inspect.add_argument("file", metavar="FILE.npz", help="`values`, and `offsets_0` (coarsest) and following")
     commands.add_parser("bench", help="measure some operations beside NumPy and a plain copy, in a few seconds")
-    chosen = parser.parse_args(arguments)
-    if chosen.command == "demo":
+    chosen, others = parser.parse_known_args(arguments)
+    if chosen.command == "demo":  # has options of its own
         from lodcore import demo
 
-        demo.main()
-        return 0
+        return demo.main(others)
+    if others:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
     if chosen.command == "bench":
         bench()
         return 0

@@ -107,12 +107,15 @@ def test_bench_prints_a_table(monkeypatch, capsys):
 
 def test_demo_runs_the_demo(monkeypatch):
     calls = []
-    monkeypatch.setattr(demo, "main", lambda: calls.append("demo"))
-    assert main(["demo"]) == 0
-    assert calls == ["demo"]
+    monkeypatch.setattr(demo, "main", lambda argv: calls.append(argv) or 3)
+    assert main(["demo"]) == 3
+    assert main(["demo", "--help", "--seeds=1"]) == 3
+    assert calls == [[], ["--help", "--seeds=1"]]
 
 
-@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["inspect"], 2), (["unknown"], 2), (["--version"], 0)])
+@pytest.mark.parametrize(
+    ("arguments", "code"), [([], 2), (["inspect"], 2), (["unknown"], 2), (["bench", "-x"], 2), (["--version"], 0)]
+)
 def test_usage(arguments, code, capsys):
     with pytest.raises(SystemExit) as left:
         main(arguments)

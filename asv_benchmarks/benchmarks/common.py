@@ -133,8 +133,21 @@ class Batch:
 
     @functools.cached_property
     def unpacked(self):
-        """Rows step by step, the size of each step, and the order of the sequences."""
         return flat.unpack(self.values, self.offsets)
+
+    @property
+    def steps(self):
+        """The rows step by step, longest sequence first."""
+        return self.unpacked[0]
+
+    @property
+    def step_sizes(self):
+        return self.unpacked[1]
+
+    @property
+    def order(self):
+        """The sequences, longest first."""
+        return self.unpacked[2]
 
     @property
     def padded_shape(self):

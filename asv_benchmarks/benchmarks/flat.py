@@ -1,5 +1,7 @@
 """The flat NumPy idioms: what lodcore does, written with whole-array NumPy on values and offsets."""
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -29,27 +31,22 @@ def row_numbers(starts, lengths):
     return numbers, offsets
 
 
-def take_rows(values, numbers, out):
-    # mode="raise" would write through a buffer when out is given
-    return values.take(numbers, axis=0, out=out, mode="raise" if out is None else "clip")
-
-
-def take(values, offsets, index, out=None):
+def take(values, offsets, index):
     starts = offsets[index]
     numbers, taken = row_numbers(starts, offsets[index + 1] - starts)
-    return take_rows(values, numbers, out), taken
+    return values.take(numbers, axis=0), taken
 
 
-def take_documents(values, offsets, documents, index, out=None):
+def take_documents(values, offsets, documents, index):
     starts = documents[index]
     numbers, outer = row_numbers(starts, documents[index + 1] - starts)
-    rows, inner = take(values, offsets, numbers, out)
-    return rows, inner, outer
+    rows, inner = take(values, offsets, numbers)
+    return rows, outer, inner
 
 
-def slice_each(values, offsets, starts, sizes, out=None):
+def slice_each(values, offsets, starts, sizes):
     numbers, cut = row_numbers(offsets[:-1] + starts, sizes)
-    return take_rows(values, numbers, out), cut
+    return values.take(numbers, axis=0), cut
 
 
 def slice_outer(values, offsets, start, stop):
@@ -58,32 +55,29 @@ def slice_outer(values, offsets, start, stop):
 
 def split(values, offsets, documents):
     bounds = documents.tolist()
-    return [slice_outer(values, offsets, a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [slice_outer(values, offsets, a, b) for a, b in pairwise(bounds)]
 
 
-def concat(batches, out=None):
-    rows = np.concatenate([values for values, _ in batches], out=out)
+def concat(batches):
+    rows = np.concatenate([values for values, _ in batches])
     return rows, offsets_from_lengths(np.concatenate([np.diff(offsets) for _, offsets in batches]))
 
 
-def from_arrays(arrays, out=None):
-    return np.concatenate(arrays, out=out), offsets_from_lengths([len(a) for a in arrays])
+def from_arrays(arrays):
+    return np.concatenate(arrays), offsets_from_lengths([len(a) for a in arrays])
 
 
 def to_arrays(values, offsets):
     bounds = offsets.tolist()
-    return [values[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [values[a:b] for a, b in pairwise(bounds)]
 
 
-def pad(values, lengths, out=None):
+def pad(values, lengths):
     longest = int(lengths.max())
     numbers, _ = row_numbers(np.arange(len(lengths)) * longest, lengths)
-    if out is None:
-        out = np.zeros((len(lengths), longest, *values.shape[1:]), values.dtype)
-    else:
-        out[...] = 0
-    out.reshape(-1, *values.shape[1:])[numbers] = values
-    return out
+    padded = np.zeros((len(lengths), longest, *values.shape[1:]), values.dtype)
+    padded.reshape(-1, *values.shape[1:])[numbers] = values
+    return padded
 
 
 def unpad(padded, lengths):
@@ -95,7 +89,7 @@ def rank(lengths):
     return np.argsort(-lengths, kind="stable")
 
 
-def unpack(values, offsets, out=None):
+def unpack(values, offsets):
     """Give the rows step by step, longest sequence first, the size of each step, and the order of the sequences."""
     lengths = np.diff(offsets)
     order = rank(lengths)
@@ -104,13 +98,13 @@ def unpack(values, offsets, out=None):
     sizes = len(lengths) - np.searchsorted(descending[::-1], np.arange(longest), side="right")
     steps = np.repeat(np.arange(longest), sizes)
     places = np.arange(len(steps)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return take_rows(values, offsets[:-1][order][places] + steps, out), sizes, order
+    return values.take(offsets[:-1][order][places] + steps, axis=0), sizes, order
 
 
-def pack(steps, sizes, order, offsets, out=None):
+def pack(steps, sizes, order, offsets):
     """Bring what `unpack` gave back into sequences."""
     lengths = np.diff(offsets)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     starts = np.cumsum(sizes) - sizes
-    return take_rows(steps, starts[positions(offsets)] + np.repeat(places, lengths), out)
+    return steps.take(starts[positions(offsets)] + np.repeat(places, lengths), axis=0)

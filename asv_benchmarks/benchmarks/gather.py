@@ -1,6 +1,7 @@
 """Sequences taken whole: by their numbers, a piece of each, and batches behind each other."""
 
 import numpy as np
+
 from lodcore import LoDTensor, concat_batches, gather_sequences, sequence_slice
 
 from . import flat

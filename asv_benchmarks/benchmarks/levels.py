@@ -1,6 +1,7 @@
 """Levels above levels: counted in rows, cut, dropped, added, and split into their sequences."""
 
 import numpy as np
+
 from lodcore import LoD
 
 from . import flat
@@ -27,7 +28,12 @@ class Slice(Times):
 
     def lodcore(self, batch):
         x, start, stop = batch.tensor, len(batch) // 4, 3 * len(batch) // 4
-        return lambda: x[start:stop].offsets
+
+        def call():
+            y = x[start:stop]
+            return y.values, y.offsets
+
+        return call
 
     def flat(self, batch):
         values, offsets, start, stop = batch.values, batch.offsets, len(batch) // 4, 3 * len(batch) // 4
@@ -41,8 +47,12 @@ class DropOuter(Times):
     """Take the sentences of all documents as one batch."""
 
     def lodcore(self, batch):
-        lod = batch.tensor_of_documents.lod
-        return lambda: lod.drop(0)
+        x = batch.tensor_of_documents
+        return lambda: x.flatten(0)
+
+    def flat(self, batch):
+        values, levels = batch.values, [batch.documents, batch.offsets]
+        return lambda: (values, *levels[1:])
 
     def copy(self, batch):
         return batch.offsets.copy

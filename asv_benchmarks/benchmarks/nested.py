@@ -1,7 +1,10 @@
 """From and to Python lists, of arrays or of numbers."""
 
-import lodcore
+from itertools import pairwise
+
 import numpy as np
+
+import lodcore
 from lodcore import LoDTensor
 
 from . import flat
@@ -122,4 +125,4 @@ class FromDocuments(Times):
 
 def documents_of(batch):
     bounds = batch.documents.tolist()
-    return [batch.arrays[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [batch.arrays[a:b] for a, b in pairwise(bounds)]

@@ -1,6 +1,7 @@
 """Offsets, lengths, the number of the sequence and the place of each row, and the check of offsets."""
 
 import numpy as np
+
 from lodcore import LoD
 
 from . import flat
@@ -35,7 +36,7 @@ class FromOffsets(Times):
 
     def flat(self, batch):
         offsets, rows = batch.offsets, batch.rows
-        return lambda: flat.is_valid(offsets, rows)
+        return lambda: offsets if flat.is_valid(offsets, rows) else None
 
     def copy(self, batch):
         return batch.offsets.copy

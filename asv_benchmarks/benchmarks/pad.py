@@ -1,6 +1,7 @@
 """To padded arrays and back, and what padding costs."""
 
 import numpy as np
+
 from lodcore import LoDTensor
 
 from . import flat

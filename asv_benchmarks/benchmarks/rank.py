@@ -1,6 +1,7 @@
 """The order by length, longest first: rank table, steps and back."""
 
 import numpy as np
+
 from lodcore import TensorArray, lod_rank_table, reorder_by_rank
 
 from . import flat
@@ -31,11 +32,11 @@ class Reorder(Times, widths=WIDTHS):
         return lambda: reorder_by_rank(x, table)
 
     def flat(self, batch):
-        values, offsets, order = batch.values, batch.offsets, flat.rank(batch.lengths)
+        values, offsets, order = batch.values, batch.offsets, batch.order
         return lambda: flat.take(values, offsets, order)
 
     def padded(self, batch):
-        padded, order = batch.padded, flat.rank(batch.lengths)
+        padded, order = batch.padded, batch.order
         return lambda: padded[order]
 
     def copy(self, batch):
@@ -46,12 +47,10 @@ class Unpack(Times, widths=WIDTHS):
     """Cut the sequences into steps, longest sequence first; `padded` brings the axis of steps to the front."""
 
     def lodcore(self, batch):
-        x = batch.tensor
-        return lambda: TensorArray.unpack(x, 0)
+        return unpacking(batch.tensor, None)
 
     def lodcore_out(self, batch):
-        x, out = batch.tensor, np.empty_like(batch.values)
-        return lambda: TensorArray.unpack(x, 0, out=out)
+        return unpacking(batch.tensor, np.empty_like(batch.values))
 
     def flat(self, batch):
         values, offsets = batch.values, batch.offsets
@@ -72,30 +71,25 @@ class UnpackDtypes(Unpack, distributions=["nlp"], widths=WIDTHS, dtypes=DTYPES):
 class UnpackPeak(Peaks):
     """Cut the sequences into steps."""
 
-    lodcore, flat, padded = Unpack.lodcore, Unpack.flat, Unpack.padded
+    lodcore, lodcore_out, flat, padded = Unpack.lodcore, Unpack.lodcore_out, Unpack.flat, Unpack.padded
 
 
 class Pack(Times, widths=WIDTHS):
-    """Bring one array a step, each written by itself, back into sequences."""
+    """Bring one array a step, each written by itself, back into sequences; `flat` has all steps in one array."""
 
-    def lodcore(self, batch, out=None):
-        steps, indices_map = TensorArray.unpack(batch.tensor, 0)
-        written = TensorArray()
-        for step, array in enumerate(steps):
-            written.write(step, array.copy())
-        return lambda: written.pack(0, indices_map, out=out)
+    def lodcore(self, batch):
+        return packing(batch.tensor, None)
 
     def lodcore_out(self, batch):
-        return self.lodcore(batch, out=np.empty_like(batch.values))
+        return packing(batch.tensor, np.empty_like(batch.values))
 
     def flat(self, batch):
-        (steps, sizes, order), offsets = batch.unpacked, batch.offsets
-        arrays = np.split(steps, np.cumsum(sizes)[:-1])
-        return lambda: flat.pack(np.concatenate(arrays), sizes, order, offsets)
+        steps, sizes, order, offsets = batch.steps, batch.step_sizes, batch.order, batch.offsets
+        return lambda: flat.pack(steps, sizes, order, offsets)
 
     def padded(self, batch):
-        places = np.argsort(flat.rank(batch.lengths))
-        steps = [array.copy() for array in batch.padded[flat.rank(batch.lengths)].swapaxes(0, 1)]
+        places = np.argsort(batch.order)
+        steps = [array.copy() for array in batch.padded[batch.order].swapaxes(0, 1)]
         return lambda: np.stack(steps, axis=1)[places]
 
     def copy(self, batch):
@@ -105,4 +99,20 @@ class Pack(Times, widths=WIDTHS):
 class PackPeak(Peaks):
     """Bring one array a step back into sequences."""
 
-    lodcore, flat, padded = Pack.lodcore, Pack.flat, Pack.padded
+    lodcore, lodcore_out, flat, padded = Pack.lodcore, Pack.lodcore_out, Pack.flat, Pack.padded
+
+
+def unpacking(x, out):
+    def call():
+        steps, _ = TensorArray.unpack(x, 0, out=out)
+        return steps.concat(), steps.sizes()
+
+    return call
+
+
+def packing(x, out):
+    steps, indices_map = TensorArray.unpack(x, 0)
+    written = TensorArray()
+    for step, array in enumerate(steps):
+        written.write(step, array.copy())
+    return lambda: written.pack(0, indices_map, out=out)

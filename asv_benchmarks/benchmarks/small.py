@@ -1,6 +1,7 @@
 """Small calls, where the cost of calling decides. They share no setup, so that asv runs each many times a sample."""
 
 import numpy as np
+
 from lodcore import LoD, LoDTensor, TensorArray, concat_batches, gather_sequences, sequence_slice
 
 from . import flat

@@ -1,0 +1,40 @@
+"""SciPy: each sequence a row of a sparse matrix, its numbers side by side from column 0."""
+
+from functools import partial
+
+import numpy as np
+import scipy
+from benchmarks import flat
+from scipy import sparse
+
+VERSION = scipy.__version__
+
+
+def matrix(values, offsets, longest):
+    if values.ndim > 1:
+        raise NotImplementedError("rows of width 1 alone")
+    return sparse.csr_array((values, flat.positions(offsets), offsets), (len(offsets) - 1, longest))
+
+
+def of(batch):
+    return matrix(batch.values, batch.offsets, batch.longest)
+
+
+def arrays(x):
+    return [x.data, x.indptr]
+
+
+def take(x, index):
+    return lambda: x[index]
+
+
+OPERATIONS = {
+    "offsets.Lengths": lambda batch: partial(np.diff, of(batch).indptr),
+    "gather.Permute": lambda batch: take(of(batch), batch.permutation),
+    "gather.Subset": lambda batch: take(of(batch), batch.subset),
+    "gather.Concat": lambda batch: partial(
+        sparse.vstack, [matrix(*part, batch.longest) for part in batch.parts], "csr"
+    ),
+    "levels.Slice": lambda batch: take(of(batch), slice(len(batch) // 4, 3 * len(batch) // 4)),
+    "pad.Pad": lambda batch: batch.padded_shape and of(batch).toarray,
+}

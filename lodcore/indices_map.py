@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers, kernels
-from lodcore.errors import DTypeError, LoDError
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.tensor import Tensor
+from lodcore.nested import as_values
+from lodcore.tensor import LoDTensor, Tensor
 
 __all__ = ["IndicesMap", "steps_of"]
 
@@ -65,6 +66,29 @@ class IndicesMap(Tensor):
     def clone(self) -> IndicesMap:
         """Give itself: nothing of it can be changed."""
         return self
+
+    def _pack_buffer(self, steps: LoDTensor, upper: list[Array], out: Array | None) -> LoDTensor:
+        """Pack rows that lie behind each other, step by step."""
+        rows = buffers.new_rows("TensorArray.pack", steps.values, steps.num_rows, out)
+        offsets = self.lod._view(self.level)
+        kernels.rank.pack_rows(steps._rows(), offsets, self._order, self._steps, buffers.as_bytes(rows))
+        packed: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, len(rows)))
+        return packed
+
+    def _pack_arrays(self, elements: list[Any], upper: list[Array], out: Array | None) -> LoDTensor:
+        """Pack one ndarray a step; without any step all sequences are empty, and only their structure comes back."""
+        where = "TensorArray.pack"
+        total = int(self._steps[-1])
+        rows = buffers.new_rows(where, as_values(where, elements[0]) if elements else np.empty(0), total, out)
+        target = buffers.as_bytes(rows)
+        if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
+            raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+        offsets = self.lod._view(self.level)
+        bad = kernels.rank.pack_steps(elements, offsets, self._order, self._steps, target)
+        if bad >= 0:
+            raise ShapeError(f"{where}: element {bad}: changed while it was read")
+        packed: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
+        return packed
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)

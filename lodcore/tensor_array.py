@@ -13,7 +13,7 @@ from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, so
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap, steps_of
 from lodcore.lod import LoD
-from lodcore.nested import as_values, join_arrays
+from lodcore.nested import join_arrays
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor, as_nested
 
@@ -425,7 +425,7 @@ class TensorArray:
         if self._untouched and isinstance(self._source, LoDTensor):
             check_sizes(where, self._source.lengths, indices_map._steps)
             if self._source.num_levels == 1:
-                return self._pack_buffer(self._source, indices_map, upper, out)
+                return indices_map._pack_buffer(self._source, upper, out)
             elements = []
         else:
             elements = self._elements("pack")
@@ -437,34 +437,9 @@ class TensorArray:
             if not np.array_equal(counted, indices_map._steps):
                 check_sizes(where, counted[1:] - counted[:-1], indices_map._steps)
             if alike or not any(isinstance(element, LoDTensor) for element in elements):
-                return self._pack_arrays(elements if alike else one_kind(where, elements), indices_map, upper, out)
+                return indices_map._pack_arrays(elements if alike else one_kind(where, elements), upper, out)
         flat = self.concat(0)
         back = np.empty(len(indices_map), np.int64)
         back[indices_map.values] = np.arange(len(back))
         packed: LoDTensor = flat._gather(where, 0, back, out, upper)
-        return packed
-
-    @staticmethod
-    def _pack_buffer(steps: LoDTensor, indices_map: IndicesMap, upper: list[Array], out: Array | None) -> LoDTensor:
-        """Pack rows that lie behind each other, step by step."""
-        rows = buffers.new_rows("TensorArray.pack", steps.values, steps.num_rows, out)
-        offsets = indices_map.lod._view(indices_map.level)
-        kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, buffers.as_bytes(rows))
-        packed: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, len(rows)))
-        return packed
-
-    @staticmethod
-    def _pack_arrays(elements: list[Any], indices_map: IndicesMap, upper: list[Array], out: Array | None) -> LoDTensor:
-        """Pack one ndarray a step; without any step all sequences are empty, and only their structure comes back."""
-        where = "TensorArray.pack"
-        total = int(indices_map._steps[-1])
-        rows = buffers.new_rows(where, as_values(where, elements[0]) if elements else np.empty(0), total, out)
-        target = buffers.as_bytes(rows)
-        if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
-            raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
-        offsets = indices_map.lod._view(indices_map.level)
-        bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, target)
-        if bad >= 0:
-            raise ShapeError(f"{where}: element {bad}: changed while it was read")
-        packed: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
         return packed

@@ -1,0 +1,265 @@
+"""Wrong calls: one clear error that names argument, position and value, and nothing has changed."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
+from tests.draw import wounded_levels
+from tests.wrong_calls import TABLE, rebuilt, run, things
+
+
+def content(thing):
+    """Give all there is to see of a thing."""
+    if isinstance(thing, (LoD, LoDTensor, TensorArray, np.ndarray)):
+        return pickle.dumps(thing)
+    return repr(thing)
+
+
+@pytest.fixture
+def names():
+    return things()
+
+
+@pytest.fixture(autouse=True)
+def matrix(names):
+    with pytest.warns(PendingDeprecationWarning):
+        names["matrix"] = np.matrix([[1, 2]])
+
+
+def assert_refused(call, names, error, says):
+    """Make sure that a call raises just this error, and leaves its arguments as they were."""
+    before = {name: content(thing) for name, thing in names.items()}
+    with pytest.raises(error, match=says) as caught:
+        run(call, names)
+    allowed = error if isinstance(error, tuple) else (error,)
+    assert caught.type in allowed or MemoryError in allowed, caught.type
+    after = {name: content(thing) for name, thing in names.items()}
+    assert after == before
+    assert names["steps"].pack(0, names["steps_map"]).equals(names["flat"])
+
+
+@pytest.mark.parametrize(("call", "error", "says"), TABLE, ids=[row[0] for row in TABLE])
+def test_wrong_call(call, error, says, names):
+    assert_refused(call, names, error, says)
+
+
+# -- vectors of integers -------------------------------------------------------------------------------------------
+
+VECTORS = [  # where a vector stands, what to raise for a number that is too large, and how the vector is called
+    ("LoD.from_offsets({})", LoDError, r"offsets\[0\]"),
+    ("LoD.from_offsets([0, 1], {})", LoDError, r"offsets\[1\]"),
+    ("LoD.from_offsets([0, 0], [0], {})", LoDError, r"offsets\[2\]"),
+    ("LoD.from_lengths({})", LoDError, r"lengths\[0\]"),
+    ("LoD.from_lengths([1], {})", LoDError, r"lengths\[1\]"),
+    ("LoD.from_segment_ids({})", LoDError, "ids"),
+    ("LoD.from_row_offsets({})", LoDError, r"offsets\[0\]"),
+    ("LoD.from_row_offsets([0, 1], {})", LoDError, r"offsets\[1\]"),
+    ("lod.take({})", IndexError, "index"),
+    ("lod.take({}, -1)", IndexError, "index"),
+    ("lod.append(lengths={})", LoDError, "lengths"),
+    ("lod.append(offsets={})", LoDError, "offsets"),
+    ("LoDTensor.from_offsets(rows, {})", LoDError, r"offsets\[0\]"),
+    ("LoDTensor.from_lengths(rows, {})", LoDError, r"lengths\[0\]"),
+    ("LoDTensor.from_segment_ids(rows, {})", LoDError, "ids"),
+    ("LoDTensor.from_starts_stops(rows, {}, [0])", IndexError, "starts"),
+    ("LoDTensor.from_starts_stops(rows, [0], {})", IndexError, "stops"),
+    ("LoDTensor.from_padded(dense, {})", LoDError, "lengths"),
+    ("gather_sequences(x, {})", IndexError, "index"),
+    ("gather_sequences(x, {}, 1)", IndexError, "index"),
+    ("sequence_slice(x, {}, 0)", IndexError, "offset"),
+    ("sequence_slice(x, 0, {})", IndexError, "length"),
+]
+NO_INTEGERS = [  # what is no vector of integers, and how that is said
+    ("[1.0, 2.0]", "float64"),
+    ("np.array([0.0, np.nan])", "float64"),
+    ("np.array([])", "float64"),
+    ("[True, False]", "bool"),
+    ("['a', 'b']", "<U1"),
+    ("[b'a']", r"S1"),
+    ("[1j]", "complex128"),
+    ("[None]", "object"),
+    ("objects", "object"),
+    ("[{}, {}]", "object"),
+    ("np.array(['2020'], 'M8[Y]')", r"datetime64\[Y\]"),
+    ("masked", "masked"),
+    ("np.zeros(2, 'i4, i4')", "i4"),
+    ("[[1, 2], [3, 4]]", r"\(2, 2\)"),
+    ("matrix", r"\(1, 2\)"),
+    ("np.zeros((1, 1, 1), int)", r"\(1, 1, 1\)"),
+    ("[[1], [2, 3]]", "unevenly"),
+]
+NO_VECTORS = [("None", "()|object"), ("{1, 2}", "()|object"), ("(i for i in [0])", "()|object"), ("'01'", "()|<U2")]
+TOO_LARGE = ["[0, 2**63]", "[0, 2**70]", "[0, -2**70]", "np.array([0, 2**63], np.uint64)"]
+
+
+@pytest.mark.parametrize(("call", "argument"), [(call, argument) for call, _, argument in VECTORS])
+@pytest.mark.parametrize(("vector", "says"), [*NO_INTEGERS, *NO_VECTORS])
+def test_what_is_no_vector_of_integers(call, argument, vector, says, names):
+    if vector == "None" and ("append" in call or "from_padded" in call):
+        return  # there None is an argument that was not given
+    assert_refused(call.format(vector), names, (DTypeError, ShapeError), f"{argument}.*({says})")
+
+
+@pytest.mark.parametrize(("call", "error", "argument"), VECTORS)
+@pytest.mark.parametrize("vector", TOO_LARGE)
+def test_numbers_that_int64_cannot_hold(call, error, argument, vector, names):
+    assert_refused(call.format(vector), names, error, f"{argument}.* -?[0-9]{{19,}} at position 1")
+
+
+# -- levels --------------------------------------------------------------------------------------------------------
+
+LEVELS = [
+    *(f"lod.{name}({{}})" for name in ["lengths", "offsets", "num_sequences", "row_offsets", "segment_ids", "drop"]),
+    *("lod.positions({})", "lod.take([0], {})", "lod.slice(0, 1, {})", "x.flatten({})", "lod_rank_table(x, {})"),
+    *("gather_sequences(x, [0], {})", "sequence_slice(x, 0, 0, {})", "TensorArray.unpack(x, {})"),
+    "inner_steps.pack({}, inner_map)",
+]
+
+
+@pytest.mark.parametrize("call", LEVELS)
+@pytest.mark.parametrize("level", ["2", "-3", "2**31", "-2**63", "2**63", "-2**70", "np.int8(2)"])
+def test_levels_that_do_not_exist(call, level, names):
+    assert_refused(call.format(level), names, LevelError, f"level.*{run(level, names)}.*2")
+
+
+@pytest.mark.parametrize("call", LEVELS)
+@pytest.mark.parametrize("level", ["None", "0.0", "'0'", "[0]", "np.float64(0)"])
+def test_what_is_no_level(call, level, names):
+    assert_refused(call.format(level), names, DTypeError, "level")
+
+
+# -- offsets with one wound, at any level --------------------------------------------------------------------------
+
+
+@given(wounded_levels())
+def test_a_wound_is_found_wherever_it_is(wounded):
+    where = rf"offsets\[{wounded.level}\]: .*"
+    where += "empty" if wounded.wound == "no offsets" else f"position {wounded.position}"
+    rows = np.empty((wounded.num_rows, 0))
+    vectors = [np.array(level, np.int64) for level in wounded.levels]
+    for call in (
+        lambda: LoD.from_offsets(*wounded.levels, num_rows=wounded.num_rows),
+        lambda: LoD.from_offsets(*vectors, num_rows=wounded.num_rows),
+        lambda: LoDTensor.from_offsets(rows, *wounded.levels),
+        lambda: rebuilt(LoD.from_lengths([]), wounded.num_rows, *vectors),
+    ):
+        with pytest.raises(LoDError, match=where):
+            call()
+
+
+@given(wounded_levels(max_levels=1))
+def test_a_wound_in_what_is_appended(wounded):
+    lod = LoD.from_lengths([max(len(wounded.levels[0]) - 1, 0)])
+    if wounded.wound != "end":
+        with pytest.raises(LoDError, match="offsets"):
+            lod.append(offsets=wounded.levels[0])
+
+
+# -- out -----------------------------------------------------------------------------------------------------------
+
+OUTS = [  # a call, and what its result is
+    ("lod.segment_ids(1, out=out)", "lod.segment_ids(1)"),
+    ("lod.positions(0, out=out)", "lod.positions(0)"),
+    ("wide.to_padded(out=out)", "wide.to_padded()"),
+    ("LoDTensor.from_arrays(list(wide), out=out)", "wide.values"),
+    ("gather_sequences(wide, [2, 0], out=out)", "gather_sequences(wide, [2, 0]).values"),
+    ("gather_sequences(x, [1, 0], -1, out=out)", "gather_sequences(x, [1, 0], -1).values"),
+    ("concat_batches([wide, wide], out=out)", "concat_batches([wide, wide]).values"),
+    ("sequence_slice(wide, 0, [1, 0, 2], out=out)", "sequence_slice(wide, 0, [1, 0, 2]).values"),
+    ("TensorArray.unpack(wide, 0, out=out)", "wide.values"),
+    ("TensorArray.unpack(x, 0, out=out)", "x.values"),
+    ("steps.pack(0, steps_map, out=out)", "flat.values"),
+    ("inner_steps.pack(0, inner_map, out=out)", "x.values"),
+    ("grown.pack(0, steps_map, out=out)", "flat.values"),
+]
+WRONG_OUTS = [
+    (lambda right: right.astype(np.float32), DTypeError, "float32"),
+    (lambda right: right.astype(right.dtype.newbyteorder()), DTypeError, ">"),
+    (lambda right: right.astype(object), DTypeError, "object"),
+    (lambda right: right[:-1].copy(), ShapeError, r"\("),
+    (lambda right: right[None].copy(), ShapeError, r"\(1, "),
+    (lambda right: np.array(0, right.dtype), ShapeError, r"\(\)"),
+    (lambda right: np.repeat(right, 2, axis=-1)[..., ::2], ValueError, "strides"),
+    (lambda right: np.repeat(right, 2, axis=0)[::2], ValueError, "strides"),
+    (lambda right: right[::-1], ValueError, "strides"),
+    (lambda right: right.tolist(), DTypeError, "list"),
+    (lambda right: np.ma.array(right), DTypeError, "MaskedArray"),
+    (lambda right: right.view(np.recarray), DTypeError, "recarray"),
+    (lambda right: LoDTensor(right, LoD.from_offsets(num_rows=len(right))), DTypeError, "LoDTensor"),
+    (lambda right: 3, DTypeError, "int"),
+]
+
+
+@pytest.fixture
+def grown(names):
+    """Add an array of steps that were written one by one."""
+    names["grown"] = TensorArray()
+    for t, step in enumerate(names["steps"]):
+        names["grown"].write(t, step, data_shared=False)
+    return names
+
+
+@pytest.mark.parametrize(("call", "result"), OUTS)
+@pytest.mark.parametrize(("make", "error", "says"), WRONG_OUTS, ids=range(len(WRONG_OUTS)))
+def test_wrong_out(call, result, make, error, says, grown):
+    grown["out"] = make(np.array(run(result, grown)))
+    assert_refused(call, grown, error, f"out.*{says}")
+
+
+@pytest.mark.parametrize(("call", "result"), OUTS)
+def test_read_only_out(call, result, grown):
+    grown["out"] = np.array(run(result, grown))
+    grown["out"].flags.writeable = False
+    assert_refused(call, grown, ValueError, "out.*read-only")
+
+
+@pytest.mark.parametrize(
+    ("call", "out"),
+    [
+        ("gather_sequences(mine, [2, 1, 0], out=out)", "mine.values"),
+        ("gather_sequences(mine, [0], out=out)", "mine.values[:2]"),
+        ("gather_sequences(mine, [0], out=out)", "mine.values[3:]"),
+        ("sequence_slice(mine, 0, [1, 0, 1], out=out)", "mine.values[1:3]"),
+        ("concat_batches([flat, mine[:1]], out=out)", "together"),
+        ("LoDTensor.from_arrays([[7, 7], mine[2]], out=out)", "mine.values"),
+        ("TensorArray.unpack(mine, 0, out=out)", "mine.values"),
+        ("square.to_padded(out=out)", "square.values.reshape(2, 2)"),
+        ("own_steps.pack(0, steps_map, out=out)", "own"),
+    ],
+)
+def test_out_that_overlaps_an_input(call, out, names):
+    names["mine"] = LoDTensor(np.arange(5), names["flat"].lod, share=True)
+    names["square"] = LoDTensor(np.arange(4), LoD.from_lengths([2, 2]), share=True)
+    names["together"] = np.arange(7)
+    if out == "together":
+        names["mine"] = LoDTensor(names["together"][2:], names["flat"].lod, share=True)
+    names["own"] = np.arange(5)
+    names["own_steps"] = TensorArray()
+    for t, (start, stop) in enumerate([(0, 2), (2, 4), (4, 5)]):
+        names["own_steps"].write(t, names["own"][start:stop])
+    names["out"] = run(out, names)
+    assert_refused(call, names, ValueError, "out.*overlaps")
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("gather_sequences(flat, [0, 1, 9], out=out)", IndexError),
+        ("gather_sequences(flat, [0], 5, out=out)", LevelError),
+        ("sequence_slice(flat, 0, [1, 1, 1], out=out)", IndexError),
+        ("concat_batches([flat, wide], out=out)", (DTypeError, ShapeError)),
+        ("LoDTensor.from_arrays([rows, dense], out=out)", ShapeError),
+        ("LoDTensor.from_arrays([rows, objects], out=out)", DTypeError),
+        ("TensorArray.unpack(flat, 3, out=out)", LevelError),
+        ("steps.pack(0, inner_map, out=out)", LoDError),
+        ("with_hole.pack(0, steps_map, out=out)", IndexError),
+        ("flat.to_padded(length=1, out=out)", ValueError),
+        ("lod.segment_ids(7, out=out)", LevelError),
+    ],
+)
+def test_an_error_leaves_out_untouched(call, error, names):
+    names["out"] = np.full(5, 77)
+    assert_refused(call, names, error, None)

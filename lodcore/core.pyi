@@ -6,6 +6,8 @@ from typing_extensions import disjoint_base
 
 from lodcore.lod import LoD
 
+__pyx_capi__: dict[str, Any]  # what other compiled modules call
+
 def register(lod: type[LoD]) -> None: ...
 
 @disjoint_base

@@ -30,9 +30,16 @@ class TestTwins:
             drawn[following] = data.draw(ANY_INT64)
         assert agree("offsets.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1)) == bad
 
-    @given(st.lists(ANY_INT64, max_size=9))
+    @given(st.lists(ANY_INT64, max_size=9) | st.lists(st.sampled_from([0, 1, 2, 2**62, 2**63 - 1]), max_size=9))
     def test_offsets_from_any_lengths(self, drawn):
+        """Sums that wrap around to what looks right among them."""
         agree("offsets.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1))
+
+    @pytest.mark.parametrize("before", range(9))
+    @pytest.mark.parametrize("between", range(4))
+    def test_offsets_from_lengths_that_wrap_around_twice(self, before, between):
+        drawn = [0] * before + [2**63 - 1] + [0] * between + [2**63 - 1, 2, 0, 0, 0, 0]
+        assert agree("offsets.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1)) == before + between + 1
 
     @given(OFFSETS)
     def test_valid_offsets(self, offsets):

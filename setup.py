@@ -15,7 +15,6 @@ JOBS = int(os.environ.get("LODCORE_JOBS", os.cpu_count() or 1))
 
 KERNELS = Path("lodcore/kernels")
 SOURCES = [*sorted(KERNELS.glob("*.pyx")), *sorted(Path("lodcore").glob("*.pyx"))]
-HEADERS = [str(path) for path in sorted(Path("lodcore").rglob("*.h"))]
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
 
 UNCHECKED = {"boundscheck": False, "initializedcheck": False}
@@ -46,17 +45,24 @@ def extensions() -> list[Extension]:
 
     if MODE not in MODES:
         raise SystemExit(f"LODCORE_BUILD={MODE!r}: choose one of {', '.join(MODES)}")
-    if len(SOURCES) < 2 or not all(path.exists() for path in SOURCES):
+    if not {Path("lodcore"), KERNELS} <= {path.parent for path in SOURCES}:  # else a wheel without kernels
         raise SystemExit("the .pyx files are missing: this source tree is incomplete")
     directives, compiler, linker, macros = MODES[MODE]
     common = {
         "include_dirs": [numpy.get_include()],
-        "depends": HEADERS,
         "extra_compile_args": compiler,
         "extra_link_args": linker,
         "define_macros": [("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION"), *macros],
     }
-    found = [Extension(".".join(path.with_suffix("").parts), [str(path)], **common) for path in SOURCES]
+    found = [
+        Extension(
+            ".".join(path.with_suffix("").parts),
+            [str(path)],
+            depends=sorted(map(str, path.parent.glob("*.h"))),
+            **common,
+        )
+        for path in SOURCES
+    ]
     found.append(Extension(SHARED, [SHARED.replace(".", "/") + ".c"], **common))
     return cythonize(
         found,

@@ -26,14 +26,20 @@ class TestTwins:
         drawn = drawn or [0]
         bad = data.draw(st.integers(0, len(drawn) - 1))
         drawn[bad] = data.draw(st.sampled_from([-1, -(2**63)] + [2**63 - 1] * (sum(drawn[:bad]) > 0)))
-        for following in range(bad + 1, len(drawn)):
-            drawn[following] = data.draw(ANY_INT64)
+        if data.draw(st.booleans()):
+            drawn[bad + 1 :] = [data.draw(ANY_INT64) for _ in drawn[bad + 1 :]]
         assert agree("offsets.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1)) == bad
 
     @given(st.lists(ANY_INT64, max_size=9) | st.lists(st.sampled_from([0, 1, 2, 2**62, 2**63 - 1]), max_size=9))
     def test_offsets_from_any_lengths(self, drawn):
         """Sums that wrap around to what looks right among them."""
         agree("offsets.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1))
+
+    @pytest.mark.parametrize("bad", range(9))
+    def test_offsets_from_lengths_of_which_one_is_negative(self, bad):
+        drawn = [2] * 9
+        drawn[bad] = -1
+        assert agree("offsets.offsets_from_lengths", int64(drawn), unwritten(10)) == bad
 
     @pytest.mark.parametrize("before", range(9))
     @pytest.mark.parametrize("between", range(4))

@@ -89,12 +89,15 @@ def add_ranges(rows, ranges, out):
 
 
 def count_rows(arrays, out):
-    """Add up the rows of arrays to offsets; give the first entry that cannot be joined to the first one, or -1."""
-    out[0] = 0
+    """Add up the rows of arrays to offsets; give the first that does not fit the first one or overflows, or -1."""
+    out[0] = total = 0
     for j in range(len(arrays)):
         if not _joins(arrays[j], arrays[0]):
             return j
-        out[j + 1] = out[j] + len(arrays[j])
+        total += len(arrays[j])
+        if total >= 2**63:
+            return j
+        out[j + 1] = total
     return -1
 
 

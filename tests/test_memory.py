@@ -1,5 +1,6 @@
 """Memory: no call keeps any, and none takes an amount that its arguments chose. Reads /proc, as Linux has it."""
 
+import ctypes
 import gc
 import os
 import resource
@@ -85,11 +86,14 @@ def growth(codes, names, times):
 
 @pytest.fixture(scope="module")
 def names():
+    gc.collect()
+    gc.freeze()  # what was there before need not be looked through each time
     made = things()
     made["rewritten"] = TensorArray()
     for t, step in enumerate(made["steps"]):
         made["rewritten"].write(t, step)
-    return made
+    yield made
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("call", RIGHT + WRONG)
@@ -98,6 +102,13 @@ def test_ten_thousand_calls_leave_nothing_behind(call, names):
     objects, size = growth([compile(call, call, "eval")], names, times)
     assert objects < times // 10
     assert size < 16 * times  # the least that malloc gives is 32 bytes
+
+
+@pytest.mark.parametrize("leak", ["kept.append(bytes(40))", "malloc(64)"])
+def test_a_leak_would_be_seen(leak):
+    malloc = ctypes.CDLL(None).malloc
+    objects, size = growth([compile(leak, leak, "eval")], {"kept": [], "malloc": malloc}, 10_000)
+    assert objects > 9000 or size > 500_000
 
 
 @pytest.mark.parametrize("call", RIGHT)

@@ -68,6 +68,8 @@ def take_offsets(offsets, ranges, out):
 
 def copy_ranges(rows, ranges, out):
     """Copy ranges of rows behind each other, byte by byte."""
+    if rows.shape[1] != out.shape[1]:
+        raise ValueError("rows and out have rows of different sizes")
     for k in range(rows.shape[1]):
         at = 0
         for j in range(len(ranges)):
@@ -121,17 +123,17 @@ def first_overlap(arrays, out):
 
 
 def join_rows(arrays, out):
-    """Copy the rows of arrays behind each other; give the array that reached past the end of `out`, or -1."""
+    """Copy the rows of arrays behind each other; give the first that does not fit, their number if more do, or -1."""
     n_rows, row_bytes = out.shape
     at = 0
     for j in range(len(arrays)):
-        content = arrays[j].tobytes()
-        if at + len(content) > n_rows * row_bytes:
+        if not arrays[j].flags.c_contiguous or at + arrays[j].nbytes > n_rows * row_bytes:
             return j
+        content = arrays[j].tobytes()
         for k in range(len(content)):
             out[at // row_bytes, at % row_bytes] = content[k]
             at += 1
-    return -1
+    return len(arrays) if at < n_rows * row_bytes else -1
 
 
 def kinds(nodes):

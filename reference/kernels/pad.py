@@ -4,6 +4,8 @@
 def pad_rows(rows, offsets, fill, left, out):
     """Copy each sequence to the start (or the end) of its line, and fill the rest."""
     n_seqs, padded_length, row_bytes = out.shape
+    if rows.shape[1] != row_bytes:
+        raise ValueError("rows and out have rows of different sizes")
     for k in range(row_bytes):
         for s in range(n_seqs):
             length = offsets[s + 1] - offsets[s]
@@ -16,6 +18,8 @@ def pad_rows(rows, offsets, fill, left, out):
 def unpad_rows(padded, offsets, left, out):
     """Copy the sequences out of their lines."""
     n_seqs, padded_length, row_bytes = padded.shape
+    if out.shape[1] != row_bytes:
+        raise ValueError("padded and out have rows of different sizes")
     for k in range(row_bytes):
         for s in range(n_seqs):
             length = offsets[s + 1] - offsets[s]

@@ -32,6 +32,8 @@ def count_longer(lengths, step):
 
 def unpack_rows(rows, offsets, order, steps, out):
     """Bring rows from sequence order into step order."""
+    if rows.shape[0] != out.shape[0] or rows.shape[1] != out.shape[1]:
+        raise ValueError("rows and out have different shapes")
     for t in range(len(steps) - 1):
         at = steps[t]
         for s in order:
@@ -43,6 +45,8 @@ def unpack_rows(rows, offsets, order, steps, out):
 
 def pack_rows(rows, offsets, order, steps, out):
     """Bring rows from step order back into sequence order."""
+    if rows.shape[0] != out.shape[0] or rows.shape[1] != out.shape[1]:
+        raise ValueError("rows and out have different shapes")
     for t in range(len(steps) - 1):
         at = steps[t]
         for s in order:
@@ -53,14 +57,17 @@ def pack_rows(rows, offsets, order, steps, out):
 
 
 def pack_steps(arrays, offsets, order, steps, out):
-    """Bring the rows of one array a step back; give the first step whose array has another size, or -1."""
+    """Bring the rows of one array a step back; give the first step whose array does not fit, or -1."""
     n_rows, row_bytes = out.shape
     if n_rows * row_bytes == 0:
         return -1
-    for t in range(len(steps) - 1):
-        if arrays[t].nbytes != (steps[t + 1] - steps[t]) * row_bytes:
+    n_steps = len(steps) - 1
+    if len(arrays) != n_steps:
+        return len(arrays) if len(arrays) < n_steps else n_steps
+    for t in range(n_steps):
+        if not arrays[t].flags.c_contiguous or arrays[t].nbytes != (steps[t + 1] - steps[t]) * row_bytes:
             return t
-    for t in range(len(steps) - 1):
+    for t in range(n_steps):
         content = arrays[t].tobytes()
         at = 0
         for s in order:

@@ -135,7 +135,12 @@ class TestTwins:
         out = unwritten(sum(sizes), int(np.prod(row_shape)) * dtype.itemsize, dtype="u1")
         assert agree("gather.join_rows", arrays, out) == -1
         if out.size:
-            assert agree("gather.join_rows", [*arrays, arrays[-1][:0], arrays[0]], out[:-1]) >= 0
+            assert agree("gather.join_rows", [*arrays, arrays[0][:0]], out[:-1]) == max(np.flatnonzero(sizes))
+            assert agree("gather.join_rows", arrays, unwritten(len(out) + 1, out.shape[1], dtype="u1")) == len(sizes)
+
+    def test_join_rows_that_are_not_contiguous(self):
+        whole = np.zeros((3, 8), "u1")
+        assert agree("gather.join_rows", [whole, whole.T[:3]], unwritten(6, 8, dtype="u1")) == 1
 
     @pytest.mark.parametrize(
         "odd",
@@ -228,3 +233,8 @@ class TestLaws:
         offsets = unwritten(len(lists) + 1)
         flat = kernels.gather.chain(lists, offsets)
         assert kernels.gather.nest(flat, offsets) == lists
+
+
+def test_copying_refuses_rows_of_another_size():
+    with pytest.raises(ValueError, match="rows and out have rows of different sizes"):
+        kernels.gather.copy_ranges(opaque(2, 4, 0), np.array([[0, 2]]), unwritten(2, 3, dtype="u1"))

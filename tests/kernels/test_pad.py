@@ -43,3 +43,11 @@ class TestLaws:
         kernels.pad.pad_rows(rows, offsets, fill, left, padded)
         kernels.pad.unpad_rows(padded, offsets, left, back)
         np.testing.assert_array_equal(back, rows)
+
+
+def test_padding_refuses_rows_of_another_size():
+    rows, padded, offsets = unwritten(2, 4, dtype="u1"), unwritten(1, 2, 3, dtype="u1"), int64([0, 2])
+    with pytest.raises(ValueError, match="rows and out have rows of different sizes"):
+        kernels.pad.pad_rows(rows, offsets, rows[0], False, padded)
+    with pytest.raises(ValueError, match="padded and out have rows of different sizes"):
+        kernels.pad.unpad_rows(padded, offsets, False, rows)

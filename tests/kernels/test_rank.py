@@ -75,6 +75,12 @@ class TestTwins:
         out = unwritten(int(offsets[-1]), row_bytes, dtype="u1")
         assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == bad
 
+    def test_pack_steps_of_another_number_or_not_contiguous(self):
+        offsets, order, steps = int64([0, 2, 3]), int64([0, 1]), int64([0, 2, 3])
+        whole, out = np.zeros((3, 3), "u1"), unwritten(3, 3, dtype="u1")
+        for arrays, bad in (([whole[:2]], 1), ([whole[:2], whole[2:], whole], 2), ([whole.T[:2], whole[2:]], 0)):
+            assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == bad
+
 
 class TestLaws:
     @given(OFFSETS)
@@ -96,3 +102,11 @@ class TestLaws:
         arrays = [there[start:stop] for start, stop in pairwise(steps)]
         assert kernels.rank.pack_steps(arrays, offsets, order, steps, from_steps) == -1
         np.testing.assert_array_equal(from_steps, rows)
+
+
+@pytest.mark.parametrize("name", ["unpack_rows", "pack_rows"])
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3)], ids=["row size", "rows"])
+def test_steps_refuse_rows_of_another_shape(name, shape):
+    offsets, order, steps = int64([0, 2, 3]), int64([0, 1]), int64([0, 2, 3])
+    with pytest.raises(ValueError, match="rows and out have different shapes"):
+        getattr(kernels.rank, name)(opaque(3, 3), offsets, order, steps, unwritten(*shape, dtype="u1"))

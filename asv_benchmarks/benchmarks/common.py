@@ -201,9 +201,9 @@ class Question(ABC):
 class Times(Question):
     """Seconds of a call."""
 
-    repeat = (5, 50, 0.2)
+    repeat = (5, 50, 0.1)
     rounds = 1
-    warmup_time = 0.05
+    warmup_time = 0.02
 
     def time_call(self, *parameters):
         self.call()

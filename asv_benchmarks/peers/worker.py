@@ -78,7 +78,7 @@ def measure(call, seconds):
     gc.collect()
     gc.disable()
     end = time.perf_counter() + seconds
-    while len(samples) < 3 or time.perf_counter() < end:
+    while not samples or time.perf_counter() < end:
         begin = time.process_time()
         for _ in range(number):
             call()

@@ -46,13 +46,19 @@ cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
     return cnp.PyArray_EMPTY(2 if width else 1, shape, cnp.NPY_INT64, 0)
 
 
+cdef Py_ssize_t row_size(cnp.ndarray array) noexcept:
+    """Give the number of bytes of a row."""
+    cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(array)
+    cdef int axis
+    for axis in range(1, cnp.PyArray_NDIM(array)):
+        size *= cnp.PyArray_DIM(array, axis)
+    return size
+
+
 cpdef cnp.ndarray as_bytes(cnp.ndarray array):
     """Give a C-contiguous array of at least one axis as uint8 of shape (n_rows, row_bytes), in place."""
     cdef cnp.npy_intp shape[2]
-    cdef int axis
-    shape[0], shape[1] = cnp.PyArray_DIM(array, 0), cnp.PyArray_ITEMSIZE(array)
-    for axis in range(1, cnp.PyArray_NDIM(array)):
-        shape[1] *= cnp.PyArray_DIM(array, axis)
+    shape[0], shape[1] = cnp.PyArray_DIM(array, 0), row_size(array)
     return array_over(array, UINT8, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
 
 
@@ -138,6 +144,10 @@ def any_int64(given, where, error):
     """Do the work of `as_int64` for whatever is neither an int64 array nor a list of int."""
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+    if isinstance(given, (list, tuple)) or getattr(given, "dtype", None) == object:
+        for j, number in enumerate(given):  # NumPy would make floats or objects of them
+            if type(number) is int and not -(2**63) <= number < 2**63:
+                raise error(f"{where}: is {number} at position {j}; int64 cannot hold that")
     try:
         array = np.asarray(given)
     except ValueError:
@@ -148,10 +158,6 @@ def any_int64(given, where, error):
         raise ShapeError(f"{where}: has shape {array.shape}; (n,) or (n, 1) is needed")
     if array.size == 0 and not isinstance(given, np.ndarray) and not hasattr(given, "dtype"):
         return new_int64(0)
-    if array.dtype.kind == "O":
-        for j, number in enumerate(array.tolist()):
-            if type(number) is int and not -(2**63) <= number < 2**63:
-                raise error(f"{where}: is {number} at position {j}; int64 cannot hold that")
     if array.dtype.kind not in "iu":
         raise DTypeError(f"{where}: has dtype {array.dtype}; integers are needed")
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and array.max() > INT64_MAX:
@@ -163,9 +169,9 @@ def any_int64(given, where, error):
 def for_each(given, str where, Py_ssize_t count):
     """Turn what a caller gives for `count` sequences, a vector or one number for all, into int64 of shape (count,)."""
     cdef cnp.ndarray vector
-    if np.ndim(given) == 0 if not PyLong_CheckExact(given) else True:
+    if not isinstance(given, (list, tuple)) and (PyLong_CheckExact(given) or np.ndim(given) == 0):
         vector = new_int64(count)
-        vector.fill(as_int64([given.item() if isinstance(given, np.generic | np.ndarray) else given], where)[0])
+        vector.fill(as_int64([given.item() if isinstance(given, np.generic | np.ndarray) else given], where, IndexError)[0])
         return vector
     vector = as_int64(given, where, IndexError)
     if cnp.PyArray_DIM(vector, 0) != count:
@@ -173,7 +179,7 @@ def for_each(given, str where, Py_ssize_t count):
     return vector
 
 
-cpdef cnp.ndarray private_offsets(given, str where, entry):
+cpdef cnp.ndarray private_offsets(given, str where, entry=None):
     """Copy what a caller gives for the offsets of one level into memory that nobody else can write."""
     cdef cnp.ndarray source = as_int64(given, where, LoDError, entry)
     cdef cnp.ndarray copy = new_offsets(cnp.PyArray_DIM(source, 0))

@@ -171,7 +171,9 @@ class Conversions:
 
 def _row(where: str, fill_value: Any, values: Array) -> Array:
     """Make one row, shape (1, ...), of what sequences are filled up with."""
-    fill = np.empty((1, *values.shape[1:]), values.dtype)
+    fill = np.zeros((1, *values.shape[1:]), values.dtype)
+    if values.dtype.kind == "V" and type(fill_value) is int and fill_value == 0:
+        return fill
     try:
         fill[...] = fill_value
     except (ValueError, TypeError, OverflowError) as error:
@@ -184,7 +186,7 @@ def _row(where: str, fill_value: Any, values: Array) -> Array:
 def _padded_length(where: str, longest: int, length: Any, multiple_of: Any) -> int:
     """Find the length to which sequences are filled up."""
     for name, number in (("length", length), ("multiple_of", multiple_of)):
-        if number is not None and not hasattr(number, "__index__"):
+        if not hasattr(number, "__index__") and (name == "multiple_of" or number is not None):
             raise DTypeError(f"{where}: {name}: is {number!r}; an integer is needed")
     if length is not None and length < longest:
         raise ValueError(f"{where}: length: is {length}; the longest sequence has {longest} rows")

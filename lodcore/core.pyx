@@ -231,8 +231,9 @@ cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
                    len(levels), num_rows)
 
 
-def checked_lod(tuple given, num_rows):
+def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t first=0):
     """Make a LoD of what a caller gives for the offsets of all levels; see `LoD.from_offsets`."""
+    cdef str argument = where + ": offsets"
     cdef list levels = []
     cdef cnp.ndarray offsets
     cdef Py_ssize_t k, rows = -1 if num_rows is None else whole(num_rows, "num_rows")
@@ -240,19 +241,19 @@ def checked_lod(tuple given, num_rows):
     if not given and num_rows is None:
         raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
     for k in range(len(given)):
-        offsets = private_offsets(given[k], "LoD.from_offsets: offsets", k)
+        offsets = private_offsets(given[k], argument, first + k)
         bad = kernels.offsets.first_bad_offset(offsets, -1) if cnp.PyArray_DIM(offsets, 0) else 0
         if bad >= 0:
-            raise LoDError(f"LoD.from_offsets: offsets[{k}]: {broken_rule(offsets, bad)}")
+            raise LoDError(f"{argument}[{first + k}]: {broken_rule(offsets, bad)}")
         levels.append(offsets)
     for k in range(len(levels)):
         end = last(levels[k])
         if k + 1 < len(levels):
             if end != cnp.PyArray_DIM(levels[k + 1], 0) - 1:
-                raise LoDError(f"LoD.from_offsets: offsets[{k}]: is {end} at position {len(levels[k]) - 1}; the last "
+                raise LoDError(f"{argument}[{first + k}]: is {end} at position {len(levels[k]) - 1}; the last "
                                f"offset is the number of sequences of level {k + 1}, {len(levels[k + 1]) - 1}")
         elif rows >= 0 and end != rows:
-            raise LoDError(f"LoD.from_offsets: offsets[{k}]: is {end} at position {len(levels[k]) - 1}; the last offset "
+            raise LoDError(f"{argument}[{first + k}]: is {end} at position {len(levels[k]) - 1}; the last offset "
                            f"is the number of rows, {rows}")
         else:
             rows = end

@@ -53,13 +53,14 @@ def check_sizes(where: str, sizes: Array, steps: Array) -> None:
         )
 
 
-def slot_number(where: str, number: Any) -> int:
+def slot_number(where: str, given: Any) -> int:
     """Turn an integer, or an array of one, into the number of a slot."""
+    number = given
     if type(number) is not int:
-        if isinstance(number, np.ndarray) and number.size == 1 and number.dtype.kind in "iu":
-            number = number.item()
+        if isinstance(number, np.ndarray):
+            number = number.item() if number.size == 1 and number.dtype.kind in "iu" else None
         if isinstance(number, (bool, np.bool_)) or not hasattr(number, "__index__"):
-            raise DTypeError(f"{where}: is {number!r}; an integer is needed")
+            raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
         number = int(number.__index__())
     if number < 0:
         raise IndexError(f"{where}: is {number}; slots count from 0")

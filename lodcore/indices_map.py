@@ -19,24 +19,35 @@ Array = np.ndarray[Any, Any]
 
 
 class IndicesMap(Tensor):
-    """Which element of a nested tensor each element of the steps is; made by `TensorArray.unpack`.
+    """Which element of a nested tensor each element of the steps is; made by `TensorArray.unpack`."""
 
-    Attributes
-    ----------
-    lod : LoD
-        The structure of what was unpacked.
-    level : int
-        The level that was cut into steps.
-    """
+    __slots__ = ("_level", "_lod", "_order", "_steps", "_values")
 
-    __slots__ = ("_order", "_steps", "_values", "level", "lod")
+    _lod: LoD
+    _level: int
+    _order: Array
+    _steps: Array
+    _values: Array | None
 
-    def __init__(self, lod: LoD, level: int, order: Array, steps: Array) -> None:
-        self.lod = lod
-        self.level = level
-        self._order = order
-        self._steps = steps
-        self._values: Array | None = None
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError("IndicesMap: is made by TensorArray.unpack")
+
+    @classmethod
+    def _of(cls, lod: LoD, level: int, order: Array, steps: Array) -> IndicesMap:
+        """Make a map of parts that are known to be right."""
+        made = cls.__new__(cls)
+        made._lod, made._level, made._order, made._steps, made._values = lod, level, order, steps, None
+        return made
+
+    @property
+    def lod(self) -> LoD:
+        """The structure of what was unpacked."""
+        return self._lod
+
+    @property
+    def level(self) -> int:
+        """The level that was cut into steps."""
+        return self._level
 
     @property
     def values(self) -> Array:
@@ -120,7 +131,7 @@ def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
     places = buffers.as_int64(order, "IndicesMap: order", IndexError).copy()
     if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
         raise LoDError(f"IndicesMap: order: is no permutation of {lod.num_sequences(k)} sequences")
-    return IndicesMap(lod, k, places, steps_of(lod._view(k)))
+    return IndicesMap._of(lod, k, places, steps_of(lod._view(k)))
 
 
 def steps_of(offsets: Any) -> Array:

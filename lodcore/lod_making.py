@@ -182,7 +182,7 @@ class LoDMakers:
         """
         if not levels:
             raise LoDError("LoD.from_row_offsets: offsets: none are given; at least one level is needed")
-        singles = [cls.from_offsets(given) for given in levels]
+        singles = [core.checked_lod((given,), None, "LoD.from_row_offsets", k) for k, given in enumerate(levels)]
         made: list[Int64] = []
         for k in range(len(singles) - 1):
             outer, inner = singles[k].offsets(), singles[k + 1].offsets()

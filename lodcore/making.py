@@ -10,12 +10,12 @@ import numpy.typing as npt
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.nested import as_lines, as_values, join_arrays
+from lodcore.nested import as_lines, as_values, join_arrays, values_and_lender
 
 if TYPE_CHECKING:
     from lodcore.tensor import LoDTensor
 
-__all__ = ["Makers", "guarded"]
+__all__ = ["Makers", "guarded_values"]
 
 Array = np.ndarray[Any, Any]
 
@@ -28,8 +28,8 @@ class Makers:
     @classmethod
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and offsets, coarse first; see `LoD.from_offsets`."""
-        rows = as_values("LoDTensor.from_offsets: values", values)
-        x: LoDTensor = tensor_core.new_tensor(guarded(rows, values), LoD.from_offsets(*offsets, num_rows=len(rows)))
+        rows = guarded_values("LoDTensor.from_offsets: values", values)
+        x: LoDTensor = tensor_core.new_tensor(rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
         return x
 
     from_row_splits = from_offsets
@@ -37,18 +37,18 @@ class Makers:
     @classmethod
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and lengths, coarse first; see `LoD.from_lengths`."""
-        rows = as_values("LoDTensor.from_lengths: values", values)
-        x: LoDTensor = tensor_core.new_tensor(guarded(rows, values), LoD.from_lengths(*lengths, num_rows=len(rows)))
+        rows = guarded_values("LoDTensor.from_lengths: values", values)
+        x: LoDTensor = tensor_core.new_tensor(rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
         return x
 
     @classmethod
     def from_segment_ids(cls, values: npt.ArrayLike, ids: npt.ArrayLike, num_sequences: int | None = None) -> LoDTensor:
         """Make a LoDTensor of rows and the sequence number of each; see `LoD.from_segment_ids`."""
-        rows = as_values("LoDTensor.from_segment_ids: values", values)
+        rows = guarded_values("LoDTensor.from_segment_ids: values", values)
         lod = LoD.from_segment_ids(ids, num_sequences)
         if len(rows) != lod.num_rows:
             raise LoDError(f"LoDTensor.from_segment_ids: ids: has {lod.num_rows} entries; values has {len(rows)} rows")
-        x: LoDTensor = tensor_core.new_tensor(guarded(rows, values), lod)
+        x: LoDTensor = tensor_core.new_tensor(rows, lod)
         return x
 
     @classmethod
@@ -129,7 +129,7 @@ class Makers:
         >>> LoDTensor.from_arrays([np.zeros((2, 3)), np.ones((1, 3))]).shape
         (2, None, 3)
         """
-        if not isinstance(arrays, (list, tuple)):
+        if type(arrays) is not list:
             if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__iter__"):
                 raise DTypeError(f"LoDTensor.from_arrays: arrays: is {type(arrays).__name__}; a list is needed")
             arrays = list(arrays)
@@ -200,9 +200,10 @@ class Makers:
         return x
 
 
-def guarded(rows: Array, given: Any) -> Array:
-    """Make what shares memory with the caller read-only."""
-    if rows is given or rows.base is not None:
+def guarded_values(where: str, given: Any) -> Array:
+    """Take rows from a caller; what shares memory with it becomes read-only."""
+    rows, lent = values_and_lender(where, given)
+    if lent:
         rows = rows.view()
         buffers.seal(rows)
     return rows

@@ -12,20 +12,30 @@ from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 
-__all__ = ["as_lines", "as_values", "join_arrays", "join_rows", "levels_and_leaves", "nest", "values_of_leaves"]
+__all__ = [
+    "DEEPEST",
+    "as_lines",
+    "as_values",
+    "join_arrays",
+    "join_rows",
+    "levels_and_leaves",
+    "nest",
+    "values_and_lender",
+    "values_of_leaves",
+]
 
 DEEPEST = 64  # levels; more are a list that contains itself
 Array = np.ndarray[Any, Any]
 
 
-def levels_and_leaves(where: str, nested: Sequence[Any], num_levels: int | None) -> tuple[list[Array], list[Any], bool]:
+def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> tuple[list[Array], list[Any], bool]:
     """Take the lists of a nested list apart, level by level.
 
     Parameters
     ----------
     where : str
         The function, for the message.
-    nested : list or tuple
+    nested : list
         The batch.
     num_levels : int or None
         As many levels are made, if given.
@@ -36,7 +46,7 @@ def levels_and_leaves(where: str, nested: Sequence[Any], num_levels: int | None)
         The offsets of each level of lists; the leaves behind each other; whether these are arrays.
     """
     levels: list[Array] = []
-    nodes: list[Any] = list(nested)
+    nodes = nested
     trail = [nested]  # one list of each depth, and from the third on all of them
     while True:
         a_list, an_array, other = kernels.gather.kinds(nodes)
@@ -100,6 +110,7 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
     ndarray
         shape (len(leaves),).
     """
+    dtype = as_dtype(where, dtype)
     try:
         values = np.array(leaves, dtype)
     except (ValueError, TypeError, OverflowError) as error:
@@ -184,12 +195,12 @@ def _alike(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -> li
             raise ShapeError(
                 f"{where}: arrays[{j}]: has rows of shape {array.shape[1:]}; arrays[0] has {plain[0].shape[1:]}"
             )
-    try:
-        common = np.dtype(dtype) if dtype is not None else np.result_type(*{array.dtype for array in plain} or {float})
-    except TypeError as error:
-        raise DTypeError(f"{where}: arrays: {error}") from None
-    if common.hasobject:
-        raise DTypeError(f"{where}: dtype: is {common}; Python objects have no fixed size")
+    common = as_dtype(where, dtype)
+    if common is None:
+        try:
+            common = np.result_type(*{array.dtype for array in plain} or {float})
+        except TypeError as error:
+            raise DTypeError(f"{where}: arrays: {error}") from None
     return [np.ascontiguousarray(array, common.newbyteorder("=")) for array in plain]
 
 
@@ -198,25 +209,47 @@ def as_values(where: str, given: Any) -> Array:
 
     An array that is one already is given back itself.
     """
+    return values_and_lender(where, given)[0]
+
+
+def as_array(where: str, given: Any) -> Array:
+    """Turn what a caller gives for a dense tensor into a plain ndarray."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+    try:
+        made = np.asarray(given)
+    except ValueError:
+        raise ShapeError(f"{where}: is nested unevenly; a dense array has one length an axis") from None
+    return made if type(made) is np.ndarray else made.view(np.ndarray)
+
+
+def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
+    """Take a dtype without Python objects from a caller."""
+    if dtype is None:
+        return None
+    try:
+        made = np.dtype(dtype)
+    except TypeError as error:
+        raise DTypeError(f"{where}: dtype: {error}") from None
+    if made.hasobject:
+        raise DTypeError(f"{where}: dtype: is {made}; Python objects have no fixed size")
+    return made.newbyteorder("=")
+
+
+def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
+    """Do the work of `as_values`, and tell whether the memory is somebody else's."""
+    lent = not isinstance(given, (list, tuple))
     if type(given) is not np.ndarray:
-        if isinstance(given, np.ma.MaskedArray):
-            raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
-        try:
-            given = np.asarray(given)
-        except ValueError:
-            raise ShapeError(f"{where}: is nested unevenly; rows have one shape") from None
-        if type(given) is not np.ndarray:
-            given = given.view(np.ndarray)
+        given = as_array(where, given)
     if given.ndim == 0:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
     if given.dtype.hasobject:
         raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size")
     if not given.dtype.isnative:
-        given = given.astype(given.dtype.newbyteorder("="))
+        given, lent = given.astype(given.dtype.newbyteorder("=")), False
     if not (given.flags.c_contiguous and given.flags.aligned):
-        given = np.array(given, order="C")
-    array: Array = given
-    return array
+        given, lent = np.array(given, order="C"), False
+    return given, lent
 
 
 def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:

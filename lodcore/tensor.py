@@ -13,8 +13,8 @@ from lodcore import core, tensor_core
 from lodcore.conversion import Conversions
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.making import Makers, guarded
-from lodcore.nested import as_values, join_arrays, levels_and_leaves, values_of_leaves
+from lodcore.making import Makers, guarded_values
+from lodcore.nested import DEEPEST, as_array, as_dtype, as_values, join_arrays, levels_and_leaves, values_of_leaves
 
 __all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested"]
 
@@ -64,7 +64,7 @@ class DenseTensor(Tensor):
     __slots__ = ("values",)
 
     def __init__(self, values: npt.ArrayLike) -> None:
-        self.values: Array = np.asarray(values)
+        self.values: Array = as_array("DenseTensor: values", values)
         if self.values.dtype.hasobject:
             raise DTypeError(f"DenseTensor: values: have dtype {self.values.dtype}; Python objects have no fixed size")
 
@@ -143,12 +143,12 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor):
     def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor:  # noqa: D102
         if not isinstance(lod, LoD):
             raise DTypeError(f"LoDTensor: lod: is {type(lod).__name__}; a LoD is needed")
-        rows = as_values("LoDTensor: values", values)
+        rows = as_values("LoDTensor: values", values) if share else guarded_values("LoDTensor: values", values)
         if len(rows) != lod.num_rows:
             raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")
         if share and rows is not values:
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
-        x: LoDTensor = tensor_core.new_tensor(rows if share else guarded(rows, values), lod)
+        x: LoDTensor = tensor_core.new_tensor(rows, lod)
         return x
 
     # -- questions -----------------------------------------------------------------------------------------
@@ -291,15 +291,16 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     if isinstance(obj, LoDTensor):
         if num_levels is not None and num_levels != obj.num_levels:
             raise LoDError(f"{where}: num_levels: is {num_levels}; obj has {obj.num_levels} levels")
-        x: LoDTensor = tensor_core.new_tensor(np.array(obj.values, dtype), obj.lod)
+        copied = np.array(obj.values, as_dtype(where, dtype))
+        x: LoDTensor = tensor_core.new_tensor(copied, obj.lod)
         return x
     if isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1:
         obj = obj.tolist()
     if not isinstance(obj, (list, tuple)):
         raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed")
-    if num_levels is not None and (not hasattr(num_levels, "__index__") or num_levels < 1):
-        raise LoDError(f"{where}: num_levels: is {num_levels!r}; a number from 1 on is needed")
-    levels, leaves, arrays = levels_and_leaves(where, obj, num_levels)
+    if num_levels is not None and (not hasattr(num_levels, "__index__") or not 1 <= num_levels <= DEEPEST):
+        raise LoDError(f"{where}: num_levels: is {num_levels!r}; 1 .. {DEEPEST} is valid")
+    levels, leaves, arrays = levels_and_leaves(where, list(obj), num_levels)
     if arrays:
         values, offsets = join_arrays(where, leaves, dtype)
         levels.append(offsets)

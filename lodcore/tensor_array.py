@@ -13,7 +13,7 @@ from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, so
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap, steps_of
 from lodcore.lod import LoD
-from lodcore.nested import join_arrays
+from lodcore.nested import as_array, join_arrays
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor, as_nested
 
@@ -103,7 +103,7 @@ class TensorArray:
         if self._limit is not None and at >= self._limit:
             raise IndexError(f"TensorArray.write: index: is {at}; the size is fixed at {self._limit}")
         if not isinstance(value, LoDTensor):
-            value = np.asarray(value)
+            value = as_array("TensorArray.write: value", value)
             if value.dtype.hasobject:
                 raise DTypeError(
                     f"TensorArray.write: value: has dtype {value.dtype}; Python objects have no fixed size"
@@ -165,6 +165,9 @@ class TensorArray:
 
     def __len__(self) -> int:
         return self._size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (dict(self._items), self._source, self._size, self._limit)
 
     def __iter__(self) -> Iterator[Any]:
         return (self.read(at) for at in range(self._size))
@@ -373,7 +376,7 @@ class TensorArray:
             kernels.rank.rank_by_length(offsets, steps, order)
         else:
             order = np.arange(count)
-        indices_map = IndicesMap(lod, k, order, steps)
+        indices_map = IndicesMap._of(lod, k, order, steps)
         if k == lod.num_levels - 1:
             rows = buffers.new_rows("TensorArray.unpack", x.values, lod.num_rows, out)
             kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
@@ -443,3 +446,14 @@ class TensorArray:
         back[indices_map.values] = np.arange(len(back))
         packed: LoDTensor = flat._gather(where, 0, back, out, upper)
         return packed
+
+
+def _restore(items: dict[int, Any], source: Any, size: int, limit: int | None) -> TensorArray:
+    """Make an array of what `pickle` kept, checking all of it."""
+    made = TensorArray(size, limit is None)
+    if source is not None:
+        made._source = source_of("TensorArray: source", source, 0)
+        made._size = max(made._size, len(made._source))
+    for index, value in items.items():
+        made.write(index, value)
+    return made

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from lodcore import kernels
-from lodcore.buffers cimport as_bytes, new_rows, view_rows
+from lodcore.buffers cimport as_bytes, new_rows, row_size, view_rows
 from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, take_below, take_sequences
 from lodcore.errors import ShapeError
 
@@ -32,15 +32,18 @@ cdef class LoDTensorBody:
 
     cdef cnp.ndarray _values
     cdef LoDBody _lod
+    cdef Py_ssize_t _row_bytes
     cdef object _bytes
 
     def __cinit__(self):
         self._values = NO_ROWS
         self._lod = NO_LEVELS
+        self._row_bytes = 8
 
     @property
     def values(self):
         """The rows of all sequences behind each other: ndarray, shape (num_rows, ...)."""
+        self.check()
         return self._values
 
     @property
@@ -55,18 +58,17 @@ cdef class LoDTensorBody:
 
     cdef int check(self) except -1:
         """Make sure that nobody gave the values another shape in place."""
-        if cnp.PyArray_NDIM(self._values) == 0 or cnp.PyArray_DIM(self._values, 0) != self._lod._num_rows:
-            raise ShapeError(f"LoDTensor: values: were given the shape {(<object> self._values).shape} in place; "
-                             f"the structure has {self._lod._num_rows} rows")
+        if (cnp.PyArray_NDIM(self._values) == 0 or cnp.PyArray_DIM(self._values, 0) != self._lod._num_rows
+                or row_size(self._values) != self._row_bytes or not cnp.PyArray_IS_C_CONTIGUOUS(self._values)):
+            raise ShapeError(f"LoDTensor: values: were given the shape {(<object> self._values).shape} in place; the "
+                             f"structure has {self._lod._num_rows} rows, of {self._row_bytes} bytes")
         return 0
 
     def _rows(self):
         """Give the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
         cdef const unsigned char[:, ::1] taken
+        self.check()
         if self._bytes is None:
-            self.check()
-            if not cnp.PyArray_IS_C_CONTIGUOUS(self._values):
-                raise ShapeError(f"LoDTensor: values: were given the strides {(<object> self._values).strides} in place")
             taken = as_bytes(self._values)
             self._bytes = taken
         return self._bytes
@@ -95,6 +97,7 @@ cdef class LoDTensorBody:
             The upper levels, `level` and the levels below.
         """
         cdef list levels = take_below(where, self._lod, level, ranges, [] if upper is None else upper, &size)
+        self.check()
         cdef cnp.ndarray rows = new_rows(where, self._values, size, out)
         kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
         return new_tensor(rows, make_lod(levels, size))
@@ -130,7 +133,7 @@ cdef class LoDTensorBody:
             self.check()
             return view_rows(self._values, outer[i], outer[i + 1])
         if self._lod._num_levels == 0:
-            return self._values[i]
+            return self.values[i]
         return self.cut_out(1, outer[i], outer[i + 1])
 
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
@@ -141,14 +144,14 @@ cdef class LoDTensorBody:
 
     def __iter__(self):
         if self._lod._num_levels == 0:
-            return iter(self._values)
+            return iter(self.values)
         return Sequences(self)
 
 
 cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
     """Make a LoDTensor of values and structure that are known to agree."""
     cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
-    x._values, x._lod = values, lod
+    x._values, x._lod, x._row_bytes = values, lod, row_size(values)
     return x
 
 

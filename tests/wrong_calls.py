@@ -367,7 +367,7 @@ OPERATORS = [
     ("shrink_memory(flat[:1], 0, table)", LoDError, "x.*1.*2"),
     ("shrink_memory(rows, 0, table)", LoDError, "x.*5.*3"),
     ("shrink_memory(flat, 0, flat)", DTypeError, "table.*LoDTensor"),
-    ("RankTable([0], [1])", (DTypeError, TypeError), None),
+    ("RankTable([0], [1, 2])", ShapeError, "lengths.*2.*1"),
     ("RankTable(np.array([0.5]), np.array([1]))", (DTypeError, ShapeError, LoDError), None),
 ]
 

@@ -197,6 +197,8 @@ def copy_ranges(const unsigned char[:, ::1] rows not None, const int64_t[:, ::1]
     out : uint8, shape (sum of the sizes of the ranges, row_bytes)
     """
     cdef Py_ssize_t count = ranges.shape[0], n_rows = rows.shape[0], row_bytes = rows.shape[1], size = out.shape[0]
+    if out.shape[1] != row_bytes:
+        raise ValueError("rows and out have rows of different sizes")
     if size == 0 or row_bytes == 0:
         return
     cdef const char* source = <const char*> &rows[0, 0]
@@ -316,7 +318,8 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
     Returns
     -------
     int
-        The array that reached past the end of `out`, -1 if there is none.
+        The first array that is not contiguous or reaches past the end of `out`, their number if they do not fill it,
+        -1 if all is well: the list may have changed since it was counted.
     """
     cdef Py_ssize_t left = out.shape[0] * out.shape[1], size, j = 0
     cdef char* place = <char*> &out[0, 0] if left else NULL
@@ -324,13 +327,13 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
     for entry in arrays:
         array = entry
         size = cnp.PyArray_NBYTES(array)
-        if size > left:
+        if size > left or not cnp.PyArray_IS_C_CONTIGUOUS(array):
             return j
         memcpy(place, cnp.PyArray_DATA(array), size)
         place += size
         left -= size
         j += 1
-    return -1
+    return j if left else -1
 
 
 def kinds(nodes):

@@ -19,6 +19,8 @@ def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offse
         No sequence is longer than padded_length.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], line = out.shape[1] * out.shape[2], row_bytes = out.shape[2], s, size, k
+    if row_bytes != rows.shape[1]:
+        raise ValueError("rows and out have rows of different sizes")
     if n_seqs == 0 or line == 0:
         return
     cdef const unsigned char* source = &rows[0, 0] if rows.shape[0] else NULL
@@ -65,6 +67,8 @@ def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1
     out : uint8, shape (n_rows, row_bytes)
     """
     cdef Py_ssize_t n_seqs = padded.shape[0], row_bytes = padded.shape[2], line = padded.shape[1] * row_bytes, s, size
+    if row_bytes != out.shape[1]:
+        raise ValueError("padded and out have rows of different sizes")
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef const unsigned char* source = &padded[0, 0, 0]

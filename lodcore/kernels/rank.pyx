@@ -110,6 +110,8 @@ def unpack_rows(
     out : uint8, shape (n_rows, row_bytes)
     """
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = rows.shape[1], t
+    if out.shape[0] != rows.shape[0] or out.shape[1] != row_bytes:
+        raise ValueError("rows and out have different shapes")
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef char** places = <char**> malloc(n_steps * sizeof(char*))
@@ -142,6 +144,8 @@ def pack_rows(
     out : uint8, shape (n_rows, row_bytes)
     """
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = rows.shape[1], t
+    if out.shape[0] != rows.shape[0] or out.shape[1] != row_bytes:
+        raise ValueError("rows and out have different shapes")
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef const char** places = <const char**> malloc(n_steps * sizeof(char*))
@@ -169,19 +173,22 @@ def pack_steps(
     Returns
     -------
     int
-        The first step whose array has another size, -1 if there is none.
+        The first step whose array has another size or is not contiguous, -1 if there is none.
     """
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = out.shape[1], t
     if out.shape[0] == 0 or row_bytes == 0:
         return -1
     cdef cnp.ndarray array
     cdef list held = list(arrays)  # alive while the loop runs without the interpreter's lock
+    if len(held) != n_steps:
+        return min(len(held), n_steps)
     cdef const char** places = <const char**> malloc(n_steps * sizeof(char*))
     if places == NULL:
         raise MemoryError
     for t in range(n_steps):
         array = held[t]
-        if cnp.PyArray_NBYTES(array) != (steps[t + 1] - steps[t]) * row_bytes:
+        if (cnp.PyArray_NBYTES(array) != (steps[t + 1] - steps[t]) * row_bytes
+                or not cnp.PyArray_IS_C_CONTIGUOUS(array)):
             free(places)
             return t
         places[t] = <const char*> cnp.PyArray_DATA(array)

@@ -81,8 +81,11 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     LoDTensor(3 sequences of lengths 0..2, int64: [[1], [], [2, 3]])
     """
     where = "concat_batches"
-    if not isinstance(xs, (list, tuple)) or not len(xs):
-        raise LoDError(f"{where}: xs: is {type(xs).__name__} without entries; a list of at least one batch is needed")
+    if not isinstance(xs, (list, tuple)):
+        raise DTypeError(f"{where}: xs: is {type(xs).__name__}; a list of batches is needed")
+    xs = list(xs)
+    if not xs:
+        raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
     batches = [x if type(x) is LoDTensor else as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
     lod = concat_lods(where, [x.lod for x in batches])
     values = [x.values for x in batches]

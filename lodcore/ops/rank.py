@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore import buffers, kernels
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.ops.gather import gather_sequences
 from lodcore.tensor import LoDTensor, as_nested
@@ -19,26 +19,44 @@ Array = np.ndarray[Any, Any]
 
 
 class RankTable:
-    """The sequences of one level, longest first; equal lengths keep their order.
+    """The sequences of one level, longest first; equal lengths keep their order; made by `lod_rank_table`.
 
-    Attributes
+    Parameters
     ----------
-    indices : ndarray
-        int64, shape (n,): numbers of the sequences.
-    lengths : ndarray
-        int64, shape (n,): their lengths, in elements of the level. Both are read-only.
+    indices, lengths : array_like of integers, shape (n,)
     """
 
-    __slots__ = ("indices", "lengths")
+    __slots__ = ("_indices", "_lengths")
 
-    def __init__(self, indices: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
-        self.indices = indices
-        self.lengths = lengths
-        buffers.seal(indices)
-        buffers.seal(lengths)
+    def __init__(self, indices: npt.ArrayLike, lengths: npt.ArrayLike) -> None:
+        self._indices = buffers.private_offsets(indices, "RankTable: indices")
+        self._lengths = buffers.private_offsets(lengths, "RankTable: lengths")
+        if len(self._indices) != len(self._lengths):
+            raise ShapeError(f"RankTable: lengths: has {len(self._lengths)} entries; indices has {len(self._indices)}")
+        buffers.seal(self._indices)
+        buffers.seal(self._lengths)
+
+    @property
+    def indices(self) -> npt.NDArray[np.int64]:
+        """Numbers of the sequences: int64, shape (n,), read-only."""
+        return self._indices
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Their lengths, in elements of the level: int64, shape (n,), read-only."""
+        return self._lengths
 
     def __len__(self) -> int:
-        return len(self.indices)
+        return len(self._indices)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RankTable, (self._indices, self._lengths)
+
+    def __copy__(self) -> RankTable:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RankTable:
+        return self
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{i}: {length}" for i, length in zip(self.indices[:8], self.lengths[:8], strict=True))

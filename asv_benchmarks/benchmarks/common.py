@@ -15,7 +15,7 @@ ROWS = {1: 200_000, 64: 25_000}  # rows of a batch by their width
 WIDTHS = list(ROWS)
 DTYPES = ["float32", "float64", "int64", "uint8"]
 SEED = 7
-MOST_PADDED = 2**28  # bytes: what does not fit is left out
+MOST_PADDED = 2**27  # bytes
 
 
 def draw_lengths(distribution, rows, rng):
@@ -51,9 +51,12 @@ class Batch:
     rows : int, optional
         `ROWS[width]`, if not given.
     seed : int
+    most_padded : int
+        Bytes of a padded array; what does not fit is left out.
     """
 
-    def __init__(self, distribution, width=1, dtype="float32", rows=None, seed=SEED):
+    def __init__(self, distribution, width=1, dtype="float32", rows=None, seed=SEED, most_padded=MOST_PADDED):
+        self.most_padded = most_padded
         self.seed = seed
         self.width = width
         self.dtype = dtype
@@ -153,7 +156,7 @@ class Batch:
     def padded_shape(self):
         """The shape of the padded array; NotImplementedError, which asv takes for "not available", if too large."""
         size = len(self) * self.longest * self.width * np.dtype(self.dtype).itemsize
-        if size > MOST_PADDED:
+        if size > self.most_padded:
             raise NotImplementedError(f"the padded array would have {size / 2**20:.0f} MiB")
         return (len(self), self.longest, *self.values.shape[1:])
 

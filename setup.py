@@ -76,6 +76,7 @@ def extensions() -> list[Extension]:
             "binding": True,
             "cdivision": True,
             "wraparound": False,
+            "auto_pickle": False,
             "autotestdict": False,
             "freethreading_compatible": True,
             **directives,

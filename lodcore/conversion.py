@@ -26,9 +26,11 @@ class Conversions:
     __slots__ = ()
 
     if TYPE_CHECKING:
-        lod: LoD
-        values: Array
 
+        @property
+        def lod(self) -> LoD: ...  # noqa: D102
+        @property
+        def values(self) -> Array: ...  # noqa: D102
         def __len__(self) -> int: ...
         def _rows(self) -> Any: ...
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from lodcore import buffers, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
 from lodcore.nested import as_values
 from lodcore.tensor import LoDTensor
 
-__all__ = ["check_sizes", "one_kind", "same_shapes", "slot_number", "source_of", "values_of"]
+__all__ = ["check_sizes", "one_kind", "same_shapes", "slot_number", "source_of", "values_of", "with_one_lod"]
 
 Array = np.ndarray[Any, Any]
 
@@ -83,3 +84,15 @@ def source_of(where: str, x: Any, axis: int) -> Any:
     source = np.moveaxis(dense, axis, 0).view()
     buffers.seal(source)
     return source
+
+
+def with_one_lod(name: str, values: Array, lods: list[LoD], axis: int) -> Any:
+    """Give values the structure that all elements have."""
+    if not lods:
+        return values
+    if axis == 0:
+        raise ShapeError(f"TensorArray.{name}: axis: is 0 of the values; use axis=0")
+    for at, lod in enumerate(lods):
+        if lod != lods[0]:
+            raise LoDError(f"TensorArray.{name}: element {at} has another LoD than element 0")
+    return tensor_core.new_tensor(np.ascontiguousarray(values), lods[0])

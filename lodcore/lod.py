@@ -202,7 +202,8 @@ class LoD(core.LoDBody, LoDMakers):
         >>> LoD.from_lengths([2]).concat(LoD.from_lengths([0, 1]))
         LoD([xx] [] [x])
         """
-        return concat_lods("LoD.concat", [self, *others])
+        lod: LoD = concat_lods("LoD.concat", [self, *others])
+        return lod
 
     def append(self, *, lengths: npt.ArrayLike | None = None, offsets: npt.ArrayLike | None = None) -> LoD:
         """Add a finest level: what were rows become sequences.

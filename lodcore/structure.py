@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError
 
 __all__ = ["concat_lods"]
 
 
-def concat_lods(where: str, lods: list[core.LoDBody]) -> core.LoDBody:
+def concat_lods(where: str, lods: Sequence[core.LoDBody]) -> Any:
     """Put the structures of batches behind each other.
 
     Parameters
@@ -37,5 +40,4 @@ def concat_lods(where: str, lods: list[core.LoDBody]) -> core.LoDBody:
         joined = buffers.new_offsets(sum([len(view) - 1 for view in views]) + 1)
         kernels.levels.join(views, joined)
         levels.append(joined)
-    made: core.LoDBody = core.make_lod(levels, rows)
-    return made
+    return core.make_lod(levels, rows)

@@ -71,12 +71,14 @@ class DenseTensor(Tensor):
     @property
     def shape(self) -> tuple[int, ...]:
         """Lengths of the axes."""
-        return self.values.shape
+        shape: tuple[int, ...] = self.values.shape
+        return shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the values."""
-        return self.values.dtype
+        dtype: np.dtype[Any] = self.values.dtype
+        return dtype
 
     def clone(self) -> DenseTensor:
         """Make a copy that shares no values."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, source_of, values_of
+from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, source_of, values_of, with_one_lod
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap, steps_of
 from lodcore.lod import LoD
@@ -246,7 +246,7 @@ class TensorArray:
             stacked = np.stack(values, axis)
         except np.exceptions.AxisError as error:
             raise ShapeError(f"TensorArray.stack: axis: {error}") from None
-        return self._with_one_lod("stack", stacked, lods, axis + stacked.ndim if axis < 0 else axis)
+        return with_one_lod("stack", stacked, lods, axis + stacked.ndim if axis < 0 else axis)
 
     def concat(self, axis: int = 0) -> Any:
         """Put the elements behind each other along an axis that they have.
@@ -280,7 +280,7 @@ class TensorArray:
         if axis == 0:
             joined = join_arrays("TensorArray.concat", values, None)[0]
             return tensor_core.new_tensor(joined, concat_lods("TensorArray.concat", lods)) if lods else joined
-        return self._with_one_lod("concat", np.concatenate(values, axis), lods, axis)
+        return with_one_lod("concat", np.concatenate(values, axis), lods, axis)
 
     def _alike(self, name: str) -> tuple[list[Any], list[LoD]]:
         """List all elements and, if they are LoDTensors, their structures."""
@@ -294,18 +294,6 @@ class TensorArray:
                 "all or none have one"
             )
         return elements, [element.lod for element in elements] if kinds[0] else []
-
-    @staticmethod
-    def _with_one_lod(name: str, values: Array, lods: list[LoD], axis: int) -> Any:
-        """Give values the structure that all elements have."""
-        if not lods:
-            return values
-        if axis == 0:
-            raise ShapeError(f"TensorArray.{name}: axis: is 0 of the values; use axis=0")
-        for at, lod in enumerate(lods):
-            if lod != lods[0]:
-                raise LoDError(f"TensorArray.{name}: element {at} has another LoD than element 0")
-        return tensor_core.new_tensor(np.ascontiguousarray(values), lods[0])
 
     # -- sequences to steps and back -----------------------------------------------------------------------
 

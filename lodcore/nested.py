@@ -149,8 +149,10 @@ def join_arrays(
     offsets = buffers.new_offsets(len(arrays) + 1)
     bad = kernels.gather.count_rows(arrays, offsets)
     if bad >= 0 or dtype is not None or not len(arrays) or not _plain(arrays[0].dtype):
-        arrays = _alike(where, arrays, dtype)
-        kernels.gather.count_rows(arrays, offsets)
+        arrays = _alike(where, list(arrays), dtype)
+        offsets = buffers.new_offsets(len(arrays) + 1)
+        if kernels.gather.count_rows(arrays, offsets) >= 0:
+            raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows")
         if not len(arrays):
             arrays = [np.empty(0, dtype)]
     return join_rows(where, arrays, offsets.item(len(offsets) - 1), out), offsets

@@ -248,12 +248,15 @@ def count_rows(arrays, int64_t[::1] out not None):
     Returns
     -------
     int
-        The first entry that is no C-contiguous ndarray of the dtype and row shape of the first, -1 if there is none.
+        The first entry that is no C-contiguous ndarray of the dtype and row shape of the first, or that makes the
+        sum overflow; n if the list has another length by now; -1 if there is none.
     """
-    cdef Py_ssize_t count = len(arrays), j
+    cdef Py_ssize_t count = out.shape[0] - 1, j
     cdef int64_t total = 0
     cdef cnp.ndarray array, like
     out[0] = 0
+    if len(arrays) != count:
+        return count
     for j in range(count):
         entry = arrays[j]
         if not cnp.PyArray_CheckExact(entry):
@@ -262,6 +265,8 @@ def count_rows(arrays, int64_t[::1] out not None):
         if j == 0:
             like = array
         if not joins(array, like):
+            return j
+        if cnp.PyArray_DIM(array, 0) > INT64_MAX - total:
             return j
         total += cnp.PyArray_DIM(array, 0)
         out[j + 1] = total

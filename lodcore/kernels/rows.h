@@ -244,7 +244,7 @@ LODCORE_FILL(fill_positions, at + k)
     {                                                                                                            \
         int64_t rows_left = offsets[n_seqs];                                                                     \
         (void)row_bytes;                                                                                         \
-        for (int64_t first = 0; rows_left > 0; first += BLOCK) { /* empty ones at the end are not looked at */    \
+        for (int64_t first = 0; rows_left > 0 && first < n_seqs; first += BLOCK) { /* not the empty ones at the end */ \
             CONST_SEQUENCES char *sequence[BLOCK];                                                               \
             int64_t left[BLOCK];                                                                                 \
             int64_t active = 0, end = first + BLOCK < n_seqs ? first + BLOCK : n_seqs;                           \

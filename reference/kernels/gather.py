@@ -93,6 +93,8 @@ def add_ranges(rows, ranges, out):
 def count_rows(arrays, out):
     """Add up the rows of arrays to offsets; give the first that does not fit the first one or overflows, or -1."""
     out[0] = total = 0
+    if len(arrays) != len(out) - 1:
+        return len(out) - 1
     for j in range(len(arrays)):
         if not _joins(arrays[j], arrays[0]):
             return j

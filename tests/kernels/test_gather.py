@@ -165,6 +165,13 @@ class TestTwins:
         bad = at if at > 0 or type(odd) is not np.ndarray or odd.ndim == 0 or not odd.flags.c_contiguous else 1
         assert agree("gather.count_rows", arrays, unwritten(5)) == bad
 
+    def test_count_rows_that_overflow(self):
+        assert agree("gather.count_rows", [np.empty((2**62, 0), "u1")] * 3, unwritten(4)) == 1
+
+    def test_count_rows_of_a_list_that_has_changed(self):
+        assert agree("gather.count_rows", [np.empty(1)] * 3, unwritten(3)) == 2
+        assert agree("gather.count_rows", [np.empty(1)] * 3, unwritten(6)) == 5
+
     @given(st.tuples(*2 * [st.integers(0, 12)]).map(sorted), st.lists(st.tuples(*2 * [st.integers(0, 12)]).map(sorted)))
     def test_first_overlap(self, place, places):
         memory = np.zeros(12, "u1")

@@ -1,0 +1,87 @@
+"""Plant the listed defects one at a time, each in a copy of its own, and see that the tests find it.
+
+python -m tests.mutants [NAME ...] plants all, or the named ones. It fails if one survives, if the text that one
+replaces does not stand exactly once in its file, or if tests cannot run.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.builds import tree
+from tests.mutants.planted import MUTANTS, Mutant
+
+MINUTES = 3  # for the tests of one mutant: a loop without end is found too
+
+
+def run_tests(directory: Path, tests: list[str]) -> tuple[int, str]:
+    """Run tests there up to the first failure, and give the exit code and what was printed."""
+    command = tree.pytest("-x", "-rfE", "--no-showlocals", *tests)
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "ci", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        command, cwd=directory, env=environment, timeout=60 * MINUTES, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def changed_text(mutant: Mutant) -> str:
+    """Give the text of the file with the mutant in it."""
+    text = (tree.ROOT / mutant.path).read_text()
+    if text.count(mutant.old) != 1:
+        raise SystemExit(f"{mutant.name}: its text stands {text.count(mutant.old)} times in {mutant.path}")
+    return text.replace(mutant.old, mutant.new)
+
+
+def verdict(mutant: Mutant, text: str, whole: Path) -> tuple[bool, str]:
+    """Tell whether the tests find a mutant, and how."""
+    directory = whole.with_name(mutant.name)
+    shutil.copytree(whole, directory)  # with the times of the files, so that only what changes is rebuilt
+    try:
+        (directory / mutant.path).write_text(text)
+        if not mutant.path.endswith(".py"):
+            tree.build(directory, "release")
+        code, printed = run_tests(directory, mutant.tests.split())
+    except subprocess.TimeoutExpired:
+        return True, f"no end within {MINUTES} minutes"
+    finally:
+        shutil.rmtree(directory)
+    if code < 0:
+        return True, f"crash, signal {-code}"
+    if code == 1:
+        return True, re.findall(r"^(?:FAILED|ERROR) (\S+)", printed, re.MULTILINE)[0]
+    return False, "no test fails" if code == 0 else f"tests cannot run (exit code {code})\n{printed[-2000:]}"
+
+
+def main() -> None:
+    """Plant all mutants, or those that are named, as many at a time as there are processors."""
+    chosen = [mutant for mutant in MUTANTS if not sys.argv[1:] or mutant.name in sys.argv[1:]]
+    if len({mutant.name for mutant in MUTANTS}) < len(MUTANTS) or not chosen:
+        raise SystemExit("mutants: names must differ, and at least one must be chosen")
+    texts = [changed_text(mutant) for mutant in chosen]
+    started = time.monotonic()
+    with tree.fresh_directory() as directory:
+        whole = tree.copy(directory / "whole")
+        tree.build(whole, "release")
+        code, text = run_tests(whole, sorted({path for mutant in chosen for path in mutant.tests.split()}))
+        if code:
+            raise SystemExit(f"mutants: tests fail without any mutant\n{text[-5000:]}")
+        print(f"tests pass without mutants ({time.monotonic() - started:.0f} s)", flush=True)
+        os.environ.setdefault("LODCORE_JOBS", "1")
+        survivors = []
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            verdicts = pool.map(lambda mutant, text: verdict(mutant, text, whole), chosen, texts)
+            for mutant, (killed, how) in zip(chosen, verdicts, strict=True):
+                print(f"{'killed' if killed else 'SURVIVED':<9} {mutant.name:<32} {how}", flush=True)
+                survivors += [] if killed else [mutant.name]
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants killed in {time.monotonic() - started:.0f} s")
+    if survivors:
+        raise SystemExit(f"mutants: survived: {', '.join(survivors)}")
+
+
+if __name__ == "__main__":
+    main()

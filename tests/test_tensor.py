@@ -1,13 +1,25 @@
 """LoDTensor: made in every way, indexed, taken apart, turned into other forms; DenseTensor and Spec."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import DenseTensor, LoD, LoDTensor, Spec, Tensor
+from lodcore import (
+    DenseTensor,
+    LoD,
+    LoDTensor,
+    Spec,
+    Tensor,
+    TensorArray,
+    array,
+    concat_batches,
+    gather_sequences,
+    sequence_slice,
+)
 from reference.ops import levels as oracle
 from tests.agree import assert_rows, from_the_first, numbered, offsets_of, same
 from tests.draw import lod_tensors, lods, odd_forms, values
@@ -301,6 +313,33 @@ def test_filling_of_floats():
     assert np.isnan(x.to_padded(np.nan)[0, 1])
     assert x.to_padded(-np.inf).dtype == np.float32
     assert np.signbit(x.to_padded(-0.0)[0, 1])
+
+
+@pytest.mark.parametrize(
+    "rows", [np.zeros(3, [("text", "S0")])["text"], np.zeros(3, []), np.empty((3, 0)), np.empty((3, 2, 0), "U3")]
+)
+def test_rows_without_bytes(rows):
+    """NumPy itself likes to make S1 of S0."""
+    x = LoDTensor.from_lengths(rows, [2, 0, 1])
+    steps, indices_map = TensorArray.unpack(x, 0)
+    for y in (
+        gather_sequences(x, [0, 1, 2]),
+        concat_batches([x[:1], x[1:]]),
+        sequence_slice(x, 0, x.lengths),
+        steps.pack(0, indices_map),
+        LoDTensor.from_arrays(list(x)),
+        LoDTensor.from_padded(x.to_padded(), x.lengths),
+        LoDTensor.from_starts_stops(rows, [0, 2, 2], [2, 2, 3]),
+        x.clone(),
+        copy.deepcopy(x),
+        pickle.loads(pickle.dumps(x)),
+        array(list(x)),
+        array(x),
+    ):
+        assert y.lod == x.lod
+        assert (y.dtype, y.values.shape) == (x.dtype, x.values.shape)
+    assert x.to_padded().shape == (3, 2, *rows.shape[1:])
+    assert x.to_padded().dtype == x.dtype
 
 
 # -- dense tensors and specs ---------------------------------------------------------------------------------------

@@ -242,6 +242,7 @@ TENSORS = [
     ("flat.to_padded(length=2**62)", MemoryError, None),
     ("flat.to_padded(length=2**70)", MemoryError, None),
     ("flat.to_padded(multiple_of=2**62)", MemoryError, None),
+    ("LoDTensor.from_lengths(np.empty((3, 0)), [2, 1]).to_padded(length=2**62)", MemoryError, None),
     ("flat.to_padded(multiple_of=0)", ValueError, "multiple_of.*0"),
     ("flat.to_padded(multiple_of=-2)", ValueError, "multiple_of.*-2"),
     ("flat.to_padded(multiple_of=1.5)", DTypeError, "multiple_of.*1.5"),
@@ -326,6 +327,11 @@ OPERATORS = [
     ),
     (
         "gather_sequences(LoDTensor.from_lengths(np.zeros((2**16, 2)), [2**16]), np.zeros(2**22, int))",
+        MemoryError,
+        None,
+    ),
+    (
+        "gather_sequences(LoDTensor.from_lengths(np.empty((2**40, 0)), [2**40]), np.zeros(2**22 + 1, int))",
         MemoryError,
         None,
     ),

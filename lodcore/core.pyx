@@ -19,8 +19,25 @@ import numpy as np
 from lodcore import kernels
 from lodcore.buffers cimport array_over, as_int64, new_int64, new_offsets, private_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
+from lodcore.memory import whole
+
+# A view of an argument costs as much as a whole small call: as long as the kernels are the compiled ones their loops
+# are run on the memory itself, behind the same checks.
+cdef extern from "kernels/rows.h" nogil:
+    void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
+    int64_t longest(const int64_t* offsets, int64_t n_seqs)
+    void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
+    void rebase_offsets(const int64_t* offsets, int64_t count, int64_t* out)
+    int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
+                          int64_t* ranges, int64_t* out)
+    int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
 
 cnp.import_array()
+
+cdef object GATHER = kernels.gather
+cdef object LEVELS = kernels.levels
+cdef object OFFSETS = kernels.offsets
+cdef object RANK = kernels.rank
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
@@ -242,7 +259,7 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
         raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
     for k in range(len(given)):
         offsets = private_offsets(given[k], argument, first + k)
-        bad = kernels.offsets.first_bad_offset(offsets, -1) if cnp.PyArray_DIM(offsets, 0) else 0
+        bad = first_bad(offsets)
         if bad >= 0:
             raise LoDError(f"{argument}[{first + k}]: {broken_rule(offsets, bad)}")
         levels.append(offsets)
@@ -260,6 +277,40 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
     return make_lod(levels, rows)
 
 
+cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
+    """Give the first offset that breaks a rule, -1 if there is none."""
+    cdef Py_ssize_t n_seqs = cnp.PyArray_DIM(offsets, 0) - 1
+    cdef const int64_t* source = <const int64_t*> cnp.PyArray_DATA(offsets)
+    cdef int64_t signs
+    if n_seqs < 0:
+        return 0
+    if kernels.offsets is OFFSETS and source[0] == 0:
+        with nogil:
+            offset_signs(source, n_seqs, &signs)
+        if signs >= 0:
+            return -1
+    return kernels.offsets.first_bad_offset(offsets, -1)
+
+
+cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
+    """Add up how many sequences of level k reach each step: offsets of the steps, in elements."""
+    cdef Py_ssize_t n_seqs, n_steps
+    cdef const int64_t* offsets = lod.level(k, &n_seqs)
+    cdef cnp.ndarray steps
+    cdef int64_t* out
+    if kernels.rank is not RANK:
+        steps = new_offsets(kernels.offsets.max_length(lod._view(k)) + 1)
+        kernels.rank.step_offsets(lod._view(k), steps)
+        return steps
+    with nogil:
+        n_steps = longest(offsets, n_seqs)
+    steps = new_offsets(n_steps + 1)
+    out = <int64_t*> cnp.PyArray_DATA(steps)
+    with nogil:
+        add_steps(offsets, n_seqs, n_steps, out)
+    return steps
+
+
 def broken_rule(offsets, bad):
     """Say which rule the offset at position `bad` breaks."""
     if not len(offsets):
@@ -267,17 +318,6 @@ def broken_rule(offsets, bad):
     if bad == 0:
         return f"is {offsets[0]} at position 0; offsets start at 0"
     return f"falls at position {bad} ({offsets[bad - 1]} -> {offsets[bad]}); offsets never fall"
-
-
-def whole(number, argument):
-    """Turn a number that counts things into an int."""
-    try:
-        count = int(number.__index__())
-    except (AttributeError, TypeError):
-        raise DTypeError(f"LoD: {argument}: is {number!r}; an integer is needed") from None
-    if not 0 <= count < 2**63 - 1:
-        raise LoDError(f"LoD: {argument}: is {count}; 0 .. 2**63 - 2 is valid")
-    return count
 
 
 cdef int64_t last(cnp.ndarray offsets) noexcept:
@@ -290,10 +330,21 @@ cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray range
     `ranges` is rewritten to the ranges of rows, and `size` from the sum of their sizes to the number of rows.
     """
     cdef cnp.ndarray offsets
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, sequences, count
+    cdef const int64_t* level
+    cdef int64_t* pairs
+    cdef int64_t* out
+    cdef int64_t bad
     for k in range(first, lod._num_levels):
         offsets = new_offsets(size[0] + 1)
-        bad = kernels.gather.take_offsets(lod._view(k), ranges, offsets)
+        if kernels.gather is GATHER:
+            level = lod.level(k, &sequences)
+            pairs, out = <int64_t*> cnp.PyArray_DATA(ranges), <int64_t*> cnp.PyArray_DATA(offsets)
+            count = cnp.PyArray_DIM(ranges, 0)
+            with nogil:
+                bad = take_range_offsets(level, pairs, count, out)
+        else:
+            bad = kernels.gather.take_offsets(lod._view(k), ranges, offsets)
         if bad >= 0:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
         levels.append(offsets)
@@ -306,9 +357,17 @@ cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, lis
     cdef cnp.ndarray places = as_int64(index, where + ": index", IndexError)
     cdef Py_ssize_t count = cnp.PyArray_DIM(places, 0), sequences
     cdef cnp.ndarray ranges = new_int64(count, 2), offsets = new_offsets(count + 1)
-    bad = kernels.gather.take_sequences(lod._view(k), places, ranges, offsets)
+    cdef const int64_t* level = lod.level(k, &sequences)
+    cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(places)
+    cdef int64_t* pairs = <int64_t*> cnp.PyArray_DATA(ranges)
+    cdef int64_t* out = <int64_t*> cnp.PyArray_DATA(offsets)
+    cdef int64_t bad
+    if kernels.gather is GATHER:
+        with nogil:
+            bad = take_by_index(level, sequences, numbers, count, pairs, out)
+    else:
+        bad = kernels.gather.take_sequences(lod._view(k), places, ranges, offsets)
     if bad >= 0:
-        lod.level(k, &sequences)
         number = int(places[bad])
         if -sequences <= number < sequences:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
@@ -329,7 +388,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     cdef Py_ssize_t low = start, high = stop
     cdef const int64_t* offsets
     cdef cnp.npy_intp shape[1]
-    cdef cnp.ndarray memory, target
+    cdef cnp.ndarray memory
     cdef int64_t* place
     if num_levels == 0:
         return new_lod(None, NULL, 0, 0, stop - start), start, stop
@@ -339,15 +398,15 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
         low, high = offsets[low], offsets[high]
     memory = new_offsets(total)
     place = <int64_t*> cnp.PyArray_DATA(memory)
-    target = memory
-    rebase = kernels.levels.rebase
+    cdef bint compiled = kernels.levels is LEVELS
     low, high = start, stop
     for k in range(first, lod._num_levels):
         offsets = lod.level(k, &count)
-        if num_levels > 1:
+        if compiled:
+            rebase_offsets(offsets + low, high - low + 1, place)
+        else:
             shape[0] = high - low + 1
-            target = array_over(memory, INT64, 1, shape, NULL, place, True)
-        rebase(lod._view(k), low, high, target)
+            kernels.levels.rebase(lod._view(k), low, high, array_over(memory, INT64, 1, shape, NULL, place, True))
         place += high - low + 1
         low, high = offsets[low], offsets[high]
     seal(memory)

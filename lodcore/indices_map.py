@@ -13,7 +13,7 @@ from lodcore.lod import LoD
 from lodcore.nested import as_values
 from lodcore.tensor import LoDTensor, Tensor
 
-__all__ = ["IndicesMap", "steps_of"]
+__all__ = ["IndicesMap"]
 
 Array = np.ndarray[Any, Any]
 
@@ -131,11 +131,4 @@ def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
     places = buffers.as_int64(order, "IndicesMap: order", IndexError).copy()
     if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
         raise LoDError(f"IndicesMap: order: is no permutation of {lod.num_sequences(k)} sequences")
-    return IndicesMap._of(lod, k, places, steps_of(lod._view(k)))
-
-
-def steps_of(offsets: Any) -> Array:
-    """Add up how many sequences reach each step."""
-    steps: Array = buffers.new_offsets(kernels.offsets.max_length(offsets) + 1)
-    kernels.rank.step_offsets(offsets, steps)
-    return steps
+    return IndicesMap._of(lod, k, places, core.steps_of(lod, k))

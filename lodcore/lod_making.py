@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from lodcore import buffers, core, kernels
 from lodcore.errors import LoDError
+from lodcore.memory import whole
 
 if TYPE_CHECKING:
     from lodcore.lod import LoD
@@ -102,7 +103,7 @@ class LoDMakers:
                     f"level {k + 1} has {len(made[k + 1]) - 1} sequences"
                 )
         rows = int(made[-1][-1])
-        if num_rows is not None and core.whole(num_rows, "num_rows") != rows:
+        if num_rows is not None and whole(num_rows, "num_rows") != rows:
             raise LoDError(f"LoD.from_lengths: lengths[{len(made) - 1}]: add up to {rows}; num_rows is {num_rows}")
         lod: LoD = core.make_lod(made, rows)
         return lod
@@ -143,7 +144,7 @@ class LoDMakers:
             if len(rows) and not 0 <= count - 1 < 2**62:
                 raise LoDError(f"{where}: ids: is {count - 1} at row {len(rows) - 1}; ids are not negative nor huge")
         else:
-            count = core.whole(num_sequences, "num_sequences")
+            count = whole(num_sequences, "num_sequences")
         offsets = buffers.new_offsets(count + 1)
         bad = kernels.offsets.offsets_from_segment_ids(rows, offsets)
         if bad >= 0:

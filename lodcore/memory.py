@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError, ShapeError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 
-__all__ = ["LIMIT", "check_out", "check_size"]
+__all__ = ["LIMIT", "check_out", "check_size", "whole"]
 
 
 def _physical_memory() -> int:
@@ -79,3 +79,30 @@ def check_out(
     for given in inputs:
         if np.may_share_memory(out, given):
             raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+
+
+def whole(number: Any, argument: str) -> int:
+    """Turn a number that counts rows or sequences into an int.
+
+    Parameters
+    ----------
+    number : int
+    argument : str
+        For the message.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    DTypeError, LoDError
+        If it is no integer, or negative, or beyond int64.
+    """
+    try:
+        count = int(number.__index__())
+    except (AttributeError, TypeError):
+        raise DTypeError(f"LoD: {argument}: is {number!r}; an integer is needed") from None
+    if not 0 <= count < 2**63 - 1:
+        raise LoDError(f"LoD: {argument}: is {count}; 0 .. 2**63 - 2 is valid")
+    return count

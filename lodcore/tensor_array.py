@@ -11,7 +11,7 @@ import numpy.typing as npt
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, source_of, values_of, with_one_lod
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.indices_map import IndicesMap, steps_of
+from lodcore.indices_map import IndicesMap
 from lodcore.lod import LoD
 from lodcore.nested import as_array, join_arrays
 from lodcore.structure import concat_lods
@@ -357,7 +357,7 @@ class TensorArray:
         lod = x.lod
         k = lod._level(level)
         offsets = lod._view(k)
-        steps = steps_of(offsets)
+        steps = core.steps_of(lod, k)
         count = len(offsets) - 1
         if sort_by_length:
             order = buffers.new_int64(count)

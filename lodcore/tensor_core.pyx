@@ -13,7 +13,13 @@ from lodcore.buffers cimport as_bytes, new_rows, row_size, view_rows
 from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, take_below, take_sequences
 from lodcore.errors import ShapeError
 
+cdef extern from "kernels/rows.h" nogil:
+    void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
+                         int64_t count, char* out, int64_t out_rows)
+
 cnp.import_array()
+
+cdef object GATHER = kernels.gather
 
 cdef object TENSOR = LoDTensorBody  # the public class, which `register` gives
 cdef cnp.ndarray NO_ROWS = np.empty(0)
@@ -73,7 +79,8 @@ cdef class LoDTensorBody:
             self._bytes = taken
         return self._bytes
 
-    def _take(self, str where, Py_ssize_t level, cnp.ndarray ranges not None, int64_t size, out=None, list upper=None):
+    cpdef LoDTensorBody _take(self, str where, Py_ssize_t level, cnp.ndarray ranges, int64_t size, out=None,
+                              list upper=None):
         """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
 
         Parameters
@@ -99,15 +106,27 @@ cdef class LoDTensorBody:
         cdef list levels = take_below(where, self._lod, level, ranges, [] if upper is None else upper, &size)
         self.check()
         cdef cnp.ndarray rows = new_rows(where, self._values, size, out)
-        kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
+        self.check()  # again: looking at `out` may have let another thread run
+        if cnp.PyArray_DIM(rows, 0) != size or row_size(rows) != self._row_bytes:
+            raise ShapeError(f"{where}: out: was given another shape meanwhile")
+        cdef const char* source = cnp.PyArray_BYTES(self._values)
+        cdef char* target = cnp.PyArray_BYTES(rows)
+        cdef const int64_t* pairs = <const int64_t*> cnp.PyArray_DATA(ranges)
+        cdef int64_t n_rows = self._lod._num_rows, row_bytes = self._row_bytes, count = cnp.PyArray_DIM(ranges, 0)
+        if kernels.gather is not GATHER:
+            kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
+        elif size and row_bytes:
+            with nogil:
+                copy_row_ranges(source, n_rows, row_bytes, pairs, count, target, size)
         return new_tensor(rows, make_lod(levels, size))
 
-    def _gather(self, str where, Py_ssize_t level, index, out=None, list upper=None):
+    cpdef LoDTensorBody _gather(self, str where, level, index, out=None, list upper=None):
         """Take sequences of a level by their numbers, with all levels below; arguments as in `_take`."""
         cdef list levels = [] if upper is None else upper
-        cdef cnp.ndarray ranges = take_sequences(where, self._lod, level, index, levels)
+        cdef Py_ssize_t k = self._lod._level(level)
+        cdef cnp.ndarray ranges = take_sequences(where, self._lod, k, index, levels)
         cdef int64_t size = last(levels[len(levels) - 1])
-        return self._take(where, level + 1, ranges, size, out, levels)
+        return self._take(where, k + 1, ranges, size, out, levels)
 
     def __len__(self):
         return self._lod._count if self._lod._num_levels else self._lod._num_rows

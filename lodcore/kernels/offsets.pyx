@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
     int64_t add_lengths(const int64_t* lengths, int64_t n_seqs, int64_t* out)
+    int64_t longest(const int64_t* offsets, int64_t n_seqs)
     void differences(const int64_t* offsets, int64_t n_seqs, int64_t* out)
     void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
     void fill_ids(const int64_t* offsets, int64_t n_seqs, int64_t* out)
@@ -99,14 +100,12 @@ def max_length(const int64_t[::1] offsets not None):
     -------
     int
     """
-    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     cdef const int64_t* source = &offsets[0]
-    cdef int64_t longest = 0, length
+    cdef int64_t most
     with nogil:
-        for s in range(n_seqs):
-            length = source[s + 1] - source[s]
-            longest = length if length > longest else longest
-    return longest
+        most = longest(source, n_seqs)
+    return most
 
 
 def segment_ids(const int64_t[::1] offsets not None, int64_t[::1] out not None):

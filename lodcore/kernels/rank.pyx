@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 cdef extern from "rows.h" nogil:
+    void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
     void unpack_by_size(const char* rows, size_t row_bytes, const int64_t* offsets, const int64_t* order,
                         int64_t n_seqs, char** places)
     void pack_by_size(char* rows, size_t row_bytes, const int64_t* offsets, const int64_t* order,
@@ -22,21 +23,11 @@ def step_offsets(const int64_t[::1] offsets not None, int64_t[::1] out not None)
     out : int64, shape (n_steps + 1,), in elements
         n_steps is the greatest length. Step t has as many elements as there are sequences longer than t.
     """
-    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_steps = out.shape[0] - 1, s, t
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_steps = out.shape[0] - 1
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
-    cdef int64_t reach, ended
     with nogil:
-        for t in range(n_steps + 1):
-            result[t] = 0
-        for s in range(n_seqs):  # first how many sequences have each length,
-            result[source[s + 1] - source[s]] += 1
-        reach = n_seqs - result[0]
-        result[0] = 0
-        for t in range(n_steps):  # then the running sum of those that are longer
-            ended = result[t + 1]
-            result[t + 1] = result[t] + reach
-            reach -= ended
+        add_steps(source, n_seqs, n_steps, result)
 
 
 def rank_by_length(const int64_t[::1] offsets not None, const int64_t[::1] steps not None, int64_t[::1] out not None):

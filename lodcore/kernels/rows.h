@@ -89,6 +89,33 @@ LODCORE_BODY offset_signs_body(const int64_t *restrict offsets, int64_t n_seqs, 
 }
 LODCORE_TWICE(offset_signs, (const int64_t *offsets, int64_t n_seqs, int64_t *signs), (offsets, n_seqs, signs))
 
+/* The greatest length, 0 if there is no sequence. */
+static LODCORE_UNUSED int64_t longest(const int64_t *offsets, int64_t n_seqs)
+{
+    int64_t most = 0;
+    for (int64_t s = 0; s < n_seqs; s++) {
+        int64_t length = offsets[s + 1] - offsets[s];
+        most = length > most ? length : most;
+    }
+    return most;
+}
+
+/* Running sums of how many sequences reach each step. */
+static LODCORE_UNUSED void add_steps(const int64_t *restrict offsets, int64_t n_seqs, int64_t n_steps,
+                                     int64_t *restrict out)
+{
+    memset(out, 0, (size_t)(n_steps + 1) * sizeof(int64_t));
+    for (int64_t s = 0; s < n_seqs; s++) /* first how many sequences have each length, */
+        out[offsets[s + 1] - offsets[s]]++;
+    int64_t reach = n_seqs - out[0];
+    out[0] = 0;
+    for (int64_t t = 0; t < n_steps; t++) { /* then the running sum of those that are longer */
+        int64_t ended = out[t + 1];
+        out[t + 1] = out[t] + reach;
+        reach -= ended;
+    }
+}
+
 /* Running sums of lengths, four at a time; the sign bit of the result is set if a length or a sum is negative. */
 static LODCORE_UNUSED int64_t add_lengths(const int64_t *lengths, int64_t n_seqs, int64_t *restrict out)
 {

@@ -51,7 +51,7 @@ def gather_sequences(x: Any, index: npt.ArrayLike, level: int = 0, out: Array | 
     """
     if type(x) is not LoDTensor:
         x = as_nested("gather_sequences: x", x)
-    taken: LoDTensor = x._gather("gather_sequences", x.lod._level(level), index, out)
+    taken: LoDTensor = x._gather("gather_sequences", level, index, out)
     return taken
 
 

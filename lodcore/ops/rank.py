@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers, kernels
+from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.ops.gather import gather_sequences
@@ -90,8 +90,7 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     lod = x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
     k = lod._level(level)
     offsets = lod._view(k)
-    steps = buffers.new_int64(kernels.offsets.max_length(offsets) + 1)
-    kernels.rank.step_offsets(offsets, steps)
+    steps = core.steps_of(lod, k)
     order = buffers.new_int64(len(offsets) - 1)
     kernels.rank.rank_by_length(offsets, steps, order)
     return RankTable(order, lod.lengths(k)[order])

@@ -84,8 +84,8 @@ cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=No
     if out is not None:
         check_out(where, out, (n_rows, *(<object> values).shape[1:]), values.dtype, values)
         return out
-    if row_bytes and n_rows > SIZE_LIMIT // row_bytes:
-        check_size(where, n_rows, row_bytes)
+    if n_rows > SIZE_LIMIT // max(row_bytes, 1):
+        check_size(where, n_rows, *(<object> values).shape[1:], cnp.PyArray_ITEMSIZE(values))
     shape[0] = n_rows
     cdef cnp.PyArray_Descr* dtype = cnp.PyArray_DESCR(values)
     if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would make S1 of S0

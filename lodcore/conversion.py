@@ -136,6 +136,8 @@ class Conversions:
         if out is None:
             check_size(where, *shape, values.itemsize)
             dense = np.empty(shape, values.dtype)
+            if dense.dtype != values.dtype:  # NumPy makes S1 of S0
+                dense = buffers.new_rows(where, values, shape[0] * shape[1]).reshape(shape)
         else:
             check_out(where, out, shape, values.dtype, values)
             dense = out
@@ -167,7 +169,9 @@ class Conversions:
 
     def clone(self) -> LoDTensor:
         """Make a copy that shares no values; the structure is shared."""
-        x: LoDTensor = tensor_core.new_tensor(self.values.copy(), self.lod)
+        rows = buffers.new_rows("LoDTensor.clone", self.values, self.lod.num_rows)
+        kernels.gather.join_rows([self.values], buffers.as_bytes(rows))
+        x: LoDTensor = tensor_core.new_tensor(rows, self.lod)
         return x
 
 

@@ -87,7 +87,8 @@ cdef class LoDBody:
                 raise DTypeError(f"level: is {level!r}; an integer is needed") from None
             k = self._num_levels
         if k < -self._num_levels or k >= self._num_levels:
-            raise LevelError(f"level: is {level}; there are {self._num_levels} levels")
+            there = "is 1 level" if self._num_levels == 1 else f"are {self._num_levels} levels"
+            raise LevelError(f"level: is {level}; there {there}")
         return k + self._num_levels if k < 0 else k
 
     def num_sequences(self, level=0):
@@ -153,7 +154,7 @@ cdef class LoDBody:
         if self._num_levels != that._num_levels or self._num_rows != that._num_rows or self._count != that._count:
             return False
         size = self.block_size()
-        return size == that.block_size() and memcmp(self._block, that._block, 8 * size) == 0
+        return size == that.block_size() and (size == 0 or memcmp(self._block, that._block, 8 * size) == 0)
 
     def __hash__(self):
         if self._hash == 0:

@@ -139,17 +139,20 @@ class LoDMakers:
         where = "LoD.from_segment_ids"
         rows = buffers.as_int64(ids, f"{where}: ids", LoDError)
         if num_sequences is None:
-            rows = rows.copy()
-            count = int(rows[-1]) + 1 if len(rows) else 0
-            if len(rows) and not 0 <= count - 1 < 2**62:
-                raise LoDError(f"{where}: ids: is {count - 1} at row {len(rows) - 1}; ids are not negative nor huge")
+            rows = rows.copy()  # the greatest id must still be there when they are counted
+            count = int(rows.max()) + 1 if len(rows) else 0
+            if count > 2**62:
+                raise LoDError(f"{where}: ids: is {count - 1} at row {int(rows.argmax())}; 0 .. 2**62 - 1 is valid")
+            count = max(count, 0)
         else:
             count = whole(num_sequences, "num_sequences")
         offsets = buffers.new_offsets(count + 1)
         bad = kernels.offsets.offsets_from_segment_ids(rows, offsets)
         if bad >= 0:
             found, before = int(rows[bad]), int(rows[bad - 1]) if bad else 0
-            rule = f"ids never fall ({before} stands before)" if 0 <= found < count else f"0 .. {count - 1} is valid"
+            if 0 <= found < count:
+                raise LoDError(f"{where}: ids: is {found} at row {bad}, after {before}; ids never fall")
+            rule = f"0 .. {count - 1} is valid" if count > 0 else "there are no sequences"
             raise LoDError(f"{where}: ids: is {found} at row {bad}; {rule}")
         lod: LoD = core.make_lod([offsets], len(rows))
         return lod

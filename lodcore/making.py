@@ -10,7 +10,7 @@ import numpy.typing as npt
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.nested import as_lines, as_values, join_arrays, values_and_lender
+from lodcore.nested import as_array, as_lines, as_rows, as_values, join_arrays, values_and_lender
 
 if TYPE_CHECKING:
     from lodcore.tensor import LoDTensor
@@ -176,7 +176,7 @@ class Makers:
         if mask is None and getattr(lengths, "dtype", None) == np.bool_:
             lengths, mask = None, lengths
         if mask is not None:
-            chosen = np.asarray(mask)
+            chosen = as_array(f"{where}: mask", mask)
             if chosen.dtype != np.bool_:
                 raise DTypeError(f"{where}: mask: has dtype {chosen.dtype}; bool is needed")
             if chosen.shape != padded.shape[:2]:
@@ -194,7 +194,7 @@ class Makers:
             raise LoDError(
                 f"{where}: lengths: is {lod.lengths()[j]} at position {j}; a line has {padded.shape[1]} rows"
             )
-        rows = np.empty((lod.num_rows, *padded.shape[2:]), padded.dtype)
+        rows = buffers.new_rows(where, as_rows(padded), lod.num_rows)
         kernels.pad.unpad_rows(as_lines(padded), lod._view(0), False, buffers.as_bytes(rows))
         x: LoDTensor = tensor_core.new_tensor(rows, lod)
         return x

@@ -36,12 +36,13 @@ def check_size(where: str, *factors: int) -> None:
     Raises
     ------
     MemoryError
-        If the product is above `LIMIT`.
+        If the product is above `LIMIT`, or beyond int64 without the factors that are 0.
     """
-    size = 1
+    size = reach = 1
     for factor in factors:
         size *= factor
-    if size > LIMIT:
+        reach *= max(factor, 1)  # NumPy counts so, even where there are no bytes
+    if size > LIMIT or reach >= 2**63:
         product = " x ".join(map(str, factors))
         raise MemoryError(f"{where}: the result has {product} = {size} bytes; this machine has {LIMIT}")
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.memory import check_size
 
 __all__ = [
     "DEEPEST",
@@ -60,6 +61,7 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
         if a_list < 0:
             break
         _refuse_loops(where, nodes, trail, len(levels))
+        check_size(where, sum(map(len, nodes)), 8)
         offsets = buffers.new_int64(len(nodes) + 1)
         nodes = kernels.gather.chain(nodes, offsets)
         levels.append(offsets)
@@ -272,6 +274,11 @@ def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
     for k in reversed(range(first, lod.num_levels)):
         flat = kernels.gather.nest(flat, lod._view(k))
     return flat
+
+
+def as_rows(dense: Array) -> Array:
+    """Give a C-contiguous array of shape (n, length, ...) as its n * length rows, in place."""
+    return dense.reshape(dense.shape[0] * dense.shape[1], *dense.shape[2:])
 
 
 def as_lines(dense: Array) -> Array:

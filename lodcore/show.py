@@ -65,20 +65,38 @@ def lod_text(lod: LoD) -> str:
     return f"LoD({_content(lod, lambda i: 'x', '')})"
 
 
+def _cut(text: str, size: int = WIDTH) -> str:
+    return text if len(text) <= size else f"{text[:size]}..."
+
+
 def _row_text(values: np.ndarray[Any, Any], i: int) -> str:
     row = values[i]
-    if values.ndim == 1:
-        return f"{row:.6g}" if values.dtype.kind == "f" else str(row)
-    with np.printoptions(threshold=6, edgeitems=2, precision=4, linewidth=10**6):
-        return " ".join(np.array2string(row, separator=", ").split())
+    if values.ndim > 2 and row.size > 64:
+        first = ", ".join(str(number) for number in row.flat[:6])
+        return _cut(f"{'[' * row.ndim}{first}, ...{']' * row.ndim}")
+    if values.ndim > 1:
+        with np.printoptions(threshold=6, edgeitems=2, precision=4, linewidth=10**6):
+            return _cut(" ".join(np.array2string(row, separator=", ").split()))
+    if values.dtype.kind == "f":
+        whole = abs(row) < 1e15 and row == int(row)
+        return f"{row:.0f}." if whole else f"{row:.6g}"  # as NumPy writes floats
+    if values.dtype.kind in "US":
+        return _cut(repr(row.item()))
+    return _cut(str(row))
+
+
+def _shown(depth: int) -> list[int]:
+    """List the levels that are described: all, or the first and last two of very many."""
+    return list(range(depth)) if depth <= 6 else [0, 1, depth - 2, depth - 1]
 
 
 def _counts(x: LoDTensor) -> str:
     """Say how many sequences of which lengths there are, level by level."""
-    if not x.lod.num_levels:
-        return f"{x.lod.num_rows} rows"
+    depth = x.lod.num_levels
+    if not depth:
+        return f"{x.lod.num_rows} row{'s' * (x.lod.num_rows != 1)}"
     parts = []
-    for level in range(x.lod.num_levels):
+    for level in _shown(depth):
         lengths = x.lod.lengths(level)
         count = f"{len(lengths)} sequence{'s' * (len(lengths) != 1)}"
         if not len(lengths):
@@ -87,6 +105,8 @@ def _counts(x: LoDTensor) -> str:
             parts.append(f"{count} of length {lengths[0]}")
         else:
             parts.append(f"{count} of lengths {lengths.min()}..{lengths.max()}")
+    if depth > 6:
+        parts.insert(2, f"... {depth - 4} levels ...")
     return " / ".join(parts)
 
 
@@ -94,7 +114,7 @@ def tensor_text(x: LoDTensor) -> str:
     """Describe a LoDTensor: structure, shape of a row and dtype, then the values as far as a line goes."""
     row_shape = f", rows of shape {x.values.shape[1:]}" if x.values.ndim > 1 else ""
     content = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
-    return f"LoDTensor({_counts(x)}{row_shape}, {x.dtype}: [{content}])"
+    return f"LoDTensor({_counts(x)}{row_shape}, {_cut(str(x.dtype))}: [{content}])"
 
 
 def _histogram(lengths: np.ndarray[Any, Any]) -> str:
@@ -115,9 +135,9 @@ def _histogram(lengths: np.ndarray[Any, Any]) -> str:
 
 def tensor_html(x: LoDTensor) -> str:
     """Show a LoDTensor in a notebook: facts, a histogram of the lengths of each level, the first values."""
-    facts = f"shape {x.shape}, {x.dtype}, {x.nbytes:,} bytes"
+    facts = f"shape {_cut(str(x.shape))}, {_cut(str(x.dtype))}, {x.nbytes:,} bytes"
     parts = [f"<div><b>LoDTensor</b> {html.escape(facts)}</div>"]
-    for level in range(x.lod.num_levels):
+    for level in _shown(x.lod.num_levels):
         lengths = x.lod.lengths(level)
         if not len(lengths):
             parts.append(f"<div>level {level}: no sequences</div>")

@@ -135,7 +135,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor):
     >>> from lodcore import LoD, LoDTensor
     >>> x = LoDTensor(np.arange(5.0), LoD.from_lengths([2, 0, 3]))
     >>> x
-    LoDTensor(3 sequences of lengths 0..3, float64: [[0, 1], [], [2, 3, 4]])
+    LoDTensor(3 sequences of lengths 0..3, float64: [[0., 1.], [], [2., 3., 4.]])
     >>> x[2]
     array([2., 3., 4.])
     """
@@ -212,7 +212,10 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor):
         """
         if not isinstance(other, LoDTensor) or self.lod != other.lod or self.dtype != other.dtype:
             return False
-        return np.array_equal(self.values, other.values, equal_nan=self.dtype.kind in "fcmM")
+        mine, theirs = self.values, other.values
+        if mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes():
+            return True
+        return np.array_equal(mine, theirs, equal_nan=self.dtype.kind in "fcmM")
 
     # -- protocols -----------------------------------------------------------------------------------------
 
@@ -293,8 +296,10 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     if isinstance(obj, LoDTensor):
         if num_levels is not None and num_levels != obj.num_levels:
             raise LoDError(f"{where}: num_levels: is {num_levels}; obj has {obj.num_levels} levels")
-        copied = np.array(obj.values, as_dtype(where, dtype))
-        x: LoDTensor = tensor_core.new_tensor(copied, obj.lod)
+        made = as_dtype(where, dtype)
+        if made is None or made == obj.dtype:
+            return obj.clone()
+        x: LoDTensor = tensor_core.new_tensor(obj.values.astype(made), obj.lod)
         return x
     if isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1:
         obj = obj.tolist()

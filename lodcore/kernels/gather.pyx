@@ -334,8 +334,9 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
         size = cnp.PyArray_NBYTES(array)
         if size > left or not cnp.PyArray_IS_C_CONTIGUOUS(array):
             return j
-        memcpy(place, cnp.PyArray_DATA(array), size)
-        place += size
+        if size:
+            memcpy(place, cnp.PyArray_DATA(array), size)
+            place += size
         left -= size
         j += 1
     return j if left else -1

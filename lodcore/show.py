@@ -78,8 +78,9 @@ def _row_text(values: np.ndarray[Any, Any], i: int) -> str:
         with np.printoptions(threshold=6, edgeitems=2, precision=4, linewidth=10**6):
             return _cut(" ".join(np.array2string(row, separator=", ").split()))
     if values.dtype.kind == "f":
-        whole = abs(row) < 1e15 and row == int(row)
-        return f"{row:.0f}." if whole else f"{row:.6g}"  # as NumPy writes floats
+        number = float(row)
+        whole = abs(number) < 1e15 and number == int(number)
+        return f"{number:.0f}." if whole else f"{number:.6g}"  # as NumPy writes floats
     if values.dtype.kind in "US":
         return _cut(repr(row.item()))
     return _cut(str(row))

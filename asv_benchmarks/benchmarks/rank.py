@@ -17,7 +17,12 @@ class RankTable(Times):
 
     def flat(self, batch):
         lengths = batch.lengths
-        return lambda: flat.rank(lengths)
+
+        def call():
+            order = flat.rank(lengths)
+            return order, lengths[order]
+
+        return call
 
     def copy(self, batch):
         return batch.lengths.copy

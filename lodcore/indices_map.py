@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.nested import as_values
 from lodcore.tensor import LoDTensor, Tensor
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["IndicesMap"]
 

@@ -5,10 +5,9 @@ The only place where offsets are checked; a LoD that exists is right.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lodcore import buffers, core, kernels
 from lodcore.errors import LoDError
@@ -16,9 +15,12 @@ from lodcore.lod_making import LoDMakers
 from lodcore.memory import check_out
 from lodcore.structure import concat_lods
 
-__all__ = ["LoD"]
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-Int64 = npt.NDArray[np.int64]
+    Int64 = npt.NDArray[np.int64]
+
+__all__ = ["LoD"]
 
 
 class LoD(core.LoDBody, LoDMakers):

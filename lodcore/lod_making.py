@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from lodcore import buffers, core, kernels
 from lodcore.errors import LoDError
 from lodcore.memory import whole
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from lodcore.lod import LoD
 
-__all__ = ["LoDMakers"]
+    Int64 = npt.NDArray[np.int64]
 
-Int64 = npt.NDArray[np.int64]
+__all__ = ["LoDMakers"]
 
 
 class LoDMakers:

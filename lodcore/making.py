@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -13,6 +12,8 @@ from lodcore.lod import LoD
 from lodcore.nested import as_array, as_lines, as_rows, as_values, join_arrays, values_and_lender
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from lodcore.tensor import LoDTensor
 
 __all__ = ["Makers", "guarded_values"]

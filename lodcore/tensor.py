@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lodcore import core, tensor_core
 from lodcore.conversion import Conversions
@@ -15,6 +13,9 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.making import Makers, guarded_values
 from lodcore.nested import DEEPEST, as_array, as_dtype, as_values, join_arrays, levels_and_leaves, values_of_leaves
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested"]
 
@@ -91,8 +92,7 @@ class DenseTensor(Tensor):
         return f"DenseTensor(shape={self.shape}, dtype={self.dtype})"
 
 
-@dataclass(frozen=True)
-class Spec:
+class Spec(NamedTuple):
     """What is known of a tensor before it has values.
 
     Parameters

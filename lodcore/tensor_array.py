@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, source_of, values_of, with_one_lod
@@ -16,6 +15,9 @@ from lodcore.lod import LoD
 from lodcore.nested import as_array, join_arrays
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor, as_nested
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["TensorArray"]
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import join_rows
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor, as_nested
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["concat_batches", "gather_sequences", "sequence_slice"]
 

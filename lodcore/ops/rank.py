@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.ops.gather import gather_sequences
 from lodcore.tensor import LoDTensor, as_nested
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["RankTable", "lod_rank_table", "reorder_by_rank", "shrink_memory"]
 

@@ -11,6 +11,25 @@
 #define LODCORE_UNUSED
 #endif
 
+#if defined(__linux__)
+#include <stdint.h>
+#include <sys/mman.h>
+#endif
+
+/* Ask for huge pages, as NumPy does for its arrays, before the memory is first touched. */
+static LODCORE_UNUSED void want_huge_pages(void *memory, size_t size)
+{
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (size >= (size_t)1 << 22) {
+        uintptr_t start = ((uintptr_t)memory + 4095) & ~(uintptr_t)4095;
+        (void)madvise((void *)start, (uintptr_t)memory + size - start, MADV_HUGEPAGE);
+    }
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
 static LODCORE_UNUSED PyObject *array_over(PyObject *base, PyArray_Descr *dtype, int ndim, npy_intp *shape, npy_intp *strides,
                             const void *data, int writable)
 {

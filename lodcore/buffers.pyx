@@ -12,6 +12,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.memory import LIMIT, check_out, check_size
 
 cdef extern from "buffers.h":
+    void want_huge_pages(void* memory, size_t size)
     object empty_array(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape)
 
 cdef extern from "numpy/arrayobject.h":
@@ -34,6 +35,7 @@ cpdef cnp.ndarray new_offsets(Py_ssize_t count):
         check_size("LoD", count, 8)
     shape[0] = count
     memory = PyBytes_FromStringAndSize(NULL, 8 * count)
+    want_huge_pages(PyBytes_AS_STRING(memory), 8 * count)
     return array_over(memory, INT64, 1, shape, NULL, PyBytes_AS_STRING(memory), True)
 
 
@@ -171,7 +173,8 @@ def for_each(given, str where, Py_ssize_t count):
     cdef cnp.ndarray vector
     if not isinstance(given, (list, tuple)) and (PyLong_CheckExact(given) or np.ndim(given) == 0):
         vector = new_int64(count)
-        vector.fill(as_int64([given.item() if isinstance(given, np.generic | np.ndarray) else given], where, IndexError)[0])
+        number = given.item() if isinstance(given, (np.generic, np.ndarray)) else given
+        vector.fill(as_int64([number], where, IndexError)[0])
         return vector
     vector = as_int64(given, where, IndexError)
     if cnp.PyArray_DIM(vector, 0) != count:

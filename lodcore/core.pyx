@@ -27,7 +27,7 @@ cdef extern from "kernels/rows.h" nogil:
     void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
     int64_t longest(const int64_t* offsets, int64_t n_seqs)
     void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
-    void rebase_offsets(const int64_t* offsets, int64_t count, int64_t* out)
+    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
     int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
                           int64_t* ranges, int64_t* out)
     int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
@@ -70,8 +70,8 @@ cdef class LoDBody:
     cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept:
         """Give the offsets of level k, which exists, and the number of its sequences."""
         cdef const int64_t* offsets = self._block
-        cdef Py_ssize_t size = self._count, j
-        for j in range(k):
+        cdef Py_ssize_t size = self._count, _j
+        for _j in range(k):
             offsets += size + 1
             size = (offsets - 1)[0]
         count[0] = size
@@ -404,7 +404,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     for k in range(first, lod._num_levels):
         offsets = lod.level(k, &count)
         if compiled:
-            rebase_offsets(offsets + low, high - low + 1, place)
+            shift_offsets(offsets + low, high - low + 1, -offsets[low], place)
         else:
             shape[0] = high - low + 1
             kernels.levels.rebase(lod._view(k), low, high, array_over(memory, INT64, 1, shape, NULL, place, True))
@@ -441,10 +441,10 @@ cdef class Splitter:
 
     cdef LoDBody following(self):
         """Give the next LoD; there is one."""
-        cdef Py_ssize_t size = self.outer[self.at + 1] - self.outer[self.at], rows = size, k
+        cdef Py_ssize_t size = self.outer[self.at + 1] - self.outer[self.at], rows = size, _k
         cdef const int64_t* block = self.place
         self.at += 1
-        for k in range(1, self.lod._num_levels):
+        for _k in range(1, self.lod._num_levels):
             self.place += rows + 1
             rows = (self.place - 1)[0]
         return new_lod(self.memory, block, size if self.lod._num_levels > 1 else 0, self.lod._num_levels - 1, rows)

@@ -158,8 +158,8 @@ cdef class LoDTensorBody:
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
         """Give the sequences from `start` to `stop` of a level as a view."""
         self.check()
-        lod, first, last = cut(self._lod, level, start, stop)
-        return new_tensor(view_rows(self._values, first, last), lod)
+        lod, low, high = cut(self._lod, level, start, stop)
+        return new_tensor(view_rows(self._values, low, high), lod)
 
     def __iter__(self):
         if self._lod._num_levels == 0:

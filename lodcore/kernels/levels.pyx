@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 cdef extern from "rows.h" nogil:
-    void rebase_offsets(const int64_t* offsets, int64_t count, int64_t* out)
+    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
 
 
 def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] out not None):
@@ -20,7 +20,7 @@ def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t sto
     cdef const int64_t* source = &offsets[start]
     cdef int64_t* result = &out[0]
     with nogil:
-        rebase_offsets(source, count, result)
+        shift_offsets(source, count, -source[0], result)
 
 
 def compose(const int64_t[::1] outer not None, const int64_t[::1] inner not None, int64_t[::1] out not None):
@@ -89,14 +89,13 @@ def join(levels, int64_t[::1] out not None):
     levels : list of int64 arrays, shape (n_seqs + 1,) each
     out : int64, shape (sum of n_seqs + 1,)
     """
-    cdef Py_ssize_t at = 0, s
+    cdef Py_ssize_t at = 0
     cdef int64_t base = 0
     cdef int64_t* result = &out[0]
     cdef const int64_t[::1] offsets
     result[0] = 0
     for offsets in levels:
-        for s in range(1, offsets.shape[0]):
-            result[at + s] = base + offsets[s]
+        shift_offsets(&offsets[0], offsets.shape[0], base, result + at)
         at += offsets.shape[0] - 1
         base = result[at]
 
@@ -111,7 +110,7 @@ def split(levels, int64_t[::1] out not None):
     out : int64, shape (sum over sequences and finer levels of the sequences there + 1,)
         For each outermost sequence its finer levels, coarse first, each starting at 0.
     """
-    cdef Py_ssize_t n_outer = levels[0].shape[0] - 1, n_seqs = 0, d, s, start, stop, at = 0
+    cdef Py_ssize_t n_outer = levels[0].shape[0] - 1, d, s, start, stop, at = 0
     cdef const int64_t[::1] outer = levels[0]
     cdef const int64_t[::1] inner
     cdef int64_t* result = &out[0] if out.shape[0] else NULL

@@ -9,8 +9,10 @@
 
 #if defined(__GNUC__)
 #define LODCORE_PREFETCH(address) __builtin_prefetch(address)
+#define LODCORE_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
 #else
 #define LODCORE_PREFETCH(address) ((void)(address))
+#define LODCORE_PREFETCH_TO_WRITE(address) ((void)(address))
 #endif
 
 /* Another thread may write into a caller's array while we check it: what was checked must be what is used. */
@@ -70,14 +72,14 @@ LODCORE_BODY differences_body(const int64_t *restrict offsets, int64_t n_seqs, i
 }
 LODCORE_TWICE(differences, (const int64_t *offsets, int64_t n_seqs, int64_t *out), (offsets, n_seqs, out))
 
-/* out[s] = offsets[s] - offsets[0] */
-LODCORE_BODY rebase_offsets_body(const int64_t *restrict offsets, int64_t count, int64_t *restrict out)
+/* out[s] = offsets[s] + shift */
+LODCORE_BODY shift_offsets_body(const int64_t *restrict offsets, int64_t count, int64_t shift, int64_t *restrict out)
 {
-    int64_t base = offsets[0];
     for (int64_t s = 0; s < count; s++)
-        out[s] = offsets[s] - base;
+        out[s] = offsets[s] + shift;
 }
-LODCORE_TWICE(rebase_offsets, (const int64_t *offsets, int64_t count, int64_t *out), (offsets, count, out))
+LODCORE_TWICE(shift_offsets, (const int64_t *offsets, int64_t count, int64_t shift, int64_t *out),
+              (offsets, count, shift, out))
 
 /* The sign bit is set if an offset is negative or below the one before. */
 LODCORE_BODY offset_signs_body(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict signs)
@@ -265,7 +267,7 @@ LODCORE_FILL(fill_positions, at + k)
 /* Move the rows of sequences, taken in the given order, to (or from) the places where each step goes on.
  * A block of sequences is walked step by step, so that both sides stay in cache; a sequence that ends leaves
  * the block. places[t] is where the next row of step t lies; it is moved on. */
-#define LODCORE_STEP_LOOP(NAME, CONST_SEQUENCES, CONST_PLACES, SIZE, MOVE, FETCH)                                \
+#define LODCORE_STEP_LOOP(NAME, CONST_SEQUENCES, CONST_PLACES, SIZE, MOVE, FETCH, HINT)                          \
     static LODCORE_UNUSED void NAME(CONST_SEQUENCES char *rows, size_t row_bytes, const int64_t *offsets,                       \
                      const int64_t *order, int64_t n_seqs, CONST_PLACES char **places)                           \
     {                                                                                                            \
@@ -280,8 +282,8 @@ LODCORE_FILL(fill_positions, at + k)
                 if (k + 2 * BLOCK < n_seqs) { /* the next blocks' rows, and where they begin */                  \
                     const char *ahead = rows + offsets[order[k + BLOCK]] * (int64_t)(SIZE);                      \
                     LODCORE_PREFETCH(offsets + order[k + 2 * BLOCK]);                                            \
-                    LODCORE_PREFETCH(ahead);                                                                     \
-                    LODCORE_PREFETCH(ahead + LINE);                                                              \
+                    HINT(ahead);                                                                                 \
+                    HINT(ahead + LINE);                                                                          \
                 }                                                                                                \
                 if (length > 0) {                                                                                \
                     sequence[active] = rows + offsets[s] * (int64_t)(SIZE);                                      \
@@ -320,8 +322,8 @@ LODCORE_FILL(fill_positions, at + k)
 #define LODCORE_NEXT (k + AHEAD < active ? LODCORE_PREFETCH(sequence[k + AHEAD] + done) : (void)0)
 
 #define LODCORE_BOTH_WAYS(SUFFIX, SIZE, FETCH)                                                       \
-    LODCORE_STEP_LOOP(unpack_##SUFFIX, const, , SIZE, LODCORE_TO_STEPS, FETCH)                       \
-    LODCORE_STEP_LOOP(pack_##SUFFIX, , const, SIZE, LODCORE_FROM_STEPS, FETCH)
+    LODCORE_STEP_LOOP(unpack_##SUFFIX, const, , SIZE, LODCORE_TO_STEPS, FETCH, LODCORE_PREFETCH)     \
+    LODCORE_STEP_LOOP(pack_##SUFFIX, , const, SIZE, LODCORE_FROM_STEPS, FETCH, LODCORE_PREFETCH_TO_WRITE)
 
 LODCORE_BOTH_WAYS(1, 1, (void)0)
 LODCORE_BOTH_WAYS(2, 2, (void)0)

@@ -54,8 +54,8 @@ types: build/built ## check types: mypy, and the stubs against the compiled modu
 bench: build/built ## run every benchmark once, to see that it works
 	cd asv_benchmarks && asv machine --yes && asv run --python=same --quick --dry-run --show-stderr
 
-bench-compare: build/built ## compare the speed of the last commit with the one before
-	cd asv_benchmarks && asv machine --yes && asv continuous --factor 1.3 HEAD~1 HEAD
+bench-compare: build/built ## compare the speed of the last commit with the one before; BENCH=name chooses
+	cd asv_benchmarks && asv machine --yes && asv continuous --factor 1.5 -a rounds=2 --bench '$(or $(BENCH),.)' HEAD~1 HEAD
 
 peers: build/built ## compare with the installed peers: the table of the README
 	$(RUN) asv_benchmarks/peers/run.py

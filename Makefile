@@ -37,7 +37,7 @@ build/built: $(READY) $(SOURCES)
 	@touch $@
 
 demo: build/built ## tell nine speakers apart, on real recordings
-	@$(RUN) -m lodcore demo
+	@OPENBLAS_NUM_THREADS=1 $(RUN) -m lodcore demo # small products gain nothing from waiting threads
 
 test: build/built ## run all tests, and the examples of docstrings and README
 	$(RUN) -m pytest

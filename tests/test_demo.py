@@ -1,0 +1,57 @@
+"""The demo: its data, its network against a plain loop over recordings, and what it prints."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import demo
+from lodcore.demo.data import load
+from lodcore.demo.picture import Glyphs, bar, padding_picture
+from lodcore.demo.vowels import SETTINGS, Reservoir
+
+
+def test_the_recordings_are_those_of_the_source():
+    train, test = load()
+    assert (len(train.speakers), len(test.speakers)) == (270, 370)
+    lengths = np.concatenate([train.frames.lengths, test.frames.lengths])
+    assert (lengths.min(), lengths.max()) == (7, 29)
+    assert train.frames.shape == (270, None, 12)
+    assert np.bincount(train.speakers).tolist() == [30] * 9
+    assert np.bincount(test.speakers).tolist() == [31, 35, 88, 44, 29, 24, 40, 50, 29]
+
+
+def test_the_network_is_a_loop_over_the_frames_of_each_recording():
+    x = load()[0].frames[:6]
+    settings = replace(SETTINGS, num_units=5)
+    reservoir = Reservoir.draw(12, settings, np.random.default_rng(0))
+    for backward, states in ((False, reservoir.run_forward(x)), (True, reservoir.run_backward(x))):
+        assert states.lod == x.lod
+        for frames, found in zip(x, states, strict=True):
+            state = np.zeros((1, 5), np.float32)
+            expected = []
+            for frame in frames[::-1] if backward else frames:
+                state = reservoir.advance(frame[np.newaxis] @ reservoir.input_weight + reservoir.bias, state)
+                expected.append(state[0])
+            np.testing.assert_allclose(found, expected[::-1] if backward else expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.not_on_reference
+def test_the_demo_tells_the_speakers_apart(capsys):
+    assert demo.main(["--seeds", "1"]) == 0
+    printed = capsys.readouterr().out
+    seed, right = re.search(r"seed 0 +(\d+) of 370 right +([\d.]+) %", printed).groups()
+    assert int(seed) >= 363
+    assert float(right) > 98
+    assert "no recurrence   361 of 370 right" in printed
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", None])
+def test_pictures_fit_the_encoding(encoding):
+    glyphs = Glyphs.for_encoding(encoding)
+    lines = [*padding_picture(lodcore.array([[0.0], [0.0] * 4]).lengths, 2, 2, glyphs), bar(7.5, glyphs)]
+    assert "".join(lines).encode(encoding or "ascii")
+    assert len(lines) == 3

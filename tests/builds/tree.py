@@ -39,9 +39,9 @@ def run(directory: Path, *command: str, **environment: str) -> None:
         raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}")
 
 
-def pytest(*arguments: str) -> tuple[str, ...]:
+def pytest(*arguments: str, python: str = sys.executable) -> tuple[str, ...]:
     """Give the command that runs tests on the compiled kernels only."""
-    return (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kernels=lodcore.kernels", *arguments)
+    return (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kernels=lodcore.kernels", *arguments)
 
 
 def build(directory: Path, mode: str) -> None:

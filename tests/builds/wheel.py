@@ -57,13 +57,11 @@ def main() -> None:
     with tree.fresh_directory() as directory:
         venv.create(directory / "environment", with_pip=True)
         python = str(directory / "environment/bin/python")
-        tree.run(directory, python, "-m", "pip", "install", "-q", str(wheel))
+        tree.run(directory, python, "-m", "pip", "install", "-qq", str(wheel))
         tree.run(directory, python, "-W", "error", "-c", "import lodcore; print('imported', lodcore.__file__)")
-        tree.run(directory, python, "-m", "pip", "install", "-q", f"{wheel}[test]")
+        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[test]")
         tests = tree.copy(directory / "copy", "tests", "reference", "pyproject.toml", "README.md")
-        tree.run(
-            tests, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "tests", "README.md", "lodcore"
-        )
+        tree.run(tests, *tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,12 @@
 #include <Python.h>
 #include <numpy/arrayobject.h>
 
+#ifndef LODCORE_UNUSED
 #if defined(__GNUC__)
 #define LODCORE_UNUSED __attribute__((unused))
 #else
 #define LODCORE_UNUSED
+#endif
 #endif
 
 #if defined(__linux__)

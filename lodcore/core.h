@@ -3,8 +3,16 @@
 
 #include <Python.h>
 
+#ifndef LODCORE_UNUSED
+#if defined(__GNUC__)
+#define LODCORE_UNUSED __attribute__((unused))
+#else
+#define LODCORE_UNUSED
+#endif
+#endif
+
 /* Make an instance of a subclass without going through its own __new__. */
-static PyObject *instance_of(PyObject *base, PyObject *type)
+static LODCORE_UNUSED PyObject *instance_of(PyObject *base, PyObject *type)
 {
     PyObject *nothing = PyTuple_New(0);
     if (nothing == NULL)

@@ -21,10 +21,12 @@ static inline int64_t read_once(const int64_t *place)
     return *(const volatile int64_t *)place;
 }
 
+#ifndef LODCORE_UNUSED
 #if defined(__GNUC__)
 #define LODCORE_UNUSED __attribute__((unused))
 #else
 #define LODCORE_UNUSED
+#endif
 #endif
 
 enum { CHUNK = 64, SHORT = 512, AHEAD = 8, FAR = 16, LINE = 64, BLOCK = 16 };

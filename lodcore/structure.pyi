@@ -1,0 +1,3 @@
+from typing import Any
+
+def concat_lods(where: str, lods: list[Any]) -> Any: ...

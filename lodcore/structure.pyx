@@ -1,0 +1,76 @@
+"""Structures put together: what tensors and operators share."""
+
+cimport numpy as cnp
+from libc.stdint cimport INT64_MAX, int64_t
+
+from lodcore import kernels
+from lodcore.buffers cimport new_offsets
+from lodcore.core cimport LoDBody, make_lod
+from lodcore.errors import DTypeError, LoDError
+
+cdef extern from "kernels/rows.h" nogil:
+    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
+
+cnp.import_array()
+
+cdef object LEVELS = kernels.levels
+
+
+def concat_lods(str where, list lods):
+    """Put the structures of batches behind each other.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    lods : list of LoD
+        At least one.
+
+    Returns
+    -------
+    LoD
+
+    Raises
+    ------
+    DTypeError, LoDError
+        Naming the batch that is no LoD, or has another number of levels than the first.
+    """
+    cdef Py_ssize_t j = 0, k, num_levels = -1
+    cdef int64_t rows = 0
+    cdef LoDBody lod
+    for entry in lods:
+        if not isinstance(entry, LoDBody):
+            raise DTypeError(f"{where}: batch {j}: is {type(entry).__name__}; a LoD is needed")
+        lod = entry
+        num_levels = lod._num_levels if j == 0 else num_levels
+        if lod._num_levels != num_levels:
+            raise LoDError(f"{where}: batch {j}: has {lod._num_levels} levels; the first one has {num_levels}")
+        if lod._num_rows > INT64_MAX - rows:
+            total = int(rows) + lod.num_rows
+            raise MemoryError(f"{where}: the result has {total} rows with batch {j}; 2**63 - 1 is the most")
+        rows += lod._num_rows
+        j += 1
+    return make_lod([join_level(lods, k) for k in range(num_levels)], rows)
+
+
+cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
+    """Put the sequences of one level behind each other."""
+    cdef Py_ssize_t count, total = 0
+    cdef int64_t base = 0
+    cdef const int64_t* offsets
+    cdef LoDBody lod
+    for lod in lods:
+        lod.level(k, &count)
+        total += count
+    cdef cnp.ndarray joined = new_offsets(total + 1)
+    cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(joined)
+    if kernels.levels is not LEVELS:
+        kernels.levels.join([(<LoDBody> lod)._view(k) for lod in lods], joined)
+        return joined
+    place[0] = 0
+    for lod in lods:
+        offsets = lod.level(k, &count)
+        shift_offsets(offsets, count + 1, base, place)
+        place += count
+        base = place[0]
+    return joined

@@ -51,3 +51,10 @@ def test_padding_refuses_rows_of_another_size():
         kernels.pad.pad_rows(rows, offsets, rows[0], False, padded)
     with pytest.raises(ValueError, match="padded and out have rows of different sizes"):
         kernels.pad.unpad_rows(padded, offsets, False, rows)
+
+
+def test_a_filling_that_ends_as_it_begins():
+    offsets, fill = np.array([0, 1]), np.array([1, 2, 1], np.uint8)
+    out = np.zeros((1, 3, 3), np.uint8)
+    kernels.pad.pad_rows(np.full((1, 3), 7, np.uint8), offsets, fill, False, out)
+    assert out.tolist() == [[[7, 7, 7], [1, 2, 1], [1, 2, 1]]]

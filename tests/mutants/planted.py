@@ -49,9 +49,9 @@ MUTANTS = [
     ),
     Mutant(
         "longest-is-last",
-        OFFSETS,
-        "for s in range(n_seqs):\n            length = source[s + 1] - source[s]\n            longest",
-        "for s in range(n_seqs - 1):\n            length = source[s + 1] - source[s]\n            longest",
+        ROWS,
+        "most = length > most ? length : most;",
+        "most = length;",
         "tests/kernels/test_offsets.py",
     ),
     Mutant(
@@ -85,9 +85,9 @@ MUTANTS = [
     # -- kernels: levels
     Mutant(
         "rebase-forgotten",
-        ROWS,
-        "out[s] = offsets[s] - base;",
-        "out[s] = offsets[s];",
+        LEVELS,
+        "shift_offsets(source, count, -source[0], result)",
+        "shift_offsets(source, count, 0, result)",
         "tests/kernels/test_levels.py",
     ),
     Mutant(
@@ -107,8 +107,8 @@ MUTANTS = [
     Mutant(
         "joined-batches-not-moved-on",
         LEVELS,
-        "result[at + s] = base + offsets[s]",
-        "result[at + s] = offsets[s]",
+        "shift_offsets(&offsets[0], offsets.shape[0], base, result + at)",
+        "shift_offsets(&offsets[0], offsets.shape[0], 0, result + at)",
         "tests/kernels/test_levels.py",
     ),
     Mutant(
@@ -214,9 +214,9 @@ MUTANTS = [
     ),
     Mutant(
         "empty-sequences-reach-the-first-step",
-        RANK,
-        "reach = n_seqs - result[0]",
-        "reach = n_seqs",
+        ROWS,
+        "int64_t reach = n_seqs - out[0];",
+        "int64_t reach = n_seqs;",
         "tests/kernels/test_rank.py",
     ),
     Mutant(
@@ -393,15 +393,15 @@ MUTANTS = [
     Mutant(
         "last-segment-forgotten",
         "lodcore/lod_making.py",
-        "count = int(rows[-1]) + 1 if len(rows) else 0",
-        "count = max(int(rows[-1]), 1) if len(rows) else 0",
+        "count = int(rows.max()) + 1 if len(rows) else 0",
+        "count = max(int(rows.max()), 1) if len(rows) else 0",
         "tests/test_lod.py",
     ),
     Mutant(
         "batches-of-fewer-levels-joined",
-        "lodcore/structure.py",
-        "if lod.num_levels != num_levels:",
-        "if lod.num_levels < num_levels:",
+        "lodcore/structure.pyx",
+        "if lod._num_levels != num_levels:",
+        "if lod._num_levels < num_levels:",
         "tests/test_lod.py tests/test_gather.py tests/test_errors.py",
     ),
     # -- Python: tensors
@@ -415,8 +415,8 @@ MUTANTS = [
     Mutant(
         "copy-that-shares",
         "lodcore/tensor.py",
-        "copied = np.array(obj.values, as_dtype(where, dtype))",
-        "copied = np.asarray(obj.values, as_dtype(where, dtype))",
+        "            return obj.clone()\n",
+        "            return obj\n",
         "tests/test_nested.py tests/test_tensor.py",
     ),
     Mutant(

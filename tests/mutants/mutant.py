@@ -1,0 +1,13 @@
+"""A defect to plant."""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One defect: in the file at `path`, `old`, which stands there once, becomes `new`; `tests` must find it."""
+
+    name: str
+    path: str
+    old: str
+    new: str
+    tests: str

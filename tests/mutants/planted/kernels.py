@@ -1,0 +1,235 @@
+"""The kernels that take, count, rank and pad."""
+
+from tests.mutants.mutant import Mutant
+
+ROWS = "lodcore/kernels/rows.h"
+OFFSETS = "lodcore/kernels/offsets.pyx"
+LEVELS = "lodcore/kernels/levels.pyx"
+GATHER = "lodcore/kernels/gather.pyx"
+RANK = "lodcore/kernels/rank.pyx"
+PAD = "lodcore/kernels/pad.pyx"
+
+MUTANTS = [
+    # -- kernels: offsets
+    Mutant(
+        "sum-of-lengths-overflows",
+        ROWS,
+        "signs |= a | total;",
+        "signs |= a;",
+        "tests/kernels/test_offsets.py",
+    ),
+    Mutant(
+        "last-offset-unchecked",
+        OFFSETS,
+        "for s in range(n_seqs + 1):\n        if offsets[s] < 0",
+        "for s in range(n_seqs):\n        if offsets[s] < 0",
+        "tests/kernels/test_offsets.py",
+    ),
+    Mutant(
+        "first-offset-unchecked",
+        OFFSETS,
+        "if source[0] != 0:",
+        "if source[0] < 0:",
+        "tests/kernels/test_offsets.py",
+    ),
+    Mutant(
+        "longest-is-last",
+        ROWS,
+        "most = length > most ? length : most;",
+        "most = length;",
+        "tests/kernels/test_offsets.py",
+    ),
+    Mutant(
+        "segment-id-too-large",
+        OFFSETS,
+        "following >= n_seqs:",
+        "following > n_seqs:",
+        "tests/kernels/test_offsets.py",
+    ),
+    Mutant(
+        "segment-ids-may-fall",
+        OFFSETS,
+        "if following < now or following < 0",
+        "if following < 0",
+        "tests/kernels/test_offsets.py",
+    ),
+    Mutant(
+        "empty-sequences-at-the-end-forgotten",
+        OFFSETS,
+        "while now < n_seqs:",
+        "while now < n_seqs - 1:",
+        "tests/kernels/test_offsets.py",
+    ),
+    Mutant(
+        "positions-count-from-one",
+        ROWS,
+        "LODCORE_FILL(fill_positions, at + k)",
+        "LODCORE_FILL(fill_positions, at + k + 1)",
+        "tests/kernels/test_offsets.py",
+    ),
+    # -- kernels: levels
+    Mutant(
+        "rebase-forgotten",
+        LEVELS,
+        "shift_offsets(source, count, -source[0], result)",
+        "shift_offsets(source, count, 0, result)",
+        "tests/kernels/test_levels.py",
+    ),
+    Mutant(
+        "compose-of-the-wrong-level",
+        LEVELS,
+        "result[s] = through[source[s]]",
+        "result[s] = source[s]",
+        "tests/kernels/test_levels.py",
+    ),
+    Mutant(
+        "empty-sequences-at-the-boundary-lost",
+        LEVELS,
+        "            result[count - 1] = last\n",
+        "            pass\n",
+        "tests/kernels/test_levels.py",
+    ),
+    Mutant(
+        "joined-batches-not-moved-on",
+        LEVELS,
+        "shift_offsets(&offsets[0], offsets.shape[0], base, result + at)",
+        "shift_offsets(&offsets[0], offsets.shape[0], 0, result + at)",
+        "tests/kernels/test_levels.py",
+    ),
+    Mutant(
+        "split-relative-to-the-wrong-level",
+        LEVELS,
+        "            for s in range(start, stop + 1):\n                result[at] = inner[s] - inner[start]",
+        "            for s in range(start, stop + 1):\n                result[at] = inner[s] - outer[d]",
+        "tests/kernels/test_levels.py",
+    ),
+    # -- kernels: gather
+    Mutant(
+        "negative-index-off-by-one",
+        ROWS,
+        "s = s < 0 ? s + n_seqs : s;",
+        "s = s < 0 ? s + n_seqs - 1 : s;",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "index-of-one-past-the-end",
+        ROWS,
+        "if ((uint64_t)s >= (uint64_t)n_seqs)",
+        "if ((uint64_t)s > (uint64_t)n_seqs)",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "repeats-overflow",
+        ROWS,
+        "        if (stop - start > INT64_MAX - total)\n            return j;\n        total += stop - start;",
+        "        total = (int64_t)((uint64_t)total + (uint64_t)(stop - start));",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "empty-ranges-counted",
+        ROWS,
+        "        if (first == last)\n            *out++ = total;",
+        "        if (first >= last)\n            *out++ = total;",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "slice-past-the-end",
+        GATHER,
+        "<uint64_t> size > <uint64_t> (here - first)",
+        "<uint64_t> size > <uint64_t> here",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "slice-from-a-negative-start",
+        GATHER,
+        "if <uint64_t> first > <uint64_t> here or",
+        "if first > here or",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "reversed-range-accepted",
+        GATHER,
+        "first < 0 or last < first or last > size",
+        "first < 0 or last < 0 or last > size",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "sizes-of-ranges-overflow",
+        GATHER,
+        "if size > INT64_MAX - result[j]:",
+        "if size < 0:",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "repeated-rows-not-added",
+        GATHER,
+        "to[k] += source[k]",
+        "to[k] = source[k]",
+        "tests/kernels/test_gather.py",
+    ),
+    Mutant(
+        "strided-arrays-joined-as-bytes",
+        GATHER,
+        "if not cnp.PyArray_IS_C_CONTIGUOUS(array):",
+        "if not cnp.PyArray_ISALIGNED(array):",
+        "tests/kernels/test_gather.py tests/test_tensor.py",
+    ),
+    Mutant(
+        "dtypes-of-one-kind-joined-as-bytes",
+        GATHER,
+        "or array.dtype == like.dtype",
+        "or array.dtype.kind == like.dtype.kind",
+        "tests/kernels/test_gather.py tests/test_tensor.py",
+    ),
+    Mutant(
+        "scalars-taken-for-sequences",
+        GATHER,
+        "cnp.PyArray_NDIM(node) > 0",
+        "cnp.PyArray_NDIM(node) >= 0",
+        "tests/kernels/test_gather.py tests/test_nested.py",
+    ),
+    # -- kernels: rank, pad
+    Mutant(
+        "unstable-order",
+        RANK,
+        "for s in range(n_seqs):\n            length = source[s + 1] - source[s]\n            result[place[length]]",
+        "for s in range(n_seqs - 1, -1, -1):\n            length = source[s + 1] - source[s]\n"
+        "            result[place[length]]",
+        "tests/kernels/test_rank.py",
+    ),
+    Mutant(
+        "empty-sequences-reach-the-first-step",
+        ROWS,
+        "int64_t reach = n_seqs - out[0];",
+        "int64_t reach = n_seqs;",
+        "tests/kernels/test_rank.py",
+    ),
+    Mutant(
+        "sequences-kept-a-step-too-long",
+        RANK,
+        "if lengths[middle] > step:",
+        "if lengths[middle] >= step:",
+        "tests/kernels/test_rank.py",
+    ),
+    Mutant(
+        "half-of-each-row-moved",
+        ROWS,
+        "case 8: VERB##_8(",
+        "case 8: VERB##_4(",
+        "tests/kernels/test_rank.py",
+    ),
+    Mutant(
+        "filling-on-the-wrong-side",
+        PAD,
+        "gap = result if left else result + size",
+        "gap = result + size if left else result",
+        "tests/kernels/test_pad.py",
+    ),
+    Mutant(
+        "filling-judged-by-its-last-byte",
+        PAD,
+        "even &= fill[k] == fill[0]",
+        "even = fill[k] == fill[0]",
+        "tests/kernels/test_pad.py",
+    ),
+]

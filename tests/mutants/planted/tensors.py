@@ -1,0 +1,165 @@
+"""Structure, tensors and TensorArray."""
+
+from tests.mutants.mutant import Mutant
+
+TENSOR_ARRAY = "lodcore/tensor_array.py"
+
+MUTANTS = [
+    # -- Python: structure
+    Mutant(
+        "too-few-new-sequences",
+        "lodcore/lod.py",
+        "if fresh.num_sequences() != self.num_rows:",
+        "if fresh.num_sequences() > self.num_rows:",
+        "tests/test_lod.py tests/test_errors.py",
+    ),
+    Mutant(
+        "wrong-level-dropped",
+        "lodcore/lod.py",
+        "[*levels[: k - 1], joined, *levels[k + 1 :]]",
+        "[*levels[: k - 1], levels[k - 1], *levels[k + 1 :]]",
+        "tests/test_lod.py",
+    ),
+    Mutant(
+        "last-segment-forgotten",
+        "lodcore/lod_making.py",
+        "count = int(rows.max()) + 1 if len(rows) else 0",
+        "count = max(int(rows.max()), 1) if len(rows) else 0",
+        "tests/test_lod.py",
+    ),
+    Mutant(
+        "batches-of-fewer-levels-joined",
+        "lodcore/structure.pyx",
+        "if lod._num_levels != num_levels:",
+        "if lod._num_levels < num_levels:",
+        "tests/test_lod.py tests/test_gather.py tests/test_errors.py",
+    ),
+    # -- Python: tensors
+    Mutant(
+        "rows-without-structure",
+        "lodcore/tensor.py",
+        "if len(rows) != lod.num_rows:",
+        "if len(rows) < lod.num_rows:",
+        "tests/test_tensor.py tests/test_errors.py",
+    ),
+    Mutant(
+        "copy-that-shares",
+        "lodcore/tensor.py",
+        "            return obj.clone()\n",
+        "            return obj\n",
+        "tests/test_nested.py tests/test_tensor.py",
+    ),
+    Mutant(
+        "lent-memory-writable",
+        "lodcore/nested.py",
+        "lent = not isinstance(given, (list, tuple))",
+        "lent = type(given) is np.ndarray",
+        "tests/test_tensor.py",
+    ),
+    Mutant(
+        "regular-whatever-the-lengths",
+        "lodcore/conversion.py",
+        "(lengths != lengths[0]).any()",
+        "(lengths != lengths[0]).all()",
+        "tests/test_tensor.py",
+    ),
+    Mutant(
+        "mask-of-the-wrong-side",
+        "lodcore/conversion.py",
+        "steps >= padded - lengths",
+        "steps > padded - lengths",
+        "tests/test_tensor.py",
+    ),
+    Mutant(
+        "out-overlaps-an-input",
+        "lodcore/memory.py",
+        "if np.may_share_memory(out, given):",
+        "if out is given:",
+        "tests/test_errors.py tests/test_gather.py",
+    ),
+    Mutant(
+        "out-is-read-only",
+        "lodcore/memory.py",
+        "if not out.flags.writeable:",
+        "if not out.flags.aligned:",
+        "tests/test_errors.py tests/test_gather.py",
+    ),
+    Mutant(
+        "out-is-strided",
+        "lodcore/memory.py",
+        "if not (out.flags.c_contiguous and out.flags.aligned):",
+        "if not out.flags.aligned:",
+        "tests/test_errors.py tests/test_gather.py",
+    ),
+    # -- Python: TensorArray, ranks
+    Mutant(
+        "write-that-shares",
+        TENSOR_ARRAY,
+        "else value.copy())",
+        "else value)",
+        "tests/test_tensor_array.py tests/test_tensor_array_machine.py",
+    ),
+    Mutant(
+        "write-past-a-fixed-size",
+        TENSOR_ARRAY,
+        "at >= self._limit:",
+        "at > self._limit:",
+        "tests/test_tensor_array.py tests/test_tensor_array_machine.py",
+    ),
+    Mutant(
+        "stale-stack",
+        TENSOR_ARRAY,
+        "if axis == 0 and self._untouched and isinstance(self._source, np.ndarray):",
+        "if axis == 0 and isinstance(self._source, np.ndarray) and self._size == len(self._source):",
+        "tests/test_tensor_array.py tests/test_tensor_array_machine.py",
+    ),
+    Mutant(
+        "stale-concat",
+        TENSOR_ARRAY,
+        "if axis == 0 and self._untouched and isinstance(self._source, LoDTensor):\n            return self._source.fl",
+        "if axis == 0 and isinstance(self._source, LoDTensor):\n            return self._source.fl",
+        "tests/test_tensor_array.py tests/test_tensor_array_machine.py",
+    ),
+    Mutant(
+        "steps-writable",
+        TENSOR_ARRAY,
+        "        buffers.seal(by_step.values)\n",
+        "",
+        "tests/test_tensor_array.py",
+    ),
+    Mutant(
+        "pack-at-another-level",
+        TENSOR_ARRAY,
+        "if lod._level(level) != k:",
+        "if lod._level(level) > k:",
+        "tests/test_tensor_array.py tests/test_errors.py",
+    ),
+    Mutant(
+        "steps-of-another-batch",
+        "lodcore/elements.py",
+        "if wrong.any():",
+        "if wrong.all():",
+        "tests/test_tensor_array.py tests/test_errors.py",
+    ),
+    Mutant(
+        "slot-minus-one",
+        "lodcore/elements.py",
+        "if number < 0:",
+        "if number < -1:",
+        "tests/test_tensor_array.py tests/test_errors.py",
+    ),
+    Mutant(
+        "table-of-another-batch",
+        "lodcore/ops/rank.py",
+        "if len(x) != len(table):",
+        "if len(x) < len(table):",
+        "tests/test_rank.py tests/test_errors.py",
+    ),
+    Mutant(
+        "pickled-order-unchecked",
+        "lodcore/indices_map.py",
+        "if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):",
+        "if len(places) != lod.num_sequences(k):",
+        "tests/test_pickle.py tests/test_tensor_array.py",
+    ),
+]

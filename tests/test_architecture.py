@@ -16,15 +16,15 @@ KERNELS = sorted(path.stem for path in (ROOT / "lodcore/kernels").glob("*.pyx"))
 MODULES = sorted(path for path in (ROOT / "lodcore").rglob("*.py*") if path.suffix in (".py", ".pyx"))
 REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
 TWINS = [ROOT / "reference/kernels" / f"{name}.py" for name in KERNELS]
-FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(getattr(lodcore, name))]
+FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(inspect.unwrap(getattr(lodcore, name)))]
 LONGEST = 450  # lines of a file
 
 # A module imports only from those before it; the name of a package stands for all that is in it.
-BASE = ["errors", "memory", "kernels", "buffers", "core", "tensor_core"]
+BASE = ["errors", "symbol", "memory", "kernels", "buffers", "core", "tensor_core"]
 STRUCTURES = ["structure", "lod_making", "lod", "nested"]
 TENSORS = ["show", "making", "conversion", "tensor"]
 ARRAYS = ["elements", "indices_map", "tensor_array"]
-ORDER = [*BASE, *STRUCTURES, *TENSORS, *ARRAYS, "ops", "lodcore", "demo", "__main__"]
+ORDER = [*BASE, *STRUCTURES, *TENSORS, *ARRAYS, "sparse_tensor", "registry", "ops", "lodcore", "demo", "__main__"]
 
 not_on_reference = pytest.mark.not_on_reference
 

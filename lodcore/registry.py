@@ -1,0 +1,234 @@
+"""Operators: plain functions with their rules beside them, in one registry that serves every way of running."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import GraphError, LoDError
+from lodcore.symbol import OpBody
+from lodcore.tensor import LoDTensor, Spec, Tensor, as_nested
+
+__all__ = ["OPS", "Batches", "Dense", "Nested", "Op", "Spec", "op", "spec_of"]
+
+#: Roles of parameters, as their annotations: a LoDTensor, for which nested lists may be given; a dense array; a list
+#: of what is Nested. Every other parameter is an attribute.
+Nested = Any
+Dense = Any
+Batches = Any
+ROLES = ("Nested", "Dense", "Batches")
+LOD_RULES = ("share", "drop", "none", "own")
+
+#: All operators by their names.
+OPS: dict[str, Op] = {}
+
+
+class Op(OpBody):
+    """An operator: called on tensors it computes, on Variables it records; made by `op`.
+
+    Parameters
+    ----------
+    function : callable
+        Computes on tensors. The annotations of its parameters give their roles.
+    lod : str
+        The LoD of the result: "share" (that of the first input that has one), "drop" (without `level` and what is
+        below), "none", or "own" (the rule of shapes knows).
+    gradient : bool
+        Whether it has one.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        All but `out`.
+    roles : dict
+        The parameters that may be tensors, each with its role.
+    defaults : dict
+        Values of parameters that need not be given.
+    """
+
+    def __init__(self, function: FunctionType, lod: str, gradient: bool) -> None:
+        if lod not in LOD_RULES:
+            raise ValueError(f"op: lod: is {lod!r}; one of {', '.join(LOD_RULES)} is needed")
+        signature = inspect.signature(function).parameters
+        self.parameters = tuple(name for name in signature if name != "out")
+        notes = {name: str(function.__annotations__.get(name)).split(" |")[0] for name in self.parameters}
+        self.roles = {name: note for name, note in notes.items() if note in ROLES}
+        if not self.roles:
+            raise TypeError(f"op: {function.__name__}: no parameter is a tensor; annotate one as {' or '.join(ROLES)}")
+        self.defaults = {
+            name: signature[name].default for name in self.parameters if signature[name].default is not inspect._empty
+        }
+        self.keywords = tuple(n for n in self.parameters if signature[n].kind is inspect.Parameter.KEYWORD_ONLY)
+        self.takes_out = "out" in signature
+        self.lod = lod
+        self.gradient = gradient
+        self._saving: Callable[..., Any] | None = None
+        self._infer: Callable[..., Any] | None = None
+        self._backward: Callable[..., Any] | None = None
+        functools.update_wrapper(self, function)
+        batches = [name for name, role in self.roles.items() if role == "Batches"]
+        super().__init__(function, self.parameters.index(batches[0]) if batches else -1, batches[0] if batches else "")
+
+    def __repr__(self) -> str:
+        return f"<operator {self.__name__}>"
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Op:
+        return self
+
+    __name__: str
+    __qualname__: str
+
+    # -- rules -----------------------------------------------------------------------------------------------------
+
+    def saving(self, rule: FunctionType) -> None:
+        """Register what runs when the call is recorded: it returns the result, and what `backward` needs besides."""
+        self._saving = rule
+
+    def infer(self, *args: Any, **kwargs: Any) -> Any:
+        """Tell what a call gives: Spec for Spec; or register the rule, which is given alone.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            As of the operator, with a Spec in place of each tensor.
+
+        Returns
+        -------
+        Spec, or tuple of Spec
+        """
+        if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType):
+            self._infer = args[0]
+            return None
+        return self.infer_arguments(self.bind(args, kwargs))
+
+    def infer_arguments(self, arguments: dict[str, Any]) -> Any:
+        """Tell what a call gives, of arguments by their names, with a Spec in place of each tensor."""
+        if self._infer is None:
+            raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
+        found = self._infer(**arguments)
+        if self.lod == "own":
+            return found
+        levels = self._num_levels(arguments)
+        if isinstance(found, tuple) and not isinstance(found, Spec):
+            return tuple(with_levels(spec, levels) for spec in found)
+        return with_levels(found, levels)
+
+    def _num_levels(self, arguments: dict[str, Any]) -> int:
+        """Count the levels of the result, by the LoD rule."""
+        if self.lod == "none":
+            return 0
+        given = [arguments[name] for name in self.roles]
+        specs = [spec for one in given for spec in (one if isinstance(one, list) else [one]) if isinstance(spec, Spec)]
+        levels = [spec.num_levels for spec in specs]
+        if self.lod == "share":
+            return next((count for count in levels if count), 0)
+        level: int = arguments["level"]
+        if not -levels[0] <= level < levels[0]:
+            raise LoDError(f"{self.__name__}: level: is {level}; x has {levels[0]} levels")
+        return level % levels[0]
+
+    def backward(self, *args: Any) -> Any:
+        """Give the gradients of the inputs, of what was saved and the cotangents; or register the rule, given alone."""
+        if len(args) == 1 and isinstance(args[0], FunctionType):
+            self._backward = args[0]
+            return None
+        if self._backward is None:
+            raise GraphError(f"{self.__name__}: has no gradient")
+        return self._backward(*args)
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there is a gradient rule."""
+        return self._backward is not None
+
+    # -- arguments -------------------------------------------------------------------------------------------------
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Give the arguments of a call by their names, defaults included; TypeError as of the plain function."""
+        given = dict(zip(self.parameters, args, strict=False))
+        if len(args) > len(self.parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
+            inspect.signature(self).bind(*args, **kwargs)
+        if "out" in kwargs:
+            if kwargs["out"] is not None:
+                raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
+            kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+        arguments = {**self.defaults, **given, **kwargs}
+        if len(arguments) != len(self.parameters):
+            inspect.signature(self).bind(*args, **kwargs)
+        return arguments
+
+    def constant(self, name: str, given: Any) -> Any:
+        """Turn what is given for a tensor into a tensor; None, numbers and structures stay."""
+        if not isinstance(given, (list, tuple)):
+            return given
+        if self.roles[name] == "Dense":
+            return np.asarray(given)
+        if self.roles[name] == "Nested":
+            return as_nested(f"{self.__name__}: {name}", given)
+        return [
+            as_nested(f"{self.__name__}: {name}[{j}]", x) if isinstance(x, (list, tuple)) else x
+            for j, x in enumerate(given)
+        ]
+
+
+def op(lod: str = "share", gradient: bool = True) -> Callable[[Any], Op]:
+    """Make an operator of a function, and enter it into the registry.
+
+    Parameters
+    ----------
+    lod : str
+        The rule for the LoD of the result, see `Op`.
+    gradient : bool
+
+    Returns
+    -------
+    callable
+        To decorate the function with.
+    """
+
+    def register(function: Any) -> Op:
+        made = Op(function, lod, gradient)
+        OPS[made.__name__] = made
+        return made
+
+    return register
+
+
+def with_levels(spec: Spec, num_levels: int) -> Spec:
+    """Give a Spec a number of levels, and the kind that goes with it."""
+    if spec.num_levels == num_levels and (spec.kind is not np.ndarray or not num_levels):
+        return spec if num_levels or spec.kind is not LoDTensor else spec._replace(kind=np.ndarray)
+    kind = spec.kind
+    if kind in (np.ndarray, LoDTensor):
+        kind = LoDTensor if num_levels else np.ndarray
+    return spec._replace(num_levels=num_levels, kind=kind)
+
+
+def spec_of(value: Any) -> Spec:
+    """Describe a tensor: the shape of its values, None for the number of rows of a LoDTensor.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.registry import spec_of
+    >>> spec_of(lodcore.array([[1, 2], [3]])).num_levels
+    1
+    """
+    if isinstance(value, LoDTensor):
+        return Spec((None, *value.values.shape[1:]), value.dtype, value.num_levels, LoDTensor)
+    if isinstance(value, np.ndarray):
+        return Spec(value.shape, value.dtype, 0, np.ndarray)
+    if isinstance(value, Tensor):
+        return Spec(value.shape, value.dtype, 0, type(value))
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        made = np.asarray(value)
+        return Spec((), made.dtype, 0, np.ndarray)
+    return Spec((), np.dtype(np.void), 0, type(value))

@@ -17,6 +17,7 @@ KERNELS = Path("lodcore/kernels")
 SOURCES = [*sorted(KERNELS.glob("*.pyx")), *sorted(Path("lodcore").glob("*.pyx"))]
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
 
+SAME_BITS = ["-ffp-contract=off"]  # no fused multiply-add where a processor has it: the same bits everywhere
 UNCHECKED = {"boundscheck": False, "initializedcheck": False}
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -50,7 +51,7 @@ def extensions() -> list[Extension]:
     directives, compiler, linker, macros = MODES[MODE]
     common = {
         "include_dirs": [numpy.get_include()],
-        "extra_compile_args": compiler,
+        "extra_compile_args": SAME_BITS + compiler,
         "extra_link_args": linker,
         "define_macros": [("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION"), *macros],
     }
@@ -58,7 +59,7 @@ def extensions() -> list[Extension]:
         Extension(
             ".".join(path.with_suffix("").parts),
             [str(path)],
-            depends=sorted(map(str, path.parent.glob("*.h"))),
+            depends=sorted(map(str, Path("lodcore").rglob("*.h"))),
             **common,
         )
         for path in SOURCES

@@ -3,8 +3,8 @@
 #ifndef LODCORE_ROWS_H
 #define LODCORE_ROWS_H
 
+#include "simd.h"
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #if defined(__GNUC__)
@@ -21,50 +21,7 @@ static inline int64_t read_once(const int64_t *place)
     return *(const volatile int64_t *)place;
 }
 
-#ifndef LODCORE_UNUSED
-#if defined(__GNUC__)
-#define LODCORE_UNUSED __attribute__((unused))
-#else
-#define LODCORE_UNUSED
-#endif
-#endif
-
 enum { CHUNK = 64, SHORT = 512, AHEAD = 8, FAR = 16, LINE = 64, BLOCK = 16 };
-
-/* Loops over integers and bytes gain from wider registers: the same body is compiled twice, and a check at run time
- * chooses. Results are the same bits. LODCORE_SIMD=none forces the plain path. */
-#if defined(__GNUC__) && defined(__x86_64__)
-#define LODCORE_WIDE __attribute__((target("avx2")))
-static LODCORE_UNUSED int has_wide(void)
-{
-    static int known = -1;
-    if (known < 0) {
-        const char *wish = getenv("LODCORE_SIMD");
-        known = __builtin_cpu_supports("avx2") && !(wish != NULL && strcmp(wish, "none") == 0);
-    }
-    return known;
-}
-#else
-#define LODCORE_WIDE
-#define has_wide() 0
-#endif
-#if defined(__GNUC__)
-#define LODCORE_BODY static inline __attribute__((always_inline)) void
-#else
-#define LODCORE_BODY static inline void
-#endif
-#define LODCORE_TWICE(NAME, PARAMETERS, ARGUMENTS)                            \
-    static LODCORE_UNUSED LODCORE_WIDE void NAME##_wide PARAMETERS            \
-    {                                                                         \
-        NAME##_body ARGUMENTS;                                                \
-    }                                                                         \
-    static LODCORE_UNUSED void NAME PARAMETERS                                \
-    {                                                                         \
-        if (has_wide())                                                       \
-            NAME##_wide ARGUMENTS;                                            \
-        else                                                                  \
-            NAME##_body ARGUMENTS;                                            \
-    }
 
 /* out[s] = offsets[s + 1] - offsets[s] */
 LODCORE_BODY differences_body(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict out)

@@ -1,0 +1,94 @@
+/* Loops for wider registers: which instruction set may be used is found out once, at run time. Every path of a kernel
+ * gives the same bits; LODCORE_SIMD=none|avx2|avx512 forces one that the processor has. */
+#ifndef LODCORE_SIMD_H
+#define LODCORE_SIMD_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef LODCORE_UNUSED
+#if defined(__GNUC__)
+#define LODCORE_UNUSED __attribute__((unused))
+#else
+#define LODCORE_UNUSED
+#endif
+#endif
+
+#if defined(__GNUC__)
+#define LODCORE_INLINE static inline __attribute__((always_inline))
+#else
+#define LODCORE_INLINE static inline
+#endif
+#define LODCORE_BODY LODCORE_INLINE void
+
+enum { SIMD_NONE, SIMD_AVX2, SIMD_AVX512 };
+
+/* LODCORE_HAS_SIMD guards code with intrinsics; LODCORE_AVX2 and LODCORE_AVX512 stand before its functions. Neither
+ * allows fused multiply-add to what is written as a product and a sum: -ffp-contract=off, see setup.py. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define LODCORE_HAS_SIMD 1
+#define LODCORE_AVX2 __attribute__((target("avx2")))
+#define LODCORE_AVX512 __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl")))
+static LODCORE_UNUSED int simd_level(void)
+{
+    static int known = -1;
+    if (known < 0) {
+        const char *wish = getenv("LODCORE_SIMD");
+        int most = SIMD_AVX512, found = SIMD_NONE;
+        if (wish != NULL && strcmp(wish, "none") == 0)
+            most = SIMD_NONE;
+        else if (wish != NULL && strcmp(wish, "avx2") == 0)
+            most = SIMD_AVX2;
+        if (__builtin_cpu_supports("avx2"))
+            found = SIMD_AVX2;
+        if (found && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+            found = SIMD_AVX512;
+        known = found < most ? found : most;
+    }
+    return known;
+}
+#else
+#define LODCORE_HAS_SIMD 0
+#define LODCORE_AVX2
+#define LODCORE_AVX512
+#define simd_level() SIMD_NONE
+#endif
+#define has_wide() (simd_level() >= SIMD_AVX2)
+
+/* Plain loops: the same body is compiled twice, as NAME_wide for AVX2 too; NAME chooses. */
+#define LODCORE_TWICE(NAME, PARAMETERS, ARGUMENTS)                            \
+    static LODCORE_UNUSED LODCORE_AVX2 void NAME##_wide PARAMETERS            \
+    {                                                                         \
+        NAME##_body ARGUMENTS;                                                \
+    }                                                                         \
+    static LODCORE_UNUSED void NAME PARAMETERS                                \
+    {                                                                         \
+        if (has_wide())                                                       \
+            NAME##_wide ARGUMENTS;                                            \
+        else                                                                  \
+            NAME##_body ARGUMENTS;                                            \
+    }
+
+/* The same, and once more for AVX-512. */
+#define LODCORE_THRICE(NAME, PARAMETERS, ARGUMENTS)                           \
+    static LODCORE_UNUSED LODCORE_AVX512 void NAME##_widest PARAMETERS        \
+    {                                                                         \
+        NAME##_body ARGUMENTS;                                                \
+    }                                                                         \
+    static LODCORE_UNUSED LODCORE_AVX2 void NAME##_wide PARAMETERS            \
+    {                                                                         \
+        NAME##_body ARGUMENTS;                                                \
+    }                                                                         \
+    static LODCORE_UNUSED void NAME PARAMETERS                                \
+    {                                                                         \
+        if (simd_level() == SIMD_AVX512)                                      \
+            NAME##_widest ARGUMENTS;                                          \
+        else if (simd_level() == SIMD_AVX2)                                   \
+            NAME##_wide ARGUMENTS;                                            \
+        else                                                                  \
+            NAME##_body ARGUMENTS;                                            \
+    }
+
+#endif

@@ -1,17 +1,50 @@
 """Nested sequences of different lengths as flat arrays plus offsets, never padded."""
 
+from typing import Any
+
 from lodcore import errors, ops
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap
 from lodcore.lod import LoD
 from lodcore.ops import (
     RankTable,
+    add,
     concat_batches,
+    cross_entropy,
+    div,
+    equal,
+    exp,
     gather_sequences,
+    greater_equal_than,
+    greater_than,
+    less_equal_than,
+    less_than,
     lod_rank_table,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    matmul,
+    mean,
+    minus,
+    mul,
+    not_equal,
+    relu,
     reorder_by_rank,
     sequence_slice,
     shrink_memory,
+    sigmoid,
+    softmax,
+    sqrt,
+    tanh,
+    tensor_array_concat,
+    tensor_array_pack,
+    tensor_array_read,
+    tensor_array_size,
+    tensor_array_stack,
+    tensor_array_unpack,
+    tensor_array_unstack,
+    tensor_array_write,
 )
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array
 from lodcore.tensor_array import TensorArray
@@ -32,13 +65,64 @@ __all__ = [
     "Spec",
     "Tensor",
     "TensorArray",
+    "add",
     "array",
     "concat_batches",
+    "cross_entropy",
+    "div",
+    "equal",
     "errors",
+    "exp",
     "gather_sequences",
+    "grad_check",
+    "greater_equal_than",
+    "greater_than",
+    "less_equal_than",
+    "less_than",
     "lod_rank_table",
+    "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "matmul",
+    "mean",
+    "minus",
+    "mul",
+    "not_equal",
     "ops",
+    "relu",
     "reorder_by_rank",
     "sequence_slice",
     "shrink_memory",
+    "sigmoid",
+    "softmax",
+    "sqrt",
+    "tanh",
+    "tensor_array_concat",
+    "tensor_array_pack",
+    "tensor_array_read",
+    "tensor_array_size",
+    "tensor_array_stack",
+    "tensor_array_unpack",
+    "tensor_array_unstack",
+    "tensor_array_write",
+    "value_and_grad",
+    "vjp",
 ]
+
+_LATER = {"grad_check": "graph", "value_and_grad": "graph", "vjp": "graph", "graph": ""}  # loaded when first used
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'lodcore' has no attribute {name!r}")
+    from importlib import import_module
+
+    module = import_module(f"lodcore.{_LATER[name] or name}")
+    found = getattr(module, name) if _LATER[name] else module
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

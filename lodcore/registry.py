@@ -13,16 +13,21 @@ import numpy as np
 from lodcore.errors import GraphError, LoDError
 from lodcore.symbol import OpBody
 from lodcore.tensor import LoDTensor, Spec, Tensor, as_nested
+from lodcore.tensor_array import TensorArray
 
-__all__ = ["OPS", "Batches", "Dense", "Nested", "Op", "Spec", "op", "spec_of"]
+__all__ = ["OPS", "Batches", "Dense", "Nested", "Op", "Spec", "Steps", "op", "spec_of"]
 
 #: Roles of parameters, as their annotations: a LoDTensor, for which nested lists may be given; a dense array; a list
-#: of what is Nested. Every other parameter is an attribute.
+#: of what is Nested; a TensorArray. Every other parameter is an attribute.
 Nested = Any
 Dense = Any
 Batches = Any
-ROLES = ("Nested", "Dense", "Batches")
+Steps = Any
+ROLES = ("Nested", "Dense", "Batches", "Steps")
 LOD_RULES = ("share", "drop", "none", "own")
+
+#: The Spec of a value of which nothing is known before it is computed.
+UNKNOWN = Spec((), np.dtype(np.void), 0, object)
 
 #: All operators by their names.
 OPS: dict[str, Op] = {}
@@ -40,6 +45,10 @@ class Op(OpBody):
         below), "none", or "own" (the rule of shapes knows).
     gradient : bool
         Whether it has one.
+    writes : str, optional
+        The TensorArray that it writes to: its result is the next version.
+    results : int
+        How many tensors it gives.
 
     Attributes
     ----------
@@ -51,7 +60,7 @@ class Op(OpBody):
         Values of parameters that need not be given.
     """
 
-    def __init__(self, function: FunctionType, lod: str, gradient: bool) -> None:
+    def __init__(self, function: FunctionType, lod: str, gradient: bool, writes: str | None, results: int) -> None:
         if lod not in LOD_RULES:
             raise ValueError(f"op: lod: is {lod!r}; one of {', '.join(LOD_RULES)} is needed")
         signature = inspect.signature(function).parameters
@@ -67,12 +76,15 @@ class Op(OpBody):
         self.takes_out = "out" in signature
         self.lod = lod
         self.gradient = gradient
+        self.writes = writes
+        self.results = results
         self._saving: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
         batches = [name for name, role in self.roles.items() if role == "Batches"]
-        super().__init__(function, self.parameters.index(batches[0]) if batches else -1, batches[0] if batches else "")
+        where = self.parameters.index(batches[0]) if batches else -1
+        super().__init__(function, where, batches[0] if batches else "", self.roles.get(self.parameters[0]) == "Steps")
 
     def __repr__(self) -> str:
         return f"<operator {self.__name__}>"
@@ -88,9 +100,10 @@ class Op(OpBody):
 
     # -- rules -----------------------------------------------------------------------------------------------------
 
-    def saving(self, rule: FunctionType) -> None:
+    def saving(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Register what runs when the call is recorded: it returns the result, and what `backward` needs besides."""
         self._saving = rule
+        return rule
 
     def infer(self, *args: Any, **kwargs: Any) -> Any:
         """Tell what a call gives: Spec for Spec; or register the rule, which is given alone.
@@ -111,6 +124,8 @@ class Op(OpBody):
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Tell what a call gives, of arguments by their names, with a Spec in place of each tensor."""
+        if any(isinstance(spec, Spec) and spec.kind is object for spec in arguments.values()):
+            return UNKNOWN if self.results == 1 else (UNKNOWN,) * self.results
         if self._infer is None:
             raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
         found = self._infer(**arguments)
@@ -179,7 +194,7 @@ class Op(OpBody):
         ]
 
 
-def op(lod: str = "share", gradient: bool = True) -> Callable[[Any], Op]:
+def op(lod: str = "share", gradient: bool = True, writes: str | None = None, results: int = 1) -> Callable[[Any], Op]:
     """Make an operator of a function, and enter it into the registry.
 
     Parameters
@@ -187,6 +202,8 @@ def op(lod: str = "share", gradient: bool = True) -> Callable[[Any], Op]:
     lod : str
         The rule for the LoD of the result, see `Op`.
     gradient : bool
+    writes : str, optional
+    results : int
 
     Returns
     -------
@@ -195,7 +212,7 @@ def op(lod: str = "share", gradient: bool = True) -> Callable[[Any], Op]:
     """
 
     def register(function: Any) -> Op:
-        made = Op(function, lod, gradient)
+        made = Op(function, lod, gradient, writes, results)
         OPS[made.__name__] = made
         return made
 
@@ -231,4 +248,20 @@ def spec_of(value: Any) -> Spec:
     if isinstance(value, (bool, int, float, complex, np.generic)):
         made = np.asarray(value)
         return Spec((), made.dtype, 0, np.ndarray)
+    if isinstance(value, TensorArray):
+        return _spec_of_elements(value)
     return Spec((), np.dtype(np.void), 0, type(value))
+
+
+def _spec_of_elements(array: TensorArray) -> Spec:
+    """Describe a TensorArray: its elements, if it has any, with None for their numbers of rows."""
+    source = array._source
+    if source is None:
+        if not array._items:
+            return UNKNOWN._replace(kind=TensorArray)
+        spec = spec_of(next(iter(array._items.values())))
+        return spec._replace(shape=(None, *spec.shape[1:])[: len(spec.shape)], kind=TensorArray)
+    spec = spec_of(source)
+    if spec.num_levels:
+        return spec._replace(num_levels=spec.num_levels - 1, kind=TensorArray)
+    return spec._replace(shape=spec.shape[1:], kind=TensorArray)

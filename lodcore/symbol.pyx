@@ -21,14 +21,17 @@ cdef class OpBody:
         The place of the argument that is a list of tensors, -1 if none is.
     name : str
         Its name.
+    steps : bool
+        Whether the first argument is a TensorArray, to which a Block may have written.
     """
 
     cdef object function
     cdef Py_ssize_t batches
     cdef object batches_name
+    cdef bint steps
 
-    def __init__(self, function, batches, name):
-        self.function, self.batches, self.batches_name = function, batches, name
+    def __init__(self, function, batches, name, steps):
+        self.function, self.batches, self.batches_name, self.steps = function, batches, name, steps
 
     def __call__(self, *args, **kwargs):
         if opened:
@@ -47,6 +50,10 @@ cdef class OpBody:
                 for argument in batches:
                     if isinstance(argument, Symbol):
                         return argument.record(self, args, kwargs)
+        if self.steps and args:
+            block = getattr(args[0], "_block", None)
+            if block is not None:
+                return block.record(self, args, kwargs)
         return self.function(*args, **kwargs)
 
     def __get__(self, instance, owner):

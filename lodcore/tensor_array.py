@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from lodcore.indices_map import IndicesMap
 from lodcore.lod import LoD
 from lodcore.nested import as_array, join_arrays
 from lodcore.structure import concat_lods
+from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor, as_nested
 
 if TYPE_CHECKING:
@@ -22,6 +24,29 @@ if TYPE_CHECKING:
 __all__ = ["TensorArray"]
 
 Array = np.ndarray[Any, Any]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+#: The operators that stand behind the methods; `ops.array` enters them.
+RECORDED: dict[str, Any] = {}
+
+
+def recorded(method: Method) -> Method:
+    """Let a method record itself where a Variable is given, a Block is open, or one has written to the array."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def call(first: Any, *args: Any, **kwargs: Any) -> Any:
+        if (
+            open_block() is None
+            and (isinstance(first, type) or first._block is None)
+            and not any(isinstance(given, Symbol) for given in (*args, *kwargs.values()))
+        ):
+            return method(first, *args, **kwargs)
+        if "value" in kwargs:  # as `x` of the operator
+            kwargs["x"] = kwargs.pop("value")
+        return RECORDED[name](*args, **kwargs) if isinstance(first, type) else RECORDED[name](first, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
 
 
 class TensorArray:
@@ -58,9 +83,10 @@ class TensorArray:
            [2, 2]])
     """
 
-    __slots__ = ("_items", "_limit", "_size", "_source")
+    __slots__ = ("_block", "_items", "_limit", "_size", "_source")
 
     def __init__(self, size: int | None = None, dynamic: bool = True, unstack_from: Any = None) -> None:
+        self._block: Any = None  # the Block that writes to it in place of us
         self._items: dict[int, Any] = {}  # what was written
         self._source: Any = None  # what slots that were not written to are views of: an ndarray or a LoDTensor
         self._size = 0
@@ -80,11 +106,23 @@ class TensorArray:
     def _over(cls, source: Any) -> TensorArray:
         """Make an array whose elements are views of a source."""
         made = cls.__new__(cls)
-        made._items, made._source, made._size, made._limit = {}, source, len(source), None
+        made._items, made._source, made._size, made._limit, made._block = {}, source, len(source), None, None
         return made
+
+    def _snapshot(self) -> TensorArray:
+        """Make an array of the same elements, which writes to this one do not reach."""
+        made = TensorArray.__new__(TensorArray)
+        made._take_over(self)
+        return made
+
+    def _take_over(self, other: TensorArray) -> None:
+        """Take the elements of another array."""
+        self._items, self._source, self._block = dict(other._items), other._source, None
+        self._size, self._limit = other._size, other._limit
 
     # -- elements ------------------------------------------------------------------------------------------
 
+    @recorded
     def write(self, index: Any, value: Any, data_shared: bool = True) -> None:
         """Write an element.
 
@@ -114,6 +152,7 @@ class TensorArray:
         if at >= self._size:
             self._size = at + 1
 
+    @recorded
     def read(self, index: Any) -> Any:
         """Read an element.
 
@@ -161,18 +200,19 @@ class TensorArray:
     def _untouched(self) -> bool:
         return self._source is not None and not self._items and self._size == len(self._source)
 
+    @recorded
     def size(self) -> int:
         """Give the number of slots, holes included."""
         return self._size
 
     def __len__(self) -> int:
-        return self._size
+        return int(self.size())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (dict(self._items), self._source, self._size, self._limit)
 
     def __iter__(self) -> Iterator[Any]:
-        return (self.read(at) for at in range(self._size))
+        return (self.read(at) for at in range(len(self)))
 
     def __repr__(self) -> str:
         if not self._size:
@@ -182,6 +222,7 @@ class TensorArray:
         text = f"{self._size} element{'s' * (self._size != 1)}"
         return f"TensorArray({text}{f', {holes} of them holes' if holes else ''})"
 
+    @recorded
     def sizes(self, axis: int = 0) -> npt.NDArray[np.int64]:
         """Give the length of each element along an axis.
 
@@ -213,6 +254,7 @@ class TensorArray:
 
     # -- all together --------------------------------------------------------------------------------------
 
+    @recorded
     def stack(self, axis: int = 0) -> Any:
         """Put the elements behind each other along a new axis.
 
@@ -250,6 +292,7 @@ class TensorArray:
             raise ShapeError(f"TensorArray.stack: axis: {error}") from None
         return with_one_lod("stack", stacked, lods, axis + stacked.ndim if axis < 0 else axis)
 
+    @recorded
     def concat(self, axis: int = 0) -> Any:
         """Put the elements behind each other along an axis that they have.
 
@@ -300,6 +343,7 @@ class TensorArray:
     # -- sequences to steps and back -----------------------------------------------------------------------
 
     @classmethod
+    @recorded
     def unstack(cls, x: Any, axis: int = 0) -> TensorArray:
         """Cut a tensor along an axis.
 
@@ -317,6 +361,7 @@ class TensorArray:
         return cls._over(source_of("TensorArray.unstack: x", x, axis))
 
     @classmethod
+    @recorded
     def unpack(
         cls, x: Any, level: int, sort_by_length: bool = True, out: Array | None = None
     ) -> tuple[TensorArray, IndicesMap]:
@@ -378,6 +423,7 @@ class TensorArray:
         buffers.seal(by_step.values)
         return cls._over(by_step), indices_map
 
+    @recorded
     def pack(self, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
         """Bring steps back into sequences: the inverse of `unpack`.
 

@@ -24,7 +24,19 @@ BASE = ["errors", "symbol", "memory", "kernels", "buffers", "core", "tensor_core
 STRUCTURES = ["structure", "lod_making", "lod", "nested"]
 TENSORS = ["show", "making", "conversion", "tensor"]
 ARRAYS = ["elements", "indices_map", "tensor_array"]
-ORDER = [*BASE, *STRUCTURES, *TENSORS, *ARRAYS, "sparse_tensor", "registry", "ops", "lodcore", "demo", "__main__"]
+ORDER = [
+    *BASE,
+    *STRUCTURES,
+    *TENSORS,
+    *ARRAYS,
+    "sparse_tensor",
+    "registry",
+    "ops",
+    "graph",
+    "lodcore",
+    "demo",
+    "__main__",
+]
 
 not_on_reference = pytest.mark.not_on_reference
 

@@ -1,0 +1,519 @@
+"""Gradients: back through recorded operators, from the last to the first."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from lodcore import tensor_core
+from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
+from lodcore.graph.arrays import new_variable
+from lodcore.graph.block import Block, Frame, Operator, value_in
+from lodcore.graph.trees import leaves, map_leaves, map_leaves_of_two
+from lodcore.graph.variable import Variable
+from lodcore.memory import check_out
+from lodcore.symbol import open_block, recording
+from lodcore.tensor import DenseTensor, LoDTensor, Tensor
+from lodcore.tensor_array import TensorArray
+
+__all__ = ["grad_check", "value_and_grad", "vjp"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Saved:
+    """What a backward rule sees of a call: every argument by its name, `out`, and `hidden`.
+
+    Parameters
+    ----------
+    operator : Operator
+    frame : dict
+        Values, and what operators saved.
+    gradients : Gradients
+        What is wanted, and where to write it.
+    """
+
+    __slots__ = ("_frame", "_gradients", "_operator")
+
+    def __init__(self, operator: Operator, frame: Frame, gradients: Gradients) -> None:
+        self._operator = operator
+        self._frame = frame
+        self._gradients = gradients
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return value_in(self._frame, self._operator.arguments[name])
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def out(self) -> Any:
+        """The result; a tuple, if there are several."""
+        outputs = self._operator.outputs
+        return self._frame[outputs[0]] if self._operator.single else tuple(self._frame[out] for out in outputs)
+
+    @property
+    def hidden(self) -> Any:
+        """What the saving variant of the operator gave besides."""
+        return self._frame.get(self._operator)
+
+    def needs(self, name: str) -> bool:
+        """Tell whether the gradient of an argument is wanted."""
+        given = self._operator.arguments[name]
+        needed = self._gradients.needed
+        return any(isinstance(x, Variable) and x in needed for x in (given if isinstance(given, list) else [given]))
+
+    def new(self, name: str) -> Array:
+        """Make an uninitialised array for the gradient of an argument: with the shape and dtype of its values."""
+        given = self._operator.arguments[name]
+        place: Array | None = self._gradients.places.pop(given, None) if isinstance(given, Variable) else None
+        if place is not None:
+            return place
+        value = values_of(value_in(self._frame, given))
+        return np.empty(value.shape, value.dtype)
+
+
+class Gradients:
+    """Gradients of Variables while a way back is gone.
+
+    Parameters
+    ----------
+    needed : set of Variable
+        Those whose gradient leads somewhere.
+    places : dict, optional
+        Arrays in which the gradient of a Variable is to be written.
+    """
+
+    __slots__ = ("found", "needed", "own", "places")
+
+    def __init__(self, needed: set[Variable], places: dict[Variable, Array] | None = None) -> None:
+        self.needed = needed
+        self.places = {} if places is None else places
+        self.found: dict[Variable, Any] = {}  # ndarrays, SparseTensors, or dicts for the elements of arrays
+        self.own: set[Variable] = set()  # those whose sum nobody else holds
+
+    def add(self, variable: Variable, gradient: Any) -> None:
+        """Add to the gradient of a Variable."""
+        known = self.found.get(variable)
+        if known is None:
+            self.found[variable] = gradient
+        elif variable in self.own and type(known) is np.ndarray and type(gradient) is np.ndarray:
+            known += gradient
+        elif type(known) is dict:
+            for index, one in gradient.items():
+                known[index] = known[index] + one if index in known else one
+        else:
+            self.found[variable] = known + gradient
+            self.own.add(variable)
+
+    def take(self, variable: Variable) -> Any:
+        """Give the gradient of a Variable, and forget it."""
+        self.own.discard(variable)
+        return self.found.pop(variable, None)
+
+    def step_back(self, operator: Operator, frame: Frame) -> None:
+        """Go back through one operator: from the gradients of its results to those of its inputs."""
+        cotangents = [self.take(out) for out in operator.outputs]
+        if all(cotangent is None for cotangent in cotangents):
+            return
+        op = operator.op
+        if op._backward is None:
+            raise GraphError(f"{op.__name__}: has no gradient")
+        found = op._backward(Saved(operator, frame, self), *cotangents)
+        for name, gradient in zip(op.roles, found, strict=True):
+            if gradient is None:
+                continue
+            given = operator.arguments[name]
+            pairs = zip(given, gradient, strict=True) if isinstance(given, list) else [(given, gradient)]
+            for x, one in pairs:
+                if one is not None and isinstance(x, Variable) and x in self.needed:
+                    self.add(x, fitting(one, frame[x]))
+
+
+def values_of(value: Any) -> Array:
+    """Give the array in which the numbers of a tensor are."""
+    return value.values if isinstance(value, (LoDTensor, DenseTensor)) else np.asarray(value)
+
+
+def fitting(gradient: Any, value: Any) -> Any:
+    """Give a gradient the dtype of the value that it belongs to, in contiguous memory."""
+    if isinstance(gradient, dict) or hasattr(gradient, "to_dense"):
+        return gradient
+    values = values_of(value)
+    if type(gradient) is np.ndarray and gradient.dtype == values.dtype and gradient.flags.c_contiguous:
+        return gradient
+    return np.require(gradient, values.dtype, ["C"])
+
+
+def differentiable(value: Any) -> bool:
+    """Tell whether there are gradients with respect to a value."""
+    if isinstance(value, TensorArray):
+        return True
+    if not isinstance(value, (Tensor, np.generic, float, complex)):
+        return False
+    return np.dtype(value.dtype if hasattr(value, "dtype") else float).kind in "fc"
+
+
+def path(
+    ops: Iterable[Any], wanted: Iterable[Variable], kept: Callable[[Variable], bool]
+) -> tuple[set[Variable], list[Any]]:
+    """Find what lies on the way from the wanted Variables: the Variables that need a gradient, and the operators.
+
+    Parameters
+    ----------
+    ops : list of Operator
+        In the order in which they ran.
+    wanted : list of Variable
+    kept : callable
+        Tells whether a Variable can have a gradient.
+    """
+    needed = set(wanted)
+    way = []
+    for operator in ops:
+        if operator.op.gradient and any(x in needed for x in operator.inputs):
+            outputs = [out for out in operator.outputs if kept(out)]
+            if outputs:
+                needed.update(outputs)
+                way.append(operator)
+    return needed, way
+
+
+class Pullback:
+    """From cotangents of the results to gradients of the inputs; may be called any number of times."""
+
+    __slots__ = ("_block", "_inputs", "_needed", "_result", "_way")
+
+    def __init__(self, block: Block, inputs: tuple[Any, ...], result: Any) -> None:
+        self._block, self._inputs, self._result = block, inputs, result
+        wanted = [x for x in leaves(inputs) if isinstance(x, Variable) and differentiable(x._value)]
+        self._needed, self._way = path(block.ops, wanted, lambda out: differentiable(out._value))
+
+    def __call__(self, *cotangents: Any, out: Any = None) -> tuple[Any, ...]:
+        """Give the gradients.
+
+        Parameters
+        ----------
+        *cotangents : tensor or None
+            One a result, as the function returned them: of its shape, an equal LoD or none; None is zero.
+        out : tuple, optional
+            One entry an input: an ndarray in which its gradient is written, or None.
+
+        Returns
+        -------
+        tuple
+            One entry an input, of its type; None for integers.
+        """
+        gradients = Gradients(self._needed)
+        several = isinstance(self._result, (list, tuple)) and not (len(cotangents) == 1 != len(self._result))
+        result = list(self._result) if several else [self._result]
+        if len(cotangents) != len(result):
+            raise ValueError(f"pullback: cotangents: are {len(cotangents)}; the function gave {len(result)}")
+        for j, (one, cotangent) in enumerate(zip(result, cotangents, strict=True)):
+            begin = functools.partial(self._begin, gradients, f"pullback: cotangents[{j}]")
+            map_leaves_of_two(begin, one, cotangent, f"pullback: cotangents[{j}]")
+        self._place(gradients, out)
+        frame = self._block.frame
+        for operator in reversed(self._way):
+            gradients.step_back(operator, frame)
+        outs = [None] * len(self._inputs) if out is None else out
+        return tuple(
+            map_leaves(functools.partial(self._given, gradients, place), x)
+            for x, place in zip(self._inputs, outs, strict=True)
+        )
+
+    def _begin(self, gradients: Gradients, name: str, x: Any, cotangent: Any) -> None:
+        """Take in the cotangent of one result."""
+        if isinstance(x, Variable):
+            made = checked_cotangent(name, x._value, cotangent)
+            if x in self._needed and made is not None:
+                gradients.add(x, made)
+
+    def _place(self, gradients: Gradients, out: Any) -> None:
+        """Check the arrays that the caller gives for gradients."""
+        if out is None:
+            return
+        if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
+            raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
+        given = [
+            values_of(x._value)
+            for x in leaves(self._inputs)
+            if isinstance(x, Variable) and isinstance(x._value, Tensor)
+        ]
+        given += [d for d in gradients.found.values() if isinstance(d, np.ndarray)]
+        for j, (x, place) in enumerate(zip(self._inputs, out, strict=True)):
+            if place is None:
+                continue
+            if not isinstance(x, Variable) or x not in self._needed:
+                raise DTypeError(f"pullback: out[{j}]: the input has no gradient of its own")
+            values = values_of(x._value)
+            check_out(f"pullback: out[{j}]", place, values.shape, values.dtype, *given)
+            given.append(place)
+            gradients.places[x] = place
+
+    def _given(self, gradients: Gradients, place: Array | None, x: Any) -> Any:
+        """Give the gradient of an input its type."""
+        if not isinstance(x, Variable) or x not in self._needed:
+            return None
+        return of_type(x._value, gradients.found.get(x), place)
+
+
+def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
+    """Make of a gradient a tensor of the type of a value, zeros if there is none."""
+    if isinstance(value, TensorArray):
+        steps = TensorArray(value.size())
+        for index, one in (gradient or {}).items():
+            element = value._element("read", index)
+            steps.write(index, of_type(element, one))
+        return steps
+    if hasattr(gradient, "to_dense") and place is not None:
+        gradient = gradient.to_dense()
+    if hasattr(gradient, "to_dense"):
+        return gradient
+    values = values_of(value)
+    if gradient is None:
+        gradient = np.zeros(values.shape, values.dtype) if place is None else place
+        gradient[...] = 0
+    elif place is not None and gradient is not place:
+        place[...] = gradient
+        gradient = place
+    if isinstance(value, LoDTensor):
+        return tensor_core.new_tensor(gradient, value.lod)
+    return gradient
+
+
+def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
+    """Turn a cotangent into an array of the shape and dtype of the values of a result.
+
+    Raises
+    ------
+    LoDError, ShapeError, DTypeError
+        If it has another structure, another shape, or no real numbers.
+    """
+    if cotangent is None or not differentiable(value):
+        return None
+    if isinstance(value, TensorArray):
+        return {
+            index: checked_cotangent(f"{where}[{index}]", value._element("read", index), one)
+            for index, one in enumerate(cotangent)
+            if one is not None
+        }
+    if isinstance(cotangent, Variable):
+        raise GraphError(f"{where}: is a Variable; gradients of gradients are not supported")
+    values = values_of(value)
+    if isinstance(cotangent, LoDTensor):
+        if not isinstance(value, LoDTensor):
+            raise LoDError(f"{where}: has levels; the result has none")
+        if cotangent.lod != value.lod:
+            raise LoDError(f"{where}: has another LoD than the result")
+    if hasattr(cotangent, "to_dense"):
+        cotangent = cotangent.to_dense()
+    made = values_of(cotangent)
+    if made.dtype.kind not in "biuf" and not (made.dtype.kind == "c" and values.dtype.kind == "c"):
+        raise DTypeError(f"{where}: has dtype {made.dtype}; {values.dtype} is needed")
+    if made.shape != values.shape:
+        raise ShapeError(f"{where}: has shape {made.shape}; the result has {values.shape}")
+    return np.ascontiguousarray(made, values.dtype).reshape(values.shape)
+
+
+def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
+    """Run a function, and give the way back: from cotangents of its results to gradients of its inputs.
+
+    Parameters
+    ----------
+    f : callable
+        Of operators, with any Python control flow.
+    *inputs : tensor, or lists, tuples and dicts of tensors
+
+    Returns
+    -------
+    outputs
+        As f returns them.
+    pullback : callable
+        `pullback(*cotangents, out=None)` gives a tuple, one entry an input: zeros where there is no path, None for
+        integers.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 2.0], [], [3.0]])
+    >>> y, pullback = lodcore.vjp(lambda x: lodcore.ops.sum(lodcore.mul(x, x)), x)
+    >>> float(y)
+    14.0
+    >>> pullback(1.0)
+    (LoDTensor(3 sequences of lengths 0..2, float64: [[2., 4.], [], [6.]]),)
+    """
+    block = Block()
+    variables = tuple(map_leaves(lambda x: _valued("vjp", x, block), one) for one in inputs)
+    if open_block() is None:
+        result = f(*variables)
+    else:
+        with recording(None):
+            result = f(*variables)
+    settled = map_leaves(lambda x: block.output(x), result)
+    outputs = map_leaves(lambda x: x._value if isinstance(x, Variable) else x, settled)
+    block.close()
+    return outputs, Pullback(block, variables, settled)
+
+
+def _valued(where: str, x: Any, block: Block) -> Any:
+    """Make a Variable of a tensor or number; everything else stays."""
+    if isinstance(x, Variable):
+        raise GraphError(f"{where}: Variable {x.name}: is recorded already; gradients of gradients are not supported")
+    if isinstance(x, (bool, int, float, complex, np.generic)):
+        x = np.asarray(x)
+    if isinstance(x, np.ndarray) and x.dtype.hasobject:
+        raise DTypeError(f"{where}: an input has dtype {x.dtype}; Python objects have no fixed size")
+    if not isinstance(x, (Tensor, TensorArray)):
+        return x
+    made = new_variable(None, x._snapshot() if isinstance(x, TensorArray) else x, None, block)
+    block.frame[made] = made._value
+    return made
+
+
+def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., tuple[Any, Any]]:
+    """Make the function that gives a number and its gradient.
+
+    Parameters
+    ----------
+    f : callable
+        Gives one real number.
+    argnums : int or tuple of int
+        With respect to which arguments.
+
+    Returns
+    -------
+    callable
+        Of the same arguments; gives the number, and the gradient (a tuple, if argnums is one).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> value, slope = lodcore.value_and_grad(lambda w: lodcore.ops.sum(lodcore.mul(w, w)))(np.array([1.0, 2.0]))
+    >>> float(value), slope
+    (5.0, array([2., 4.]))
+    """
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def with_gradient(*args: Any) -> tuple[Any, Any]:
+        for number in numbers:
+            if not -len(args) <= number < len(args):
+                raise IndexError(f"value_and_grad: argnums: is {number}; there are {len(args)} arguments")
+        places = [number % len(args) for number in numbers]
+
+        def of_chosen(*chosen: Any) -> Any:
+            every = list(args)
+            for place, x in zip(places, chosen, strict=True):
+                every[place] = x
+            return f(*every)
+
+        value, pullback = vjp(of_chosen, *[args[place] for place in places])
+        if isinstance(value, (list, tuple, dict)) or np.size(values_of(value)) != 1:
+            raise ShapeError(f"value_and_grad: f: gave {_described(value)}; one number is needed")
+        if not differentiable(value):
+            raise DTypeError(f"value_and_grad: f: gave dtype {values_of(value).dtype}; a real number is needed")
+        slopes = pullback(np.ones(values_of(value).shape))
+        return value, slopes if isinstance(argnums, tuple) else slopes[0]
+
+    return with_gradient
+
+
+def _described(value: Any) -> str:
+    return f"shape {values_of(value).shape}" if isinstance(value, Tensor) else type(value).__name__
+
+
+def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, step: float | None = None) -> None:
+    """Compare the gradients of a function with its measured slopes, entry by entry.
+
+    Parameters
+    ----------
+    f : callable
+        Of operators.
+    *inputs : tensor, or lists, tuples and dicts of tensors
+        float64, if the slopes are to be good.
+    rtol : float, default 1e-5; 1e-2 with float32
+        Largest difference, relative to the larger of 1 and the largest gradient of the input.
+    step : float, default 1e-6; 1e-2 with float32
+        Of the central difference.
+
+    Raises
+    ------
+    AssertionError
+        Naming the worst entry, its gradient and its slope.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> lodcore.grad_check(lambda x: lodcore.ops.tanh(x), np.array([0.5, -1.0]))
+    """
+    floats = [x for x in leaves(inputs) if differentiable(x) and not isinstance(x, TensorArray)]
+    coarse = any(values_of(x).dtype.itemsize < 8 for x in floats)
+    rtol = (1e-2 if coarse else 1e-5) if rtol is None else rtol
+    step = (1e-2 if coarse else 1e-6) if step is None else step
+    random = np.random.default_rng(0)
+    outputs, pullback = vjp(f, *inputs)
+    weights = [
+        random.standard_normal(values_of(y).shape) if differentiable(y) and not isinstance(y, TensorArray) else None
+        for y in leaves(outputs)
+    ]
+    rest = iter(weights)
+    cotangents = map_leaves(lambda y: next(rest), outputs)
+    gradients = (
+        pullback(*cotangents) if isinstance(outputs, (list, tuple)) and len(outputs) != 1 else pullback(cotangents)
+    )
+    found = [g for g in leaves(gradients) if g is not None]
+    if len(found) != len(floats):
+        raise AssertionError(f"grad_check: {len(found)} gradients for {len(floats)} inputs of real numbers")
+
+    def weighted(at: int, values: Array) -> float:
+        count = -1
+
+        def changed(x: Any) -> Any:
+            nonlocal count
+            if not differentiable(x) or isinstance(x, TensorArray):
+                return x
+            count += 1
+            if count != at:
+                return x
+            return tensor_core.new_tensor(values, x.lod) if isinstance(x, LoDTensor) else values
+
+        results = leaves(vjp(f, *map_leaves(changed, list(inputs)))[0])
+        terms = [
+            float(np.sum(np.asarray(values_of(y), np.float64) * w))
+            for y, w in zip(results, weights, strict=True)
+            if w is not None
+        ]
+        return sum(terms)
+
+    for at, (x, gradient) in enumerate(zip(floats, found, strict=True)):
+        values = values_of(x)
+        dense = values_of(gradient.to_dense() if hasattr(gradient, "to_dense") else gradient)
+        scale = max(1.0, float(np.max(np.abs(dense), initial=0)))
+        worst, measured = 0.0, 0.0
+        where: tuple[int, ...] = ()
+        for place in _some_places(values.shape, random):
+            moved = []
+            for sign in (1, -1):
+                near = np.array(values)
+                near[place] += sign * step
+                moved.append((float(near[place]), weighted(at, near)))
+            slope = (moved[0][1] - moved[1][1]) / (moved[0][0] - moved[1][0])
+            wrong = abs(slope - float(dense[place]))
+            if not wrong <= worst:
+                worst, where, measured = wrong, place, slope
+        if not worst <= rtol * scale:
+            raise AssertionError(
+                f"grad_check: input {at} at {where}: gradient {float(dense[where])}, slope {measured}, "
+                f"difference {worst} above {rtol * scale}"
+            )
+
+
+def _some_places(shape: tuple[int, ...], random: np.random.Generator, most: int = 500) -> list[tuple[int, ...]]:
+    """List the places of an array, or some of them if there are many."""
+    size = int(np.prod(shape))
+    chosen = np.arange(size) if size <= most else random.choice(size, most, replace=False)
+    return [tuple(map(int, np.unravel_index(one, shape))) for one in chosen]

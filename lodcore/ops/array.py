@@ -1,0 +1,456 @@
+"""The operators of TensorArray. Where they are recorded an array is a value: a write makes its next version.
+
+The gradient of an array is a dict: for each element that has one, its number and the gradient of its values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, kernels, tensor_array, tensor_core
+from lodcore.indices_map import IndicesMap
+from lodcore.ops.common import Array, rows_of
+from lodcore.registry import Dense, Nested, Op, Spec, Steps, op
+from lodcore.tensor import LoDTensor
+from lodcore.tensor_array import TensorArray
+
+__all__ = [
+    "tensor_array_concat",
+    "tensor_array_pack",
+    "tensor_array_read",
+    "tensor_array_size",
+    "tensor_array_sizes",
+    "tensor_array_stack",
+    "tensor_array_unpack",
+    "tensor_array_unstack",
+    "tensor_array_write",
+]
+
+
+def _plain(method: Any) -> Any:
+    """Give the method that computes, whether or not a Block is open."""
+    return getattr(method, "__func__", method).__wrapped__
+
+
+def element_spec(ta: Spec) -> Spec:
+    """Describe an element of an array."""
+    if ta.dtype.kind == "V" and not ta.shape:
+        return ta._replace(kind=object)
+    return ta._replace(kind=LoDTensor if ta.num_levels else np.ndarray)
+
+
+@op(lod="own", writes="ta")
+def tensor_array_write(ta: Steps, index: Dense, x: Nested, data_shared: bool = True) -> Any:
+    """Write an element of an array.
+
+    Parameters
+    ----------
+    ta : TensorArray
+    index : int
+        An integer, or an array of one.
+    x : array_like or LoDTensor
+    data_shared : bool, default True
+        Keep x itself, so that memory is shared, or a copy.
+
+    Returns
+    -------
+    TensorArray
+        The array that was given.
+
+    Raises
+    ------
+    IndexError
+        If the index is negative, or past the end of an array that does not grow.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.tensor_array_write(lodcore.TensorArray(), 0, [1, 2])
+    TensorArray(1 element)
+    """
+    _plain(TensorArray.write)(ta, index, x, data_shared)
+    return ta
+
+
+@tensor_array_write.infer
+def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
+    if not isinstance(x, Spec):
+        return ta
+    known = element_spec(ta)
+    shape = tuple([None, *x.shape[1:]]) if x.shape else ()
+    return Spec(shape, x.dtype, x.num_levels, TensorArray) if known.kind is object else ta
+
+
+@tensor_array_write.backward
+def _(saved: Any, d: dict[int, Any]) -> tuple[Any, None, Any]:
+    return d, None, d.pop(int(np.asarray(saved.index).item()), None)
+
+
+@op(lod="own")
+def tensor_array_read(ta: Steps, index: Dense) -> Any:
+    """Read an element of an array.
+
+    Parameters
+    ----------
+    ta : TensorArray
+    index : int
+        An integer, or an array of one.
+
+    Returns
+    -------
+    ndarray or LoDTensor
+
+    Raises
+    ------
+    IndexError
+        If the index is negative, past the end, or that of a hole.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.tensor_array_read(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]), 1)
+    array([3, 4])
+    """
+    return _plain(TensorArray.read)(ta, index)
+
+
+@tensor_array_read.infer
+def _(ta: Spec, index: Any) -> Spec:
+    return element_spec(ta)
+
+
+@tensor_array_read.backward
+def _(saved: Any, d: Array) -> tuple[Any, None]:
+    return {int(np.asarray(saved.index).item()): d}, None
+
+
+@op(lod="none", gradient=False)
+def tensor_array_size(ta: Steps) -> Any:
+    """Give the number of elements of an array, holes included.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.tensor_array_size(lodcore.TensorArray(3))
+    3
+    """
+    return ta._size
+
+
+@tensor_array_size.infer
+def _(ta: Spec) -> Spec:
+    return Spec((), np.dtype(np.int64), 0)
+
+
+@op(lod="none", gradient=False)
+def tensor_array_sizes(ta: Steps, axis: int = 0) -> Any:
+    """Give the length of each element along an axis: an ndarray of int64.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.tensor_array_sizes(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
+    array([2, 2])
+    """
+    return _plain(TensorArray.sizes)(ta, axis)
+
+
+@tensor_array_sizes.infer
+def _(ta: Spec, axis: int) -> Spec:
+    return Spec((None,), np.dtype(np.int64), 0)
+
+
+# -- all together --------------------------------------------------------------------------------------------------
+
+
+@op(lod="own")
+def tensor_array_stack(ta: Steps, axis: int = 0) -> Any:
+    """Put the elements of an array behind each other along a new axis.
+
+    Parameters
+    ----------
+    ta : TensorArray
+    axis : int
+        Of the result. For LoDTensors, 0 makes a new outermost level, one sequence an element.
+
+    Returns
+    -------
+    ndarray or LoDTensor
+
+    Raises
+    ------
+    IndexError
+        At a hole.
+    ShapeError, LoDError
+        Naming the element that differs from the first.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.tensor_array_stack(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
+    array([[1, 2],
+           [3, 4]])
+    """
+    return _plain(TensorArray.stack)(ta, axis)
+
+
+def _saving_sizes(made: Op, method: Any) -> None:
+    """Let an operator that joins elements save their rows."""
+
+    @made.saving
+    def _(ta: Any, axis: int = 0) -> Any:
+        joined = _plain(method)(ta, axis)
+        values = [rows_of(element) for element in ta._elements("stack")]
+        return joined, [value.shape for value in values]
+
+
+_saving_sizes(tensor_array_stack, TensorArray.stack)
+
+
+@tensor_array_stack.infer
+def _(ta: Spec, axis: int) -> Spec:
+    one = element_spec(ta)
+    if one.kind is object:
+        return one
+    if one.num_levels:
+        return one._replace(num_levels=one.num_levels + (axis == 0))
+    at = axis % (len(one.shape) + 1)
+    return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
+
+
+@tensor_array_stack.backward
+def _(saved: Any, d: Array) -> tuple[Any]:
+    shapes, axis = saved.hidden, saved.axis
+    if isinstance(saved.out, LoDTensor) and axis == 0:
+        return (_cut(d, [shape[0] for shape in shapes]),)
+    return (dict(enumerate(np.moveaxis(d, axis, 0))),)
+
+
+def _cut(d: Array, sizes: list[int]) -> dict[int, Array]:
+    """Cut rows into pieces of given sizes."""
+    pieces, start = {}, 0
+    for index, size in enumerate(sizes):
+        pieces[index] = d[start : start + size]
+        start += size
+    return pieces
+
+
+@op(lod="own")
+def tensor_array_concat(ta: Steps, axis: int = 0) -> Any:
+    """Put the elements of an array behind each other along an axis that they have.
+
+    Parameters
+    ----------
+    ta : TensorArray
+    axis : int
+        Of the values. 0 puts batches behind each other; another axis needs equal structures.
+
+    Returns
+    -------
+    ndarray or LoDTensor
+
+    Raises
+    ------
+    IndexError
+        At a hole.
+    ShapeError, LoDError
+        Naming the element that differs from the first.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.tensor_array_concat(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
+    array([1, 2, 3, 4])
+    """
+    return _plain(TensorArray.concat)(ta, axis)
+
+
+_saving_sizes(tensor_array_concat, TensorArray.concat)
+
+
+@tensor_array_concat.infer
+def _(ta: Spec, axis: int) -> Spec:
+    one = element_spec(ta)
+    if one.kind is object or not one.shape:
+        return one
+    at = axis % len(one.shape)
+    return one._replace(shape=(*one.shape[:at], None, *one.shape[at + 1 :]))
+
+
+@tensor_array_concat.backward
+def _(saved: Any, d: Array) -> tuple[Any]:
+    axis = saved.axis % d.ndim
+    sizes = [shape[axis] for shape in saved.hidden]
+    if axis == 0:
+        return (_cut(d, sizes),)
+    return ({index: np.moveaxis(piece, 0, axis) for index, piece in _cut(np.moveaxis(d, axis, 0), sizes).items()},)
+
+
+@op(lod="own")
+def tensor_array_unstack(x: Nested, axis: int = 0) -> Any:
+    """Cut a tensor along an axis.
+
+    Parameters
+    ----------
+    x : array_like or LoDTensor
+    axis : int
+        Only 0 for a LoDTensor, whose elements are its outermost sequences.
+
+    Returns
+    -------
+    TensorArray
+        Of read-only views.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> lodcore.tensor_array_unstack(np.zeros((2, 3)), 1)
+    TensorArray(3 elements)
+    """
+    return _plain(TensorArray.unstack)(TensorArray, x, axis)
+
+
+@tensor_array_unstack.infer
+def _(x: Spec, axis: int) -> Spec:
+    if x.num_levels:
+        return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
+    at = axis % len(x.shape)
+    return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
+
+
+@tensor_array_unstack.backward
+def _(saved: Any, d: dict[int, Array]) -> tuple[Any]:
+    d_x = saved.new("x")
+    d_x[...] = 0
+    if isinstance(saved.x, LoDTensor):
+        bounds = saved.x.lod.row_offsets(0)
+        for index, one in d.items():
+            d_x[bounds[index] : bounds[index + 1]] = one
+    else:
+        by_step = np.moveaxis(d_x, saved.axis, 0)
+        for index, one in d.items():
+            by_step[index] = one
+    return (d_x,)
+
+
+# -- sequences to steps and back -----------------------------------------------------------------------------------
+
+
+@op(lod="own", results=2)
+def tensor_array_unpack(x: Nested, level: int, sort_by_length: bool = True) -> Any:
+    """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    level : int
+    sort_by_length : bool, default True
+        Within each step the longest sequence comes first, equal lengths in their order; otherwise all sequences
+        keep their order.
+
+    Returns
+    -------
+    steps : TensorArray
+    indices_map : IndicesMap
+        What `tensor_array_pack` needs to bring steps back.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> steps, indices_map = lodcore.tensor_array_unpack([[1, 2], [], [3, 4, 5]], 0)
+    >>> list(steps)
+    [array([3, 1]), array([4, 2]), array([5])]
+    """
+    return _plain(TensorArray.unpack)(TensorArray, x, level, sort_by_length)
+
+
+@tensor_array_unpack.saving
+def _(x: Any, level: int, sort_by_length: bool = True) -> Any:
+    steps, indices_map = _plain(TensorArray.unpack)(TensorArray, x, level, sort_by_length)
+    return (steps, indices_map), steps._source
+
+
+@tensor_array_unpack.infer
+def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
+    k = level % x.num_levels
+    return (
+        x._replace(num_levels=x.num_levels - k - 1, kind=TensorArray),
+        Spec((None,), np.dtype(np.int32), 0, IndicesMap),
+    )
+
+
+@tensor_array_unpack.backward
+def _(saved: Any, d: dict[int, Array], _: Any) -> tuple[Any]:
+    by_step, indices_map = saved.hidden, saved.out[1]
+    bounds = by_step.lod.row_offsets(0).tolist()
+    buffer = np.empty(by_step.values.shape, by_step.values.dtype)
+    for index in range(len(bounds) - 1):
+        buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
+    steps = TensorArray._over(tensor_core.new_tensor(buffer, by_step.lod))
+    return (_plain(TensorArray.pack)(steps, indices_map.level, indices_map, saved.new("x")).values,)
+
+
+@op(lod="own")
+def tensor_array_pack(ta: Steps, level: int, indices_map: Dense) -> Any:
+    """Bring steps back into sequences: the inverse of `tensor_array_unpack`.
+
+    Parameters
+    ----------
+    ta : TensorArray
+    level : int
+        The level that was unpacked.
+    indices_map : IndicesMap
+
+    Returns
+    -------
+    LoDTensor
+
+    Raises
+    ------
+    LoDError
+        If the level or the sizes of the steps are not the map's.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> steps, indices_map = lodcore.tensor_array_unpack([[1, 2], [], [3, 4, 5]], 0)
+    >>> lodcore.tensor_array_pack(steps, 0, indices_map)
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
+    """
+    return _plain(TensorArray.pack)(ta, level, indices_map)
+
+
+@tensor_array_pack.saving
+def _(ta: Any, level: int, indices_map: Any) -> Any:
+    packed = _plain(TensorArray.pack)(ta, level, indices_map)
+    return packed, [len(rows_of(element)) for element in ta._elements("pack")]
+
+
+@tensor_array_pack.infer
+def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
+    one = element_spec(ta)
+    if one.kind is object or level < 0:
+        return one._replace(kind=object)
+    return one._replace(num_levels=one.num_levels + level + 1, kind=LoDTensor)
+
+
+@tensor_array_pack.backward
+def _(saved: Any, d: Array) -> tuple[Any, None]:
+    packed, indices_map = saved.out, saved.indices_map
+    k, lod = indices_map.level, indices_map.lod
+    d_x = tensor_core.new_tensor(d, packed.lod)
+    if packed.num_levels == k + 1:
+        rows = np.empty_like(d)
+        kernels.rank.unpack_rows(
+            buffers.as_bytes(d), lod._view(k), indices_map._order, indices_map._steps, buffers.as_bytes(rows)
+        )
+    else:
+        rows = d_x._gather("tensor_array_pack", k + 1, indices_map.values).values
+    return _cut(rows, saved.hidden), None
+
+
+for _name in ("write", "read", "size", "sizes", "stack", "concat", "unstack", "unpack", "pack"):
+    tensor_array.RECORDED[_name] = globals()[f"tensor_array_{_name}"]

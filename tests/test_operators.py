@@ -1,0 +1,216 @@
+"""What holds for every operator: eager is what the oracle says, recorded is eager, rules tell the truth."""
+
+import doctest
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodcore import LoDTensor, grad_check, vjp
+from lodcore.graph.autodiff import differentiable, values_of
+from lodcore.registry import OPS, Spec, spec_of
+from tests.samples import SAMPLES
+from tests.test_errors import assert_refused
+from tests.wrong_calls import things
+
+NAMES = sorted(SAMPLES)
+SMOOTH = sorted(name for name, samples in SAMPLES.items() if samples.smooth is not None)
+WITH_OUT = sorted(name for name in NAMES if OPS[name].takes_out)
+ERRORS = [(name, *row) for name in NAMES for row in SAMPLES[name].errors]
+#: Their elements are other tensors: tests of their own look at them (`test_tensor_array.py`, `graph/`).
+OF_ARRAYS = {name for name, op in OPS.items() if "Steps" in op.roles.values() or name.startswith("tensor_array")}
+
+
+def bits(x):
+    """Give all there is to see of a result."""
+    if isinstance(x, tuple) and not isinstance(x, Spec):
+        return tuple(map(bits, x))
+    if isinstance(x, LoDTensor):
+        return ("LoDTensor", x.lod, *bits(x.values))
+    if isinstance(x, (np.ndarray, np.generic)):
+        x = np.asarray(x)
+        return (x.dtype, x.shape, x.tobytes())
+    return repr(x)
+
+
+def numbers(x):
+    """Give a result as nested lists."""
+    if isinstance(x, tuple):
+        return tuple(map(numbers, x))
+    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic)) else x
+
+
+def assert_close(got, want, exact, tolerance):
+    """Compare nested lists of numbers: to the last bit, or about; nan equals nan."""
+    assert type(got) is type(want) or not isinstance(got, (list, tuple)), (got, want)
+    if isinstance(got, (list, tuple)):
+        assert len(got) == len(want), (got, want)
+        for one, other in zip(got, want, strict=True):
+            assert_close(one, other, exact, tolerance)
+    elif exact or isinstance(got, (bool, bytes, str)):
+        assert got == want or (got != got and want != want), (got, want)
+    else:
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def tolerance_of(result):
+    """Tell how far a result may be from what is computed in Python's floats."""
+    found = result if isinstance(result, tuple) else (result,)
+    sizes = [x.dtype.itemsize for x in found if hasattr(x, "dtype") and np.dtype(x.dtype).kind == "f"]
+    return {2: 2e-2, 4: 2e-5}.get(min(sizes, default=8), 1e-11)
+
+
+def with_variables(call, replace):
+    """Give the arguments of a call with something in place of each tensor."""
+
+    def change(x):
+        if isinstance(x, (LoDTensor, np.ndarray)):
+            return replace(x)
+        return [change(one) for one in x] if isinstance(x, list) and any(isinstance(o, LoDTensor) for o in x) else x
+
+    return [change(x) for x in call.args], {name: change(x) for name, x in call.kwargs.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_eager_is_what_the_oracle_says(name, data):
+    samples = SAMPLES[name]
+    call = data.draw(samples.calls)
+    result = OPS[name](*call.args, **call.kwargs)
+    wanted = samples.expected(OPS[name].bind(call.args, call.kwargs))
+    assert_close(numbers(result), wanted, samples.exact, tolerance_of(result))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_recorded_is_eager(name, data):
+    call = data.draw(SAMPLES[name].calls)
+    eager = OPS[name](*call.args, **call.kwargs)
+    tensors = []
+
+    def collect(x):
+        tensors.append(x)
+        return len(tensors) - 1
+
+    with_variables(call, collect)
+
+    def run(*variables):
+        rest = iter(variables)
+        args, kwargs = with_variables(call, lambda x: next(rest))
+        return OPS[name](*args, **kwargs)
+
+    recorded, pullback = vjp(run, *tensors)
+    assert bits(recorded) == bits(eager)
+    if not tensors:
+        return
+    zeros = pullback(*([None] * len(eager) if isinstance(eager, tuple) else [None]))
+    for x, gradient in zip(tensors, zeros, strict=True):
+        if not differentiable(x):
+            assert gradient is None
+        else:
+            assert type(gradient) is type(x)
+            assert bits(gradient)[:-1] == bits(x)[:-1]
+            assert not values_of(gradient).any()
+
+
+def fits(spec, truth):
+    """Tell whether a Spec that was inferred describes a result: None stands for any size."""
+    return (
+        spec.num_levels == truth.num_levels
+        and spec.dtype == truth.dtype
+        and spec.kind is truth.kind
+        and len(spec.shape) == len(truth.shape)
+        and all(a is None or b is None or a == b for a, b in zip(spec.shape, truth.shape, strict=True))
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_infer_tells_the_truth(name, data):
+    call = data.draw(SAMPLES[name].calls)
+    result = OPS[name](*call.args, **call.kwargs)
+    arguments = OPS[name].bind(call.args, call.kwargs)
+    for role in OPS[name].roles:
+        given_tensor = OPS[name].constant(role, arguments[role])
+        several = isinstance(given_tensor, list)
+        every = given_tensor if several else [given_tensor]
+        made = [spec_of(x) if isinstance(x, (LoDTensor, np.ndarray)) else x for x in every]
+        arguments[role] = made if several else made[0]
+    inferred = OPS[name].infer_arguments(arguments)
+    several = isinstance(result, tuple)
+    assert several == (not isinstance(inferred, Spec))
+    for spec, one in zip(inferred if several else [inferred], result if several else [result], strict=True):
+        assert fits(spec, spec_of(one)), f"{spec} for {spec_of(one)}"
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_gradients_are_slopes(name, data):
+    call = data.draw(SAMPLES[name].smooth)
+    floats = []
+    with_variables(call, lambda x: floats.append(x) if differentiable(x) else None)
+
+    def run(*variables):
+        rest = iter(variables)
+        args, kwargs = with_variables(call, lambda x: next(rest) if differentiable(x) else x)
+        return OPS[name](*args, **kwargs)
+
+    grad_check(run, *floats)
+    outputs, pullback = vjp(run, *floats)
+    ones = [np.ones_like(values_of(y)) if differentiable(y) else None for y in np_tuple(outputs)]
+    narrow = [of_dtype(x, np.float32) for x in floats]
+    _, narrow_pullback = vjp(run, *narrow)
+    for wide, slim, x in zip(pullback(*ones), narrow_pullback(*ones), narrow, strict=True):
+        assert dense(slim).dtype == np.float32
+        np.testing.assert_allclose(dense(wide), dense(slim), rtol=2e-4, atol=2e-4)
+        assert isinstance(x, LoDTensor) == isinstance(slim, LoDTensor)
+        assert not isinstance(x, LoDTensor) or slim.lod is x.lod
+
+
+def np_tuple(outputs):
+    return outputs if isinstance(outputs, tuple) else (outputs,)
+
+
+def dense(gradient):
+    return values_of(gradient.to_dense() if hasattr(gradient, "to_dense") else gradient)
+
+
+def of_dtype(x, dtype):
+    return LoDTensor(x.values.astype(dtype), x.lod) if isinstance(x, LoDTensor) else x.astype(dtype)
+
+
+@pytest.mark.parametrize("name", WITH_OUT)
+@given(data=st.data())
+def test_out_takes_the_same_bits(name, data):
+    call = data.draw(SAMPLES[name].calls)
+    result = OPS[name](*call.args, **call.kwargs)
+    first = result[0] if isinstance(result, tuple) else result
+    out = np.empty_like(values_of(first))
+    out.reshape(-1).view(np.uint8)[:] = 0xA5
+    again = OPS[name](*call.args, **call.kwargs, out=out)
+    assert bits(again) == bits(result)
+    first = again[0] if isinstance(again, tuple) else again
+    assert values_of(first) is out
+
+
+@pytest.mark.parametrize(("name", "call", "error", "says"), ERRORS, ids=lambda x: x if isinstance(x, str) else "")
+def test_wrong_calls(name, call, error, says):
+    assert_refused(call, things(), error, says)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", NAMES)
+def test_every_operator_is_complete(name):
+    op = OPS[name]
+    assert op._infer is not None, "has no rule of shapes"
+    assert op.gradient == op.differentiable, "a gradient is promised and there is none, or the other way round"
+    assert doctest.DocTestFinder().find(op.__wrapped__, name), "has no docstring"
+    if not name.endswith(("_of_all", "_of_values")):
+        assert any(case.examples for case in doctest.DocTestFinder().find(op.__wrapped__, name)), "has no example"
+    if name in OF_ARRAYS:
+        return
+    samples = SAMPLES[name]
+    assert (samples.smooth is not None) == op.gradient
+    assert samples.errors

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodcore import LoDTensor, grad_check, vjp
-from lodcore.graph.autodiff import differentiable, values_of
+from lodcore.graph.gradients import differentiable, values_of
 from lodcore.registry import OPS, Spec, spec_of
 from tests.samples import SAMPLES
 from tests.test_errors import assert_refused

@@ -1,7 +1,15 @@
 """Programs: Variables, Blocks of recorded operators, loops, and gradients through them."""
 
-from lodcore.graph.autodiff import grad_check, value_and_grad, vjp
+from lodcore.graph.arrays import ArrayVariable
+from lodcore.graph.autodiff import value_and_grad, vjp
 from lodcore.graph.block import Block, Operator
+from lodcore.graph.body import LoopVariable
+from lodcore.graph.executor import Executor
+from lodcore.graph.grad_check import grad_check
+from lodcore.graph.gradients import Context
+from lodcore.graph.program import Program, append_backward
+from lodcore.graph.scope import Scope
+from lodcore.graph.var_array import Slot, VarArray
 from lodcore.graph.variable import (
     Variable,
     data,
@@ -10,17 +18,30 @@ from lodcore.graph.variable import (
     register_inheritance,
     var_get_mutable,
 )
+from lodcore.graph.while_loop import WhileLoop, map_fn, while_loop
 
 __all__ = [
+    "ArrayVariable",
     "Block",
+    "Context",
+    "Executor",
+    "LoopVariable",
     "Operator",
+    "Program",
+    "Scope",
+    "Slot",
+    "VarArray",
     "Variable",
+    "WhileLoop",
+    "append_backward",
     "data",
     "grad_check",
     "is_inheritance_of",
+    "map_fn",
     "parameter",
     "register_inheritance",
     "value_and_grad",
     "var_get_mutable",
     "vjp",
+    "while_loop",
 ]

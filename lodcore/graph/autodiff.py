@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,174 +11,18 @@ import numpy as np
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.arrays import new_variable
-from lodcore.graph.block import Block, Frame, Operator, value_in
+from lodcore.graph.block import Block
+from lodcore.graph.gradients import Gradients, differentiable, path, values_of
 from lodcore.graph.trees import leaves, map_leaves, map_leaves_of_two
 from lodcore.graph.variable import Variable
 from lodcore.memory import check_out
 from lodcore.symbol import open_block, recording
-from lodcore.tensor import DenseTensor, LoDTensor, Tensor
+from lodcore.tensor import LoDTensor, Tensor
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["grad_check", "value_and_grad", "vjp"]
+__all__ = ["of_type", "value_and_grad", "vjp"]
 
 Array = np.ndarray[Any, Any]
-
-
-class Saved:
-    """What a backward rule sees of a call: every argument by its name, `out`, and `hidden`.
-
-    Parameters
-    ----------
-    operator : Operator
-    frame : dict
-        Values, and what operators saved.
-    gradients : Gradients
-        What is wanted, and where to write it.
-    """
-
-    __slots__ = ("_frame", "_gradients", "_operator")
-
-    def __init__(self, operator: Operator, frame: Frame, gradients: Gradients) -> None:
-        self._operator = operator
-        self._frame = frame
-        self._gradients = gradients
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return value_in(self._frame, self._operator.arguments[name])
-        except KeyError:
-            raise AttributeError(name) from None
-
-    @property
-    def out(self) -> Any:
-        """The result; a tuple, if there are several."""
-        outputs = self._operator.outputs
-        return self._frame[outputs[0]] if self._operator.single else tuple(self._frame[out] for out in outputs)
-
-    @property
-    def hidden(self) -> Any:
-        """What the saving variant of the operator gave besides."""
-        return self._frame.get(self._operator)
-
-    def needs(self, name: str) -> bool:
-        """Tell whether the gradient of an argument is wanted."""
-        given = self._operator.arguments[name]
-        needed = self._gradients.needed
-        return any(isinstance(x, Variable) and x in needed for x in (given if isinstance(given, list) else [given]))
-
-    def new(self, name: str) -> Array:
-        """Make an uninitialised array for the gradient of an argument: with the shape and dtype of its values."""
-        given = self._operator.arguments[name]
-        place: Array | None = self._gradients.places.pop(given, None) if isinstance(given, Variable) else None
-        if place is not None:
-            return place
-        value = values_of(value_in(self._frame, given))
-        return np.empty(value.shape, value.dtype)
-
-
-class Gradients:
-    """Gradients of Variables while a way back is gone.
-
-    Parameters
-    ----------
-    needed : set of Variable
-        Those whose gradient leads somewhere.
-    places : dict, optional
-        Arrays in which the gradient of a Variable is to be written.
-    """
-
-    __slots__ = ("found", "needed", "own", "places")
-
-    def __init__(self, needed: set[Variable], places: dict[Variable, Array] | None = None) -> None:
-        self.needed = needed
-        self.places = {} if places is None else places
-        self.found: dict[Variable, Any] = {}  # ndarrays, SparseTensors, or dicts for the elements of arrays
-        self.own: set[Variable] = set()  # those whose sum nobody else holds
-
-    def add(self, variable: Variable, gradient: Any) -> None:
-        """Add to the gradient of a Variable."""
-        known = self.found.get(variable)
-        if known is None:
-            self.found[variable] = gradient
-        elif variable in self.own and type(known) is np.ndarray and type(gradient) is np.ndarray:
-            known += gradient
-        elif type(known) is dict:
-            for index, one in gradient.items():
-                known[index] = known[index] + one if index in known else one
-        else:
-            self.found[variable] = known + gradient
-            self.own.add(variable)
-
-    def take(self, variable: Variable) -> Any:
-        """Give the gradient of a Variable, and forget it."""
-        self.own.discard(variable)
-        return self.found.pop(variable, None)
-
-    def step_back(self, operator: Operator, frame: Frame) -> None:
-        """Go back through one operator: from the gradients of its results to those of its inputs."""
-        cotangents = [self.take(out) for out in operator.outputs]
-        if all(cotangent is None for cotangent in cotangents):
-            return
-        op = operator.op
-        if op._backward is None:
-            raise GraphError(f"{op.__name__}: has no gradient")
-        found = op._backward(Saved(operator, frame, self), *cotangents)
-        for name, gradient in zip(op.roles, found, strict=True):
-            if gradient is None:
-                continue
-            given = operator.arguments[name]
-            pairs = zip(given, gradient, strict=True) if isinstance(given, list) else [(given, gradient)]
-            for x, one in pairs:
-                if one is not None and isinstance(x, Variable) and x in self.needed:
-                    self.add(x, fitting(one, frame[x]))
-
-
-def values_of(value: Any) -> Array:
-    """Give the array in which the numbers of a tensor are."""
-    return value.values if isinstance(value, (LoDTensor, DenseTensor)) else np.asarray(value)
-
-
-def fitting(gradient: Any, value: Any) -> Any:
-    """Give a gradient the dtype of the value that it belongs to, in contiguous memory."""
-    if isinstance(gradient, dict) or hasattr(gradient, "to_dense"):
-        return gradient
-    values = values_of(value)
-    if type(gradient) is np.ndarray and gradient.dtype == values.dtype and gradient.flags.c_contiguous:
-        return gradient
-    return np.require(gradient, values.dtype, ["C"])
-
-
-def differentiable(value: Any) -> bool:
-    """Tell whether there are gradients with respect to a value."""
-    if isinstance(value, TensorArray):
-        return True
-    if not isinstance(value, (Tensor, np.generic, float, complex)):
-        return False
-    return np.dtype(value.dtype if hasattr(value, "dtype") else float).kind in "fc"
-
-
-def path(
-    ops: Iterable[Any], wanted: Iterable[Variable], kept: Callable[[Variable], bool]
-) -> tuple[set[Variable], list[Any]]:
-    """Find what lies on the way from the wanted Variables: the Variables that need a gradient, and the operators.
-
-    Parameters
-    ----------
-    ops : list of Operator
-        In the order in which they ran.
-    wanted : list of Variable
-    kept : callable
-        Tells whether a Variable can have a gradient.
-    """
-    needed = set(wanted)
-    way = []
-    for operator in ops:
-        if operator.op.gradient and any(x in needed for x in operator.inputs):
-            outputs = [out for out in operator.outputs if kept(out)]
-            if outputs:
-                needed.update(outputs)
-                way.append(operator)
-    return needed, way
 
 
 class Pullback:
@@ -423,97 +267,3 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
 
 def _described(value: Any) -> str:
     return f"shape {values_of(value).shape}" if isinstance(value, Tensor) else type(value).__name__
-
-
-def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, step: float | None = None) -> None:
-    """Compare the gradients of a function with its measured slopes, entry by entry.
-
-    Parameters
-    ----------
-    f : callable
-        Of operators.
-    *inputs : tensor, or lists, tuples and dicts of tensors
-        float64, if the slopes are to be good.
-    rtol : float, default 1e-5; 1e-2 with float32
-        Largest difference, relative to the larger of 1 and the largest gradient of the input.
-    step : float, default 1e-6; 1e-2 with float32
-        Of the central difference.
-
-    Raises
-    ------
-    AssertionError
-        Naming the worst entry, its gradient and its slope.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import lodcore
-    >>> lodcore.grad_check(lambda x: lodcore.ops.tanh(x), np.array([0.5, -1.0]))
-    """
-    floats = [x for x in leaves(inputs) if differentiable(x) and not isinstance(x, TensorArray)]
-    coarse = any(values_of(x).dtype.itemsize < 8 for x in floats)
-    rtol = (1e-2 if coarse else 1e-5) if rtol is None else rtol
-    step = (1e-2 if coarse else 1e-6) if step is None else step
-    random = np.random.default_rng(0)
-    outputs, pullback = vjp(f, *inputs)
-    weights = [
-        random.standard_normal(values_of(y).shape) if differentiable(y) and not isinstance(y, TensorArray) else None
-        for y in leaves(outputs)
-    ]
-    rest = iter(weights)
-    cotangents = map_leaves(lambda y: next(rest), outputs)
-    gradients = (
-        pullback(*cotangents) if isinstance(outputs, (list, tuple)) and len(outputs) != 1 else pullback(cotangents)
-    )
-    found = [g for g in leaves(gradients) if g is not None]
-    if len(found) != len(floats):
-        raise AssertionError(f"grad_check: {len(found)} gradients for {len(floats)} inputs of real numbers")
-
-    def weighted(at: int, values: Array) -> float:
-        count = -1
-
-        def changed(x: Any) -> Any:
-            nonlocal count
-            if not differentiable(x) or isinstance(x, TensorArray):
-                return x
-            count += 1
-            if count != at:
-                return x
-            return tensor_core.new_tensor(values, x.lod) if isinstance(x, LoDTensor) else values
-
-        results = leaves(vjp(f, *map_leaves(changed, list(inputs)))[0])
-        terms = [
-            float(np.sum(np.asarray(values_of(y), np.float64) * w))
-            for y, w in zip(results, weights, strict=True)
-            if w is not None
-        ]
-        return sum(terms)
-
-    for at, (x, gradient) in enumerate(zip(floats, found, strict=True)):
-        values = values_of(x)
-        dense = values_of(gradient.to_dense() if hasattr(gradient, "to_dense") else gradient)
-        scale = max(1.0, float(np.max(np.abs(dense), initial=0)))
-        worst, measured = 0.0, 0.0
-        where: tuple[int, ...] = ()
-        for place in _some_places(values.shape, random):
-            moved = []
-            for sign in (1, -1):
-                near = np.array(values)
-                near[place] += sign * step
-                moved.append((float(near[place]), weighted(at, near)))
-            slope = (moved[0][1] - moved[1][1]) / (moved[0][0] - moved[1][0])
-            wrong = abs(slope - float(dense[place]))
-            if not wrong <= worst:
-                worst, where, measured = wrong, place, slope
-        if not worst <= rtol * scale:
-            raise AssertionError(
-                f"grad_check: input {at} at {where}: gradient {float(dense[where])}, slope {measured}, "
-                f"difference {worst} above {rtol * scale}"
-            )
-
-
-def _some_places(shape: tuple[int, ...], random: np.random.Generator, most: int = 500) -> list[tuple[int, ...]]:
-    """List the places of an array, or some of them if there are many."""
-    size = int(np.prod(shape))
-    chosen = np.arange(size) if size <= most else random.choice(size, most, replace=False)
-    return [tuple(map(int, np.unravel_index(one, shape))) for one in chosen]

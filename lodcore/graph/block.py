@@ -43,7 +43,7 @@ class Operator:
         self.arguments = arguments
         self.outputs = outputs
         self.single = single
-        self._calls: dict[bool, Callable[[Frame], Any]] = {}
+        self._calls: dict[bool, Callable[[Frame], None]] = {}
 
     @property
     def inputs(self) -> list[Variable]:
@@ -73,16 +73,33 @@ class Operator:
         keep : bool
             Save what the gradient needs.
         """
-        call = self._calls.get(keep)
-        if call is None:
-            call = self._calls[keep] = self._compiled(keep)
-        result = call(frame)
-        if keep and self.op._saving is not None:
-            result, frame[self] = result
-        if self.single:
-            frame[self.outputs[0]] = result
-        else:
-            frame.update(zip(self.outputs, result, strict=True))
+        self.runner(keep)(frame)
+
+    def runner(self, keep: bool) -> Callable[[Frame], None]:
+        """Give the function that computes from the values in a frame, and puts the results there."""
+        run = self._calls.get(keep)
+        if run is None:
+            run = self._calls[keep] = self._made_runner(keep)
+        return run
+
+    def _made_runner(self, keep: bool) -> Callable[[Frame], None]:
+        call, outputs, single = self._compiled(keep), self.outputs, self.single
+        saves = keep and self.op._saving is not None
+        out = outputs[0]
+
+        def store(frame: Frame) -> None:
+            result = call(frame)
+            if saves:
+                result, frame[self] = result
+            if single:
+                frame[out] = result
+            else:
+                frame.update(zip(outputs, result, strict=True))
+
+        def store_one(frame: Frame) -> None:
+            frame[out] = call(frame)
+
+        return store_one if single and not saves else store
 
     def _compiled(self, keep: bool) -> Callable[[Frame], Any]:
         """Make the function that fetches the arguments from a frame and computes."""
@@ -275,8 +292,8 @@ class Block:
 
     def input(self, op: Op, name: str, given: Any) -> Any:
         """Turn an argument that may be a tensor into a Variable of this Block, or a constant."""
-        if isinstance(given, Variable):
-            given = given.current()
+        if isinstance(given, Symbol):
+            given = given.current()  # type: ignore[attr-defined]
         if isinstance(given, Variable) or type(given) is TensorArray or (self.symbolic and isinstance(given, Tensor)):
             found = self.variable(given)
         elif isinstance(given, np.ndarray) and given.dtype.hasobject:
@@ -319,10 +336,17 @@ class Block:
         self.captures[id(given)] = (given, captured)
         return captured
 
+    def outer(self, given: Any) -> Any:
+        """Give the Variable of this Block for a Variable or tensor that an update or a break reads."""
+        if isinstance(given, Symbol):
+            given = given.current()  # type: ignore[attr-defined]
+        found = self.variable(given) if isinstance(given, (Variable, TensorArray)) else given
+        return self.versions.get(found, found) if isinstance(found, Variable) else found
+
     def output(self, x: Any) -> Any:
         """Give what a result of a recorded function stands for: the last version of an array, the end of a loop."""
-        if isinstance(x, Variable):
-            x = x.current()
+        if isinstance(x, Symbol):
+            x = x.current()  # type: ignore[attr-defined]
         if type(x) is TensorArray and id(x) in self.captures:
             x = self.captures[id(x)][1]
         return self.versions.get(x, x) if isinstance(x, Variable) else x

@@ -201,15 +201,15 @@ def spec_text(spec: Spec) -> str:
 
 def _settled(given: Any) -> Any:
     """Put what stands for a loop variable after its loop in its place."""
-    if type(given) is list and any(isinstance(x, Variable) for x in given):
+    if type(given) is list and any(isinstance(x, Symbol) for x in given):
         return [_settled(x) for x in given]
-    return given.current() if isinstance(given, Variable) else given
+    return given.current() if isinstance(given, Symbol) else given  # type: ignore[attr-defined]
 
 
 def _block_of(given: list[Any]) -> Block | None:
     """Find the Block of the first argument that has one."""
     for x in given:
-        block = _block_of(x) if type(x) is list and x and isinstance(x[0], Variable) else getattr(x, "block", None)
+        block = _block_of(x) if type(x) is list else x.block if isinstance(x, Variable) else None
         if block is not None:
             found: Block = block
             return found

@@ -1,0 +1,113 @@
+"""Gradients held against measured slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore import tensor_core
+from lodcore.graph.autodiff import vjp
+from lodcore.graph.gradients import differentiable, values_of
+from lodcore.graph.trees import leaves, map_leaves
+from lodcore.tensor import LoDTensor
+from lodcore.tensor_array import TensorArray
+
+__all__ = ["grad_check"]
+
+Array = np.ndarray[Any, Any]
+
+
+def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, step: float | None = None) -> None:
+    """Compare the gradients of a function with its measured slopes, entry by entry.
+
+    Parameters
+    ----------
+    f : callable
+        Of operators.
+    *inputs : tensor, or lists, tuples and dicts of tensors
+        float64, if the slopes are to be good.
+    rtol : float, default 1e-5; 1e-2 with float32
+        Largest difference, relative to the larger of 1 and the largest gradient of the input.
+    step : float, default 1e-6; 1e-2 with float32
+        Of the central difference.
+
+    Raises
+    ------
+    AssertionError
+        Naming the worst entry, its gradient and its slope.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> lodcore.grad_check(lambda x: lodcore.ops.tanh(x), np.array([0.5, -1.0]))
+    """
+    floats = [x for x in leaves(inputs) if differentiable(x) and not isinstance(x, TensorArray)]
+    coarse = any(values_of(x).dtype.itemsize < 8 for x in floats)
+    rtol = (1e-2 if coarse else 1e-5) if rtol is None else rtol
+    step = (1e-2 if coarse else 1e-6) if step is None else step
+    random = np.random.default_rng(0)
+    outputs, pullback = vjp(f, *inputs)
+    weights = [
+        random.standard_normal(values_of(y).shape) if differentiable(y) and not isinstance(y, TensorArray) else None
+        for y in leaves(outputs)
+    ]
+    rest = iter(weights)
+    cotangents = map_leaves(lambda y: next(rest), outputs)
+    gradients = (
+        pullback(*cotangents) if isinstance(outputs, (list, tuple)) and len(outputs) != 1 else pullback(cotangents)
+    )
+    found = [g for g in leaves(gradients) if g is not None]
+    if len(found) != len(floats):
+        raise AssertionError(f"grad_check: {len(found)} gradients for {len(floats)} inputs of real numbers")
+
+    def weighted(at: int, values: Array) -> float:
+        count = -1
+
+        def changed(x: Any) -> Any:
+            nonlocal count
+            if not differentiable(x) or isinstance(x, TensorArray):
+                return x
+            count += 1
+            if count != at:
+                return x
+            return tensor_core.new_tensor(values, x.lod) if isinstance(x, LoDTensor) else values
+
+        results = leaves(vjp(f, *map_leaves(changed, list(inputs)))[0])
+        terms = [
+            float(np.sum(np.asarray(values_of(y), np.float64) * w))
+            for y, w in zip(results, weights, strict=True)
+            if w is not None
+        ]
+        return sum(terms)
+
+    for at, (x, gradient) in enumerate(zip(floats, found, strict=True)):
+        values = values_of(x)
+        dense = values_of(gradient.to_dense() if hasattr(gradient, "to_dense") else gradient)
+        scale = max(1.0, float(np.max(np.abs(dense), initial=0)))
+        worst, measured = 0.0, 0.0
+        where: tuple[int, ...] = ()
+        for place in _some_places(values.shape, random):
+            moved = []
+            for sign in (1, -1):
+                near = np.array(values)
+                near[place] += sign * step
+                moved.append((float(near[place]), weighted(at, near)))
+            slope = (moved[0][1] - moved[1][1]) / (moved[0][0] - moved[1][0])
+            wrong = abs(slope - float(dense[place]))
+            if not wrong <= worst:
+                worst, where, measured = wrong, place, slope
+        if not worst <= rtol * scale:
+            raise AssertionError(
+                f"grad_check: input {at} at {where}: gradient {float(dense[where])}, slope {measured}, "
+                f"difference {worst} above {rtol * scale}"
+            )
+
+
+def _some_places(shape: tuple[int, ...], random: np.random.Generator, most: int = 500) -> list[tuple[int, ...]]:
+    """List the places of an array, or some of them if there are many."""
+    size = int(np.prod(shape))
+    chosen = np.arange(size) if size <= most else random.choice(size, most, replace=False)
+    return [tuple(map(int, np.unravel_index(one, shape))) for one in chosen]

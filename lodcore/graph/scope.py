@@ -1,0 +1,90 @@
+"""Scopes: Variables by their names, with a parent in which what is missing is looked up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lodcore.graph.variable import Variable
+
+__all__ = ["Scope"]
+
+
+class Scope:
+    """A chain of names: what is not found here is looked up in the parent.
+
+    Parameters
+    ----------
+    parent : Scope, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lodcore.graph import Scope
+    >>> scope = Scope()
+    >>> scope.var("weights").set(np.ones(2))
+    >>> step = scope.new_scope()
+    >>> step.find_var("weights").get()
+    array([1., 1.])
+    >>> step.find_var("nothing") is None
+    True
+    """
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self._parent = parent
+        self._kids: list[Scope] = []
+        self._variables: dict[str, Variable] = {}
+
+    @classmethod
+    def over(cls, frame: dict[Any, Any], parent: Scope | None = None) -> Scope:
+        """Make the Scope of what a run of a Block knows."""
+        made = cls(parent)
+        for key, value in frame.items():
+            if isinstance(key, Variable) and key.block is not None:
+                made._variables[key.name] = Variable(key.name, value)
+        return made
+
+    @property
+    def parent(self) -> Scope | None:
+        """The Scope around it."""
+        return self._parent
+
+    @property
+    def kids(self) -> tuple[Scope, ...]:
+        """The Scopes inside it."""
+        return tuple(self._kids)
+
+    def new_scope(self) -> Scope:
+        """Make a Scope inside this one."""
+        made = Scope(self)
+        self._kids.append(made)
+        return made
+
+    def drop_kids(self) -> None:
+        """Forget the Scopes inside."""
+        self._kids.clear()
+
+    def var(self, name: str) -> Variable:
+        """Give the Variable of a name in this very Scope; made, if it is not there."""
+        if name not in self._variables:
+            self._variables[name] = Variable(name)
+        return self._variables[name]
+
+    def find_var(self, name: str) -> Variable | None:
+        """Find the Variable of a name here or in a Scope around it; None if there is none."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._variables:
+                return scope._variables[name]
+            scope = scope._parent
+        return None
+
+    def local_var_names(self) -> list[str]:
+        """List the names in this very Scope."""
+        return list(self._variables)
+
+    def __contains__(self, name: str) -> bool:
+        return self.find_var(name) is not None
+
+    def __repr__(self) -> str:
+        names = ", ".join(self._variables)
+        return f"Scope({names}{'; ' * bool(self._kids)}{f'{len(self._kids)} kids' if self._kids else ''})"

@@ -11,7 +11,10 @@
 #endif
 #endif
 
-/* Make an instance of a subclass without going through its own __new__. */
+/* Make an instance of a subclass without going through its own __new__.
+ *
+ * It is taken out of the sight of the garbage collector: what it refers to (arrays, bytes, views, another one) never
+ * refers back, and the collector would walk over each of many thousand again and again. */
 static LODCORE_UNUSED PyObject *instance_of(PyObject *base, PyObject *type)
 {
     PyObject *nothing = PyTuple_New(0);
@@ -19,6 +22,8 @@ static LODCORE_UNUSED PyObject *instance_of(PyObject *base, PyObject *type)
         return NULL;
     PyObject *made = ((PyTypeObject *)base)->tp_new((PyTypeObject *)type, nothing, NULL);
     Py_DECREF(nothing);
+    if (made != NULL && PyObject_IS_GC(made))
+        PyObject_GC_UnTrack(made);
     return made;
 }
 

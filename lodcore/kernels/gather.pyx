@@ -7,6 +7,10 @@ cimport numpy as cnp
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.string cimport memcpy
 
+cdef extern from "Python.h":
+    int PyGC_Disable()
+    int PyGC_Enable()
+
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
     int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
@@ -400,6 +404,13 @@ def nest(flat, const int64_t[::1] offsets not None):
     -------
     list of lists
     """
-    cdef Py_ssize_t s
-    cdef list items = flat
-    return [items[offsets[s]:offsets[s + 1]] for s in range(offsets.shape[0] - 1)]
+    cdef Py_ssize_t s, n_seqs = offsets.shape[0] - 1
+    cdef list items = flat, nested = [None] * n_seqs
+    cdef bint collecting = PyGC_Disable()  # it would walk over the growing lists again and again
+    try:
+        for s in range(n_seqs):
+            nested[s] = items[offsets[s]:offsets[s + 1]]
+    finally:
+        if collecting:
+            PyGC_Enable()
+    return nested

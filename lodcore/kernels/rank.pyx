@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 cdef extern from "rows.h" nogil:
     void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
@@ -51,6 +52,10 @@ def rank_by_length(const int64_t[::1] offsets not None, const int64_t[::1] steps
     if place == NULL:
         raise MemoryError
     with nogil:
+        if n_steps == 0 or reached[n_steps] == n_seqs * n_steps:  # all are equal
+            for s in range(n_seqs):
+                result[s] = s
+            n_seqs = 0
         place[n_steps] = 0
         for t in range(n_steps):  # behind the sequences that are longer than t
             place[t] = reached[t + 1] - reached[t]
@@ -116,7 +121,10 @@ def unpack_rows(
     with nogil:
         for t in range(n_steps):
             places[t] = result + steps[t] * row_bytes
-        unpack_by_size(source, row_bytes, from_offsets, in_order, n_seqs, places)
+        if n_steps == 1 and rises(in_order, out.shape[0]):  # every row is in its place already
+            memcpy(result, source, out.shape[0] * row_bytes)
+        else:
+            unpack_by_size(source, row_bytes, from_offsets, in_order, n_seqs, places)
         free(places)
 
 
@@ -144,7 +152,7 @@ def pack_rows(
         raise MemoryError
     for t in range(n_steps):
         places[t] = <const char*> &rows[0, 0] + steps[t] * row_bytes
-    from_places(places, row_bytes, offsets, order, out)
+    from_places(places, n_steps, row_bytes, offsets, order, out)
 
 
 def pack_steps(
@@ -183,11 +191,20 @@ def pack_steps(
             free(places)
             return t
         places[t] = <const char*> cnp.PyArray_DATA(array)
-    from_places(places, row_bytes, offsets, order, out)
+    from_places(places, n_steps, row_bytes, offsets, order, out)
     return -1
 
 
-cdef int from_places(const char** places, Py_ssize_t row_bytes, const int64_t[::1] offsets,
+cdef bint rises(const int64_t* order, Py_ssize_t count) noexcept nogil:
+    """Tell whether the first `count` numbers rise."""
+    cdef Py_ssize_t k
+    cdef bint falls = False
+    for k in range(1, count):
+        falls |= order[k] < order[k - 1]
+    return not falls
+
+
+cdef int from_places(const char** places, Py_ssize_t n_steps, Py_ssize_t row_bytes, const int64_t[::1] offsets,
                      const int64_t[::1] order, unsigned char[:, ::1] out) except -1:
     """Run the loop of `pack_rows` and `pack_steps`, and free the places."""
     cdef char* result = <char*> &out[0, 0]
@@ -195,6 +212,9 @@ cdef int from_places(const char** places, Py_ssize_t row_bytes, const int64_t[::
     cdef const int64_t* in_order = &order[0]
     cdef Py_ssize_t n_seqs = order.shape[0]
     with nogil:
-        pack_by_size(result, row_bytes, to_offsets, in_order, n_seqs, places)
+        if n_steps == 1 and rises(in_order, out.shape[0]):
+            memcpy(result, places[0], out.shape[0] * row_bytes)
+        else:
+            pack_by_size(result, row_bytes, to_offsets, in_order, n_seqs, places)
         free(places)
     return 0

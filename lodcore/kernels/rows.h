@@ -208,10 +208,38 @@ LODCORE_TWICE(copy_row_ranges,
                 to[at] = VALUE;                                                                                   \
         }                                                                                                         \
     }                                                                                                             \
+    /* Where sequences of one row are the rule, a group of sequences at a time. */                                \
+    LODCORE_BODY NAME##_of_ones(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict out)           \
+    {                                                                                                             \
+        int64_t first = 0;                                                                                        \
+        for (; first + 16 <= n_seqs; first += 16) {                                                               \
+            int64_t others = 0, start = offsets[first];                                                           \
+            const int64_t at = 0, k = 0;                                                                          \
+            for (int64_t j = 0; j < 16; j++)                                                                      \
+                others |= (offsets[first + j + 1] - offsets[first + j]) ^ 1;                                      \
+            if (others != 0) {                                                                                    \
+                for (int64_t s = first; s < first + 16; s++)                                                      \
+                    for (int64_t at = 0; at < offsets[s + 1] - offsets[s]; at++)                                  \
+                        out[offsets[s] + at] = VALUE;                                                             \
+            } else {                                                                                              \
+                for (int64_t s = first; s < first + 16; s++)                                                      \
+                    out[start + s - first] = VALUE;                                                               \
+            }                                                                                                     \
+            (void)at, (void)k;                                                                                    \
+        }                                                                                                         \
+        for (int64_t s = first; s < n_seqs; s++) {                                                                \
+            const int64_t k = 0;                                                                                  \
+            (void)k;                                                                                              \
+            for (int64_t at = 0; at < offsets[s + 1] - offsets[s]; at++)                                          \
+                out[offsets[s] + at] = VALUE;                                                                     \
+        }                                                                                                         \
+    }                                                                                                             \
     LODCORE_BODY NAME##_body(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict out)              \
     {                                                                                                             \
         int64_t n_rows = offsets[n_seqs];                                                                         \
-        if (n_rows > 16 * n_seqs)                                                                                 \
+        if (n_rows == n_seqs)                                                                                     \
+            NAME##_of_ones(offsets, n_seqs, out);                                                                 \
+        else if (n_rows > 16 * n_seqs)                                                                                 \
             NAME##_by_group(offsets, n_seqs, out, 32);                                                            \
         else if (n_rows > 4 * n_seqs)                                                                             \
             NAME##_by_group(offsets, n_seqs, out, 16);                                                            \

@@ -1,7 +1,14 @@
-"""Sequences to a padded array and back. Rows are opaque bytes."""
+"""Sequences to a padded array and back, and masks of their lengths. Rows are opaque bytes."""
 
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memset
+
+cdef extern from "pad.h" nogil:
+    void pad_lines(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, const char* row,
+                   int64_t line, int left, char* out)
+    void unpad_lines(const char* padded, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, int64_t line,
+                     int left, char* out)
+    int64_t mask_lines(const int64_t* lengths, int64_t n, int64_t padded, const char* one, int64_t item_bytes,
+                       char* out)
 
 
 def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None,
@@ -18,39 +25,17 @@ def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offse
     out : uint8, shape (n_seqs, padded_length, row_bytes)
         No sequence is longer than padded_length.
     """
-    cdef Py_ssize_t n_seqs = out.shape[0], line = out.shape[1] * out.shape[2], row_bytes = out.shape[2], s, size, k
-    if row_bytes != rows.shape[1]:
-        raise ValueError("rows and out have rows of different sizes")
+    cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[2], line = out.shape[1] * row_bytes
+    if row_bytes != rows.shape[1] or row_bytes != fill.shape[0]:
+        raise ValueError("rows, fill and out have rows of different sizes")
     if n_seqs == 0 or line == 0:
         return
-    cdef const unsigned char* source = &rows[0, 0] if rows.shape[0] else NULL
-    cdef unsigned char* result = &out[0, 0, 0]
-    cdef unsigned char* gap
-    cdef bint even = True
+    cdef const char* source = <const char*> &rows[0, 0] if rows.shape[0] else NULL
+    cdef const char* row = <const char*> &fill[0]
+    cdef const int64_t* bounds = &offsets[0]
+    cdef char* result = <char*> &out[0, 0, 0]
     with nogil:
-        for k in range(1, row_bytes):
-            even &= fill[k] == fill[0]
-        for s in range(n_seqs):
-            size = (offsets[s + 1] - offsets[s]) * row_bytes
-            gap = result if left else result + size
-            if size:
-                memcpy(result + line - size if left else result, source, size)
-            if even:
-                memset(gap, fill[0], line - size)
-            else:
-                fill_rows(gap, &fill[0], row_bytes, line - size)
-            if size:
-                source += size
-            result += line
-
-
-cdef void fill_rows(unsigned char* out, const unsigned char* row, Py_ssize_t row_bytes, Py_ssize_t size) noexcept nogil:
-    """Repeat a row over `size` bytes, by doubling what is there."""
-    cdef Py_ssize_t done = row_bytes if size else 0
-    memcpy(out, row, done)
-    while done < size:
-        memcpy(out + done, out, min(done, size - done))
-        done += min(done, size - done)
+        pad_lines(source, row_bytes, bounds, n_seqs, row, line, left, result)
 
 
 def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1] offsets not None, bint left,
@@ -66,16 +51,43 @@ def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1
         The filling comes first.
     out : uint8, shape (n_rows, row_bytes)
     """
-    cdef Py_ssize_t n_seqs = padded.shape[0], row_bytes = padded.shape[2], line = padded.shape[1] * row_bytes, s, size
+    cdef Py_ssize_t n_seqs = padded.shape[0], row_bytes = padded.shape[2], line = padded.shape[1] * row_bytes
     if row_bytes != out.shape[1]:
         raise ValueError("padded and out have rows of different sizes")
     if out.shape[0] == 0 or row_bytes == 0:
         return
-    cdef const unsigned char* source = &padded[0, 0, 0]
-    cdef unsigned char* result = &out[0, 0]
+    cdef const char* source = <const char*> &padded[0, 0, 0]
+    cdef const int64_t* bounds = &offsets[0]
+    cdef char* result = <char*> &out[0, 0]
     with nogil:
-        for s in range(n_seqs):
-            size = (offsets[s + 1] - offsets[s]) * row_bytes
-            memcpy(result, source + line - size if left else source, size)
-            result += size
-            source += line
+        unpad_lines(source, row_bytes, bounds, n_seqs, line, left, result)
+
+
+def mask_rows(const int64_t[::1] lengths not None, const unsigned char[::1] one not None,
+              unsigned char[:, :, ::1] out not None):
+    """Write an item for each place before a length, and zero bytes for those behind.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n,)
+        Any values; each is read once. What is beyond padded_length counts as that.
+    one : uint8, shape (item_bytes,)
+    out : uint8, shape (n, padded_length, item_bytes)
+        Its content after a negative length is of no use.
+
+    Returns
+    -------
+    int
+        The first length that is negative, -1 if there is none.
+    """
+    cdef Py_ssize_t n = lengths.shape[0], padded = out.shape[1], item_bytes = out.shape[2], bad
+    if item_bytes != one.shape[0]:
+        raise ValueError("one and out have items of different sizes")
+    if n == 0:
+        return -1
+    cdef const int64_t* counts = &lengths[0]
+    cdef const char* item = <const char*> &one[0] if item_bytes else NULL
+    cdef char* result = <char*> &out[0, 0, 0] if padded * item_bytes else NULL
+    with nogil:
+        bad = mask_lines(counts, n, padded, item, item_bytes, result)
+    return bad

@@ -4,8 +4,8 @@
 def pad_rows(rows, offsets, fill, left, out):
     """Copy each sequence to the start (or the end) of its line, and fill the rest."""
     n_seqs, padded_length, row_bytes = out.shape
-    if rows.shape[1] != row_bytes:
-        raise ValueError("rows and out have rows of different sizes")
+    if rows.shape[1] != row_bytes or len(fill) != row_bytes:
+        raise ValueError("rows, fill and out have rows of different sizes")
     for k in range(row_bytes):
         for s in range(n_seqs):
             length = offsets[s + 1] - offsets[s]
@@ -26,3 +26,17 @@ def unpad_rows(padded, offsets, left, out):
             first = padded_length - length if left else 0
             for t in range(length):
                 out[offsets[s] + t, k] = padded[s, first + t, k]
+
+
+def mask_rows(lengths, one, out):
+    """Write an item for each place before a length, zero bytes behind; give the first negative length, or -1."""
+    n, padded_length, item_bytes = out.shape
+    if len(one) != item_bytes:
+        raise ValueError("one and out have items of different sizes")
+    for s in range(n):
+        if lengths[s] < 0:
+            return s
+        for t in range(padded_length):
+            for k in range(item_bytes):
+                out[s, t, k] = one[k] if t < lengths[s] else 0
+    return -1

@@ -13,13 +13,13 @@ from tests.kernels.face_to_face import agree, unwritten
 @st.composite
 def paddable(draw):
     """Draw rows, offsets, what to fill with, on which side, and the padded length."""
-    sizes = draw(lengths(most=6))
-    row_bytes = draw(st.sampled_from([1, 4, 3, 8, 24, 0]))
+    sizes = draw(st.one_of(lengths(most=6), lengths(most=40)))
+    row_bytes = draw(st.sampled_from([1, 4, 3, 8, 24, 64, 0]))
     n_rows = sum(sizes)
     fill = draw(st.sampled_from(["zeros", "one byte", "any bytes"]))
     filling = {"zeros": bytes(row_bytes), "one byte": b"\x7f" * row_bytes}.get(fill, bytes(range(row_bytes)))
     rows = read_only(values_from_seed(n_rows, n_rows, np.dtype("u1"), (row_bytes,)))
-    padded_length = max(sizes, default=0) + draw(st.integers(0, 3))
+    padded_length = max(sizes, default=0) + draw(st.sampled_from([0, 1, 3, 90]))
     return rows, int64(running_sum(sizes)), np.frombuffer(filling, "u1"), draw(st.booleans()), padded_length
 
 
@@ -32,6 +32,18 @@ class TestTwins:
         agree("pad.pad_rows", rows, offsets, fill, left, unwritten(*shape, dtype="u1"))
         padded = read_only(values_from_seed(0, shape[0], np.dtype("u1"), shape[1:]))
         agree("pad.unpad_rows", padded, offsets, left, unwritten(*rows.shape, dtype="u1"))
+
+    @given(
+        st.lists(st.integers(0, 9), max_size=9),
+        st.integers(0, 12),
+        st.sampled_from([b"\x01", b"\xff\xff", np.float32(1).tobytes(), np.float64(1).tobytes(), b""]),
+        st.sampled_from([None, -1, -(2**63), 2**63 - 1]),
+    )
+    def test_mask_rows(self, sizes, padded_length, one, odd):
+        counts = int64(sizes if odd is None else [*sizes, odd])
+        out = unwritten(len(counts), padded_length, len(one), dtype="u1")
+        bad = agree("pad.mask_rows", counts, np.frombuffer(one, "u1"), out)
+        assert bad == (len(sizes) if odd is not None and odd < 0 else -1)
 
 
 class TestLaws:
@@ -47,8 +59,12 @@ class TestLaws:
 
 def test_padding_refuses_rows_of_another_size():
     rows, padded, offsets = unwritten(2, 4, dtype="u1"), unwritten(1, 2, 3, dtype="u1"), int64([0, 2])
-    with pytest.raises(ValueError, match="rows and out have rows of different sizes"):
+    with pytest.raises(ValueError, match="rows, fill and out have rows of different sizes"):
         kernels.pad.pad_rows(rows, offsets, rows[0], False, padded)
+    with pytest.raises(ValueError, match="rows, fill and out have rows of different sizes"):
+        kernels.pad.pad_rows(rows, offsets, rows[0, :3], False, unwritten(1, 2, 4, dtype="u1"))
+    with pytest.raises(ValueError, match="one and out have items of different sizes"):
+        kernels.pad.mask_rows(offsets, rows[0], padded)
     with pytest.raises(ValueError, match="padded and out have rows of different sizes"):
         kernels.pad.unpad_rows(padded, offsets, False, rows)
 

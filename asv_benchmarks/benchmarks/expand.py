@@ -1,0 +1,1 @@
+"""Rows repeated for each row of a sequence, sequences in reverse order."""

@@ -1,0 +1,181 @@
+/* Rows repeated, and rows in reverse order. Every function takes raw pointers that its caller has checked.
+ *
+ * Small rows are stored in whole groups or chunks: what runs past the end of a sequence is overwritten by the next one,
+ * and where that could leave a buffer the rows are written one by one. A group of about the mean length leaves the
+ * processor few branches to guess. */
+#ifndef LODCORE_EXPAND_H
+#define LODCORE_EXPAND_H
+
+#include "rows.h"
+
+enum { RUN = 16 };
+
+/* Tell whether the RUN sequences from the first of these offsets on have one row each. */
+#if defined(__GNUC__)
+static inline __attribute__((always_inline)) int
+#else
+static inline int
+#endif
+all_ones(const int64_t *offsets)
+{
+    int64_t odd = 0;
+    for (int64_t k = 0; k <= RUN; k++)
+        odd |= offsets[k] ^ (offsets[0] + k);
+    return odd == 0;
+}
+
+/* Write row s to the rows of sequence s, whole groups; `size` bytes a row. */
+LODCORE_BODY repeat_group(const char *restrict rows, const int64_t *restrict offsets, int64_t s, char *restrict out,
+                          const int64_t size, const int64_t group)
+{
+    char *to = out + offsets[s] * size, *end = out + offsets[s + 1] * size;
+    char row[16];
+    memcpy(row, rows + s * size, (size_t)size);
+    do {
+        for (int64_t k = 0; k < group; k++)
+            memcpy(to + k * size, row, (size_t)size);
+        to += group * size;
+    } while (to < end);
+}
+
+LODCORE_BODY repeat_small(const char *restrict rows, const int64_t *restrict offsets, int64_t n_seqs,
+                          char *restrict out, const int64_t size, const int64_t group)
+{
+    int64_t n_rows = offsets[n_seqs], s = 0;
+    if (n_rows < 6 * n_seqs) { /* mostly short ones: runs of single rows are copied, others go in small groups */
+        for (; s + RUN <= n_seqs && offsets[s + RUN] + 8 <= n_rows; s += RUN)
+            if (all_ones(offsets + s))
+                memcpy(out + offsets[s] * size, rows + s * size, (size_t)(RUN * size));
+            else
+                for (int64_t k = s; k < s + RUN; k++)
+                    repeat_group(rows, offsets, k, out, size, 8);
+    } else {
+        for (; s < n_seqs && offsets[s + 1] + group <= n_rows; s++)
+            repeat_group(rows, offsets, s, out, size, group);
+    }
+    for (; s < n_seqs; s++)
+        for (int64_t r = offsets[s]; r < offsets[s + 1]; r++)
+            memcpy(out + r * size, rows + s * size, (size_t)size);
+}
+
+/* Copy a row of up to `chunk` bytes; the whole chunk is read and written where both buffers go on. */
+LODCORE_BODY copy_row(char *to, const char *from, int64_t row_bytes, const char *to_end, const char *from_end,
+                      const int64_t chunk)
+{
+    if (row_bytes <= chunk && to_end - to >= chunk && from_end - from >= chunk)
+        memcpy(to, from, (size_t)chunk);
+    else
+        memcpy(to, from, (size_t)row_bytes);
+}
+
+LODCORE_BODY repeat_large(const char *restrict rows, int64_t row_bytes, const int64_t *restrict offsets,
+                          int64_t n_seqs, char *restrict out, const int64_t chunk)
+{
+    const char *rows_end = rows + n_seqs * row_bytes;
+    char *out_end = out + offsets[n_seqs] * row_bytes;
+    for (int64_t s = 0; s < n_seqs; s++, rows += row_bytes) {
+        char *end = out + (offsets[s + 1] - offsets[s]) * row_bytes;
+        for (; out < end; out += row_bytes)
+            copy_row(out, rows, row_bytes, out_end, rows_end, chunk);
+    }
+}
+
+LODCORE_BODY repeat_by_size_body(const char *restrict rows, int64_t row_bytes, const int64_t *restrict offsets,
+                                 int64_t n_seqs, char *restrict out)
+{
+    switch (row_bytes) {
+    case 1: repeat_small(rows, offsets, n_seqs, out, 1, 64); break;
+    case 2: repeat_small(rows, offsets, n_seqs, out, 2, 64); break;
+    case 4: repeat_small(rows, offsets, n_seqs, out, 4, 32); break;
+    case 8: repeat_small(rows, offsets, n_seqs, out, 8, 16); break;
+    case 16: repeat_small(rows, offsets, n_seqs, out, 16, 8); break;
+    default:
+        if (row_bytes <= 32)
+            repeat_large(rows, row_bytes, offsets, n_seqs, out, 32);
+        else
+            repeat_large(rows, row_bytes, offsets, n_seqs, out, 64);
+    }
+}
+LODCORE_TWICE(repeat_by_size,
+              (const char *rows, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, char *out),
+              (rows, row_bytes, offsets, n_seqs, out))
+
+/* Write the rows of a sequence in reverse order, whole groups; `size` bytes a row. What is read begins up to a group
+ * before the sequence. */
+LODCORE_BODY reverse_group(const char *restrict rows, const int64_t *restrict offsets, int64_t s, char *restrict out,
+                           const int64_t size, const int64_t group)
+{
+    char *to = out + offsets[s] * size, *end = out + offsets[s + 1] * size;
+    const char *from = rows + offsets[s + 1] * size;
+    do {
+        from -= group * size;
+        for (int64_t k = 0; k < group; k++)
+            memcpy(to + k * size, from + (group - 1 - k) * size, (size_t)size);
+        to += group * size;
+    } while (to < end);
+}
+
+LODCORE_BODY reverse_rows_of(const char *restrict rows, const int64_t *restrict offsets, int64_t s, char *restrict out,
+                             const int64_t size)
+{
+    for (int64_t r = offsets[s], from = offsets[s + 1]; r < offsets[s + 1]; r++)
+        memcpy(out + r * size, rows + --from * size, (size_t)size);
+}
+
+LODCORE_BODY reverse_small(const char *restrict rows, const int64_t *restrict offsets, int64_t n_seqs,
+                           char *restrict out, const int64_t size, const int64_t group)
+{
+    int64_t n_rows = offsets[n_seqs], s = 0;
+    for (; s < n_seqs && offsets[s] < group; s++)
+        reverse_rows_of(rows, offsets, s, out, size);
+    if (n_rows < 6 * n_seqs) {
+        for (; s + RUN <= n_seqs && offsets[s + RUN] + 8 <= n_rows; s += RUN)
+            if (all_ones(offsets + s))
+                memcpy(out + offsets[s] * size, rows + offsets[s] * size, (size_t)(RUN * size));
+            else
+                for (int64_t k = s; k < s + RUN; k++)
+                    reverse_group(rows, offsets, k, out, size, 8);
+    } else {
+        for (; s < n_seqs && offsets[s + 1] + group <= n_rows; s++)
+            reverse_group(rows, offsets, s, out, size, group);
+    }
+    for (; s < n_seqs; s++)
+        reverse_rows_of(rows, offsets, s, out, size);
+}
+
+LODCORE_BODY reverse_large(const char *restrict rows, int64_t row_bytes, const int64_t *restrict offsets,
+                           int64_t n_seqs, char *restrict out, const int64_t chunk)
+{
+    const char *rows_end = rows + offsets[n_seqs] * row_bytes;
+    char *out_end = out + offsets[n_seqs] * row_bytes;
+    for (int64_t s = 0; s < n_seqs; s++) {
+        const char *first = rows + offsets[s] * row_bytes, *from = rows + offsets[s + 1] * row_bytes;
+        while (from > first) {
+            from -= row_bytes;
+            copy_row(out, from, row_bytes, out_end, rows_end, chunk);
+            out += row_bytes;
+        }
+    }
+}
+
+LODCORE_BODY reverse_by_size_body(const char *restrict rows, int64_t row_bytes, const int64_t *restrict offsets,
+                                  int64_t n_seqs, char *restrict out)
+{
+    switch (row_bytes) {
+    case 1: reverse_small(rows, offsets, n_seqs, out, 1, 16); break;
+    case 2: reverse_small(rows, offsets, n_seqs, out, 2, 32); break;
+    case 4: reverse_small(rows, offsets, n_seqs, out, 4, 32); break;
+    case 8: reverse_small(rows, offsets, n_seqs, out, 8, 32); break;
+    case 16: reverse_large(rows, 16, offsets, n_seqs, out, 16); break;
+    default:
+        if (row_bytes <= 32)
+            reverse_large(rows, row_bytes, offsets, n_seqs, out, 32);
+        else
+            reverse_large(rows, row_bytes, offsets, n_seqs, out, 64);
+    }
+}
+LODCORE_TWICE(reverse_by_size,
+              (const char *rows, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, char *out),
+              (rows, row_bytes, offsets, n_seqs, out))
+
+#endif

@@ -1,0 +1,138 @@
+/* Sequences to lines of one length and back. Every function takes raw pointers that its caller has checked.
+ *
+ * Short lines go in whole chunks: what runs past the end of a sequence is overwritten by what follows, and where that
+ * could leave a buffer exactly what belongs there is copied. */
+#ifndef LODCORE_PAD_H
+#define LODCORE_PAD_H
+
+#include "rows.h"
+
+/* What gaps are filled with: a row, and the chunk that repeats it. */
+typedef struct {
+    const char *row;
+    int64_t row_bytes;
+    int even;    /* all bytes are the same */
+    int regular; /* `chunk` begins anew where a row does */
+    char chunk[CHUNK];
+} filling;
+
+static LODCORE_UNUSED filling filling_of(const char *row, int64_t row_bytes)
+{
+    filling made = {row, row_bytes, 1, 0, {0}};
+    for (int64_t k = 1; k < row_bytes; k++)
+        made.even &= row[k] == row[0];
+    made.regular = row_bytes > 0 && (made.even || (row_bytes <= CHUNK && CHUNK % row_bytes == 0));
+    if (made.regular)
+        for (int64_t k = 0; k < CHUNK; k++)
+            made.chunk[k] = row[made.even ? 0 : k % row_bytes];
+    return made;
+}
+
+/* Fill a gap of any size that begins with a row. */
+static LODCORE_UNUSED void fill_gap(char *out, int64_t size, const filling *fill)
+{
+    int64_t done = size < fill->row_bytes ? size : fill->row_bytes;
+    if (size == 0)
+        return;
+    if (fill->even) {
+        memset(out, fill->row[0], (size_t)size);
+        return;
+    }
+    memcpy(out, fill->row, (size_t)done);
+    while (done < size) { /* by doubling what is there */
+        int64_t more = size - done < done ? size - done : done;
+        memcpy(out + done, out, (size_t)more);
+        done += more;
+    }
+}
+
+LODCORE_BODY copy_chunks(char *to, const char *from, int64_t size)
+{
+    const char *end = to + size;
+    do {
+        memcpy(to, from, CHUNK);
+        to += CHUNK;
+        from += CHUNK;
+    } while (to < end);
+}
+
+LODCORE_BODY fill_chunks(char *to, const char *end, const char *chunk)
+{
+    for (; to < end; to += CHUNK)
+        memcpy(to, chunk, CHUNK);
+}
+
+LODCORE_BODY pad_lines_body(const char *restrict rows, int64_t row_bytes, const int64_t *restrict offsets,
+                            int64_t n_seqs, const char *row, int64_t line, int left, char *restrict out)
+{
+    filling fill = filling_of(row, row_bytes);
+    const char *rows_end = rows + offsets[n_seqs] * row_bytes, *out_end = out + n_seqs * line;
+    if (rows_end - rows == out_end - out) { /* no gaps */
+        memcpy(out, rows, (size_t)(out_end - out));
+        return;
+    }
+    for (int64_t s = 0; s < n_seqs; s++, out += line) {
+        int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes;
+        if (line <= SHORT && fill.regular && rows_end - rows >= size + CHUNK && out_end - out >= line + CHUNK) {
+            if (left)
+                fill_chunks(out, out + line - size, fill.chunk);
+            copy_chunks(left ? out + line - size : out, rows, size);
+            if (!left)
+                fill_chunks(out + size, out + line, fill.chunk);
+        } else if (left) {
+            fill_gap(out, line - size, &fill);
+            memcpy(out + line - size, rows, (size_t)size);
+        } else {
+            memcpy(out, rows, (size_t)size);
+            fill_gap(out + size, line - size, &fill);
+        }
+        rows += size;
+    }
+}
+LODCORE_TWICE(pad_lines,
+              (const char *rows, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, const char *row,
+               int64_t line, int left, char *out),
+              (rows, row_bytes, offsets, n_seqs, row, line, left, out))
+
+LODCORE_BODY unpad_lines_body(const char *restrict padded, int64_t row_bytes, const int64_t *restrict offsets,
+                              int64_t n_seqs, int64_t line, int left, char *restrict out)
+{
+    const char *padded_end = padded + n_seqs * line, *out_end = out + offsets[n_seqs] * row_bytes;
+    if (padded_end - padded == out_end - out) { /* no gaps */
+        memcpy(out, padded, (size_t)(out_end - out));
+        return;
+    }
+    for (int64_t s = 0; s < n_seqs; s++, padded += line) {
+        int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes;
+        const char *from = left ? padded + line - size : padded;
+        if (line <= SHORT && padded_end - from >= size + CHUNK && out_end - out >= size + CHUNK)
+            copy_chunks(out, from, size);
+        else
+            memcpy(out, from, (size_t)size);
+        out += size;
+    }
+}
+LODCORE_TWICE(unpad_lines,
+              (const char *padded, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, int64_t line, int left,
+               char *out),
+              (padded, row_bytes, offsets, n_seqs, line, left, out))
+
+/* One item for each place before the length, zero bytes for the others; the first negative length, or -1. */
+LODCORE_INLINE int64_t mask_lines(const int64_t *lengths, int64_t n, int64_t padded, const char *one,
+                                  int64_t item_bytes, char *restrict out)
+{
+    filling ones = filling_of(one, item_bytes);
+    for (int64_t s = 0; s < n; s++) {
+        int64_t length = read_once(lengths + s);
+        if (length < 0)
+            return s;
+        if (out == NULL)
+            continue;
+        length = length < padded ? length : padded;
+        fill_gap(out, length * item_bytes, &ones);
+        memset(out + length * item_bytes, 0, (size_t)((padded - length) * item_bytes));
+        out += padded * item_bytes;
+    }
+    return -1;
+}
+#endif

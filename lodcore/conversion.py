@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lodcore.lod import LoD
     from lodcore.tensor import LoDTensor
 
-__all__ = ["Conversions"]
+__all__ = ["Conversions", "filling_row", "new_dense", "padded_length"]
 
 Array = np.ndarray[Any, Any]
 
@@ -127,20 +127,13 @@ class Conversions:
         """
         where = "LoDTensor.to_padded"
         offsets = self.lod._view(self.lod._level(-1))
-        padded = _padded_length(where, kernels.offsets.max_length(offsets), length, multiple_of)
+        padded = padded_length(where, "length", kernels.offsets.max_length(offsets), length, multiple_of)
         if side not in ("right", "left"):
             raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
         values = self.values
         shape = (len(offsets) - 1, padded, *values.shape[1:])
-        fill = _row(where, fill_value, values)
-        if out is None:
-            check_size(where, *shape, values.itemsize)
-            dense = np.empty(shape, values.dtype)
-            if dense.dtype != values.dtype:  # NumPy makes S1 of S0
-                dense = buffers.new_rows(where, values, shape[0] * shape[1]).reshape(shape)
-        else:
-            check_out(where, out, shape, values.dtype, values)
-            dense = out
+        fill = filling_row(f"{where}: fill_value", fill_value, values)
+        dense = new_dense(where, shape, values, out)
         kernels.pad.pad_rows(self._rows(), offsets, buffers.as_bytes(fill)[0], side == "left", as_lines(dense))
         if not return_mask:
             return dense
@@ -175,27 +168,40 @@ class Conversions:
         return x
 
 
-def _row(where: str, fill_value: Any, values: Array) -> Array:
+def new_dense(where: str, shape: tuple[int, ...], values: Array, out: Array | None) -> Array:
+    """Make (or check) the array for a dense result with rows like those of `values`."""
+    if out is not None:
+        check_out(where, out, shape, values.dtype, values)
+        return out
+    check_size(where, *shape, values.itemsize)
+    dense: Array = np.empty(shape, values.dtype)
+    if dense.dtype != values.dtype:  # NumPy makes S1 of S0
+        dense = buffers.new_rows(where, values, shape[0] * shape[1]).reshape(shape)
+    return dense
+
+
+def filling_row(where: str, given: Any, values: Array) -> Array:
     """Make one row, shape (1, ...), of what sequences are filled up with."""
-    fill = np.zeros((1, *values.shape[1:]), values.dtype)
-    if values.dtype.kind == "V" and type(fill_value) is int and fill_value == 0:
+    fill: Array = buffers.new_rows(where, values, 1)
+    if values.dtype.kind == "V" and type(given) is int and given == 0:
+        buffers.as_bytes(fill)[...] = 0
         return fill
     try:
-        fill[...] = fill_value
+        fill[...] = given
     except (ValueError, TypeError, OverflowError) as error:
-        raise ShapeError(f"{where}: fill_value: {error}") from None
-    if values.dtype.kind in "biu" and type(fill_value) is not int and (fill != fill_value).any():
-        raise DTypeError(f"{where}: fill_value: is {fill_value!r}; {values.dtype} cannot hold it")
+        raise ShapeError(f"{where}: {error}") from None
+    if values.dtype.kind in "biu" and type(given) is not int and (fill != given).any():
+        raise DTypeError(f"{where}: is {given!r}; {values.dtype} cannot hold it")
     return fill
 
 
-def _padded_length(where: str, longest: int, length: Any, multiple_of: Any) -> int:
-    """Find the length to which sequences are filled up."""
-    for name, number in (("length", length), ("multiple_of", multiple_of)):
-        if not hasattr(number, "__index__") and (name == "multiple_of" or number is not None):
-            raise DTypeError(f"{where}: {name}: is {number!r}; an integer is needed")
+def padded_length(where: str, name: str, longest: int, length: Any, multiple_of: Any = 1) -> int:
+    """Find the length to which sequences are filled up; `name` is that of the argument that may tell it."""
+    for argument, number in ((name, length), ("multiple_of", multiple_of)):
+        if not hasattr(number, "__index__") and (argument == "multiple_of" or number is not None):
+            raise DTypeError(f"{where}: {argument}: is {number!r}; an integer is needed")
     if length is not None and length < longest:
-        raise ValueError(f"{where}: length: is {length}; the longest sequence has {longest} rows")
+        raise ValueError(f"{where}: {name}: is {length}; the longest sequence has {longest} rows")
     if multiple_of < 1:
         raise ValueError(f"{where}: multiple_of: is {multiple_of}; 1 or more is needed")
     padded = int(longest if length is None else length)

@@ -185,7 +185,7 @@ class Op(OpBody):
         if not isinstance(given, (list, tuple)):
             return given
         if self.roles[name] == "Dense":
-            return np.asarray(given)
+            return np.asarray(given) if given else given  # an empty list has no dtype
         if self.roles[name] == "Nested":
             return as_nested(f"{self.__name__}: {name}", given)
         return [

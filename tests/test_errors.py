@@ -71,6 +71,9 @@ VECTORS = [  # where a vector stands, what to raise for a number that is too lar
     ("gather_sequences(x, {}, 1)", IndexError, "index"),
     ("sequence_slice(x, {}, 0)", IndexError, "offset"),
     ("sequence_slice(x, 0, {})", IndexError, "length"),
+    ("sequence_unpad(dense, {})", IndexError, "length"),
+    ("lod_append(flat, lengths={})", LoDError, "lengths"),
+    ("lod_append(flat, offsets={})", LoDError, "offsets"),
 ]
 NO_INTEGERS = [  # what is no vector of integers, and how that is said
     ("[1.0, 2.0]", "float64"),
@@ -115,6 +118,9 @@ LEVELS = [
     *(f"lod.{name}({{}})" for name in ["lengths", "offsets", "num_sequences", "row_offsets", "segment_ids", "drop"]),
     *("lod.positions({})", "lod.take([0], {})", "lod.slice(0, 1, {})", "x.flatten({})", "lod_rank_table(x, {})"),
     *("gather_sequences(x, [0], {})", "sequence_slice(x, 0, 0, {})", "TensorArray.unpack(x, {})"),
+    *("sequence_reverse(x, {})", "sequence_concat([x, x], {})", "sequence_expand(x, x, {})"),
+    *("sequence_expand_as(rows, x, {})", "sequence_pad(x, 0, None, {})"),
+    *("split_by_mask(x, True, {})", "merge_by_mask(x, x, True, {})"),
     "inner_steps.pack({}, inner_map)",
 ]
 
@@ -169,6 +175,14 @@ OUTS = [  # a call, and what its result is
     ("gather_sequences(x, [1, 0], -1, out=out)", "gather_sequences(x, [1, 0], -1).values"),
     ("concat_batches([wide, wide], out=out)", "concat_batches([wide, wide]).values"),
     ("sequence_slice(wide, 0, [1, 0, 2], out=out)", "sequence_slice(wide, 0, [1, 0, 2]).values"),
+    ("sequence_concat([wide, wide], out=out)", "sequence_concat([wide, wide]).values"),
+    ("sequence_expand(wide, x, 0, out=out)", "sequence_expand(wide, x, 0).values"),
+    ("sequence_expand(dense, flat, out=out)", "sequence_expand(dense, flat)"),
+    ("sequence_expand_as(dense, wide, out=out)", "sequence_expand_as(dense, wide).values"),
+    ("sequence_reverse(wide, out=out)", "wide.values"),
+    ("sequence_reverse(x, 0, out=out)", "x.values"),
+    ("sequence_pad(wide, out=out)", "sequence_pad(wide)[0]"),
+    ("sequence_unpad(dense, [1, 0, 2], out=out)", "sequence_unpad(dense, [1, 0, 2]).values"),
     ("TensorArray.unpack(wide, 0, out=out)", "wide.values"),
     ("TensorArray.unpack(x, 0, out=out)", "x.values"),
     ("steps.pack(0, steps_map, out=out)", "flat.values"),
@@ -224,6 +238,12 @@ def test_read_only_out(call, result, grown):
         ("gather_sequences(mine, [0], out=out)", "mine.values[3:]"),
         ("sequence_slice(mine, 0, [1, 0, 1], out=out)", "mine.values[1:3]"),
         ("concat_batches([flat, mine[:1]], out=out)", "together"),
+        ("sequence_concat([flat, mine], out=out)", "twice"),
+        ("sequence_expand(mine.values[:3], flat, out=out)", "mine.values"),
+        ("sequence_expand_as(mine.values[2:], flat, out=out)", "mine.values"),
+        ("sequence_reverse(mine, out=out)", "mine.values"),
+        ("sequence_pad(square, out=out)", "square.values.reshape(2, 2)"),
+        ("sequence_unpad(square.values.reshape(2, 2), 1, out=out)", "square.values[1:3]"),
         ("LoDTensor.from_arrays([[7, 7], mine[2]], out=out)", "mine.values"),
         ("TensorArray.unpack(mine, 0, out=out)", "mine.values"),
         ("square.to_padded(out=out)", "square.values.reshape(2, 2)"),
@@ -233,9 +253,9 @@ def test_read_only_out(call, result, grown):
 def test_out_that_overlaps_an_input(call, out, names):
     names["mine"] = LoDTensor(np.arange(5), names["flat"].lod, share=True)
     names["square"] = LoDTensor(np.arange(4), LoD.from_lengths([2, 2]), share=True)
-    names["together"] = np.arange(7)
-    if out == "together":
-        names["mine"] = LoDTensor(names["together"][2:], names["flat"].lod, share=True)
+    names["together"], names["twice"] = np.arange(7), np.arange(10)
+    if out in ("together", "twice"):
+        names["mine"] = LoDTensor(names[out][-5:], names["flat"].lod, share=True)
     names["own"] = np.arange(5)
     names["own_steps"] = TensorArray()
     for t, (start, stop) in enumerate([(0, 2), (2, 4), (4, 5)]):
@@ -251,6 +271,12 @@ def test_out_that_overlaps_an_input(call, out, names):
         ("gather_sequences(flat, [0], 5, out=out)", LevelError),
         ("sequence_slice(flat, 0, [1, 1, 1], out=out)", IndexError),
         ("concat_batches([flat, wide], out=out)", (DTypeError, ShapeError)),
+        ("sequence_concat([flat, x], out=out)", LoDError),
+        ("sequence_expand(rows, flat, out=out)", LoDError),
+        ("sequence_expand_as(rows, flat, out=out)", LoDError),
+        ("sequence_reverse(flat, 1, out=out)", LevelError),
+        ("sequence_pad(flat, maxlen=1, out=out)", ValueError),
+        ("sequence_unpad(dense, 9, out=out)", IndexError),
         ("LoDTensor.from_arrays([rows, dense], out=out)", ShapeError),
         ("LoDTensor.from_arrays([rows, objects], out=out)", DTypeError),
         ("TensorArray.unpack(flat, 3, out=out)", LevelError),

@@ -22,7 +22,8 @@ from lodcore.ops.compare import (
     logical_or,
     not_equal,
 )
-from lodcore.ops.gather import concat_batches, gather_sequences, sequence_slice
+from lodcore.ops.expand import per_sequence, sequence_expand, sequence_expand_as, sequence_reverse
+from lodcore.ops.gather import concat_batches, gather_sequences, sequence_concat, sequence_slice
 from lodcore.ops.math import (
     add,
     cast,
@@ -42,7 +43,10 @@ from lodcore.ops.math import (
     sum,
     tanh,
 )
+from lodcore.ops.pad import sequence_mask, sequence_pad, sequence_unpad
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
+from lodcore.ops.select import merge_by_mask, split_by_mask
+from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
 
 __all__ = [
     "RankTable",
@@ -59,22 +63,35 @@ __all__ = [
     "greater_than",
     "less_equal_than",
     "less_than",
+    "lod_append",
     "lod_rank_table",
+    "lod_reset",
     "log",
     "logical_and",
     "logical_not",
     "logical_or",
     "matmul",
     "mean",
+    "merge_by_mask",
     "minus",
     "mul",
     "not_equal",
+    "per_sequence",
     "relu",
     "reorder_by_rank",
+    "sequence_concat",
+    "sequence_expand",
+    "sequence_expand_as",
+    "sequence_mask",
+    "sequence_pad",
+    "sequence_reshape",
+    "sequence_reverse",
     "sequence_slice",
+    "sequence_unpad",
     "shrink_memory",
     "sigmoid",
     "softmax",
+    "split_by_mask",
     "sqrt",
     "sum",
     "tanh",

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
+from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import join_rows
+from lodcore.ops.common import Array
+from lodcore.ops.moving import (
+    add_back,
+    below,
+    check_coarser,
+    check_total,
+    copy_back,
+    level_of,
+    row_ranges,
+    spec_level,
+    spec_rows,
+)
+from lodcore.registry import Batches, Dense, Nested, Spec, op
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor, as_nested
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-__all__ = ["concat_batches", "gather_sequences", "sequence_slice"]
-
-Array = np.ndarray[Any, Any]
+__all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_slice"]
 
 
-def gather_sequences(x: Any, index: npt.ArrayLike, level: int = 0, out: Array | None = None) -> LoDTensor:
+@op(lod="own")
+def gather_sequences(x: Nested, index: Dense, level: int = 0, out: Array | None = None) -> LoDTensor:
     """Take sequences by their numbers, with all that is inside.
 
     Parameters
@@ -57,7 +66,27 @@ def gather_sequences(x: Any, index: npt.ArrayLike, level: int = 0, out: Array | 
     return taken
 
 
-def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
+@gather_sequences.saving
+def _(x: Any, index: Any, level: int = 0) -> tuple[LoDTensor, Array]:
+    x = as_nested("gather_sequences: x", x)
+    places = buffers.as_int64(index, "gather_sequences: index", IndexError).copy()
+    return x._gather("gather_sequences", level, places), places
+
+
+@gather_sequences.infer
+def _(x: Spec, index: Any, level: int) -> Spec:
+    k = spec_level("gather_sequences", x.num_levels, level)
+    return Spec(spec_rows(x), x.dtype, x.num_levels - k, LoDTensor)
+
+
+@gather_sequences.backward
+def _(saved: Any, d: Array) -> tuple[Array, None]:
+    lod = saved.x.lod
+    return add_back(d, row_ranges(lod, lod._level(saved.level), saved.hidden), saved.new("x")), None
+
+
+@op(lod="own")
+def concat_batches(xs: Batches, out: Array | None = None) -> LoDTensor:
     """Put batches behind each other.
 
     Parameters
@@ -83,13 +112,36 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     LoDTensor(3 sequences of lengths 0..2, int64: [[1], [], [2, 3]])
     """
     where = "concat_batches"
+    batches = _batches(where, xs)
+    lod = concat_lods(where, [x.lod for x in batches])
+    values = _alike(where, batches)
+    rows = join_rows(where, values, lod.num_rows, out)
+    joined: LoDTensor = tensor_core.new_tensor(rows, lod)
+    return joined
+
+
+@concat_batches.infer
+def _(xs: list[Spec]) -> Spec:
+    return xs[0]._replace(shape=spec_rows(xs[0]))
+
+
+@concat_batches.backward
+def _(saved: Any, d: Array) -> tuple[list[Array]]:
+    ends = np.cumsum([x.lod.num_rows for x in saved.xs])
+    return (np.split(d, ends[:-1]),)
+
+
+def _batches(where: str, xs: Any) -> list[LoDTensor]:
+    """Take a list of batches."""
     if not isinstance(xs, (list, tuple)):
         raise DTypeError(f"{where}: xs: is {type(xs).__name__}; a list of batches is needed")
-    xs = list(xs)
     if not xs:
         raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
-    batches = [x if type(x) is LoDTensor else as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
-    lod = concat_lods(where, [x.lod for x in batches])
+    return [x if type(x) is LoDTensor else as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
+
+
+def _alike(where: str, batches: list[LoDTensor]) -> list[Array]:
+    """Give the values of batches, whose dtypes and row shapes must be equal."""
     values = [x.values for x in batches]
     bad = kernels.gather.count_rows(values, buffers.new_int64(len(values) + 1))
     if bad >= 0:
@@ -97,14 +149,85 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
         if odd.dtype != first.dtype:
             raise DTypeError(f"{where}: xs[{bad}]: has dtype {odd.dtype}; xs[0] has {first.dtype}")
         raise ShapeError(f"{where}: xs[{bad}]: has rows of shape {odd.shape[1:]}; xs[0] has {first.shape[1:]}")
-    rows = join_rows(where, values, lod.num_rows, out)
-    joined: LoDTensor = tensor_core.new_tensor(rows, lod)
-    return joined
+    return values
 
 
-def sequence_slice(
-    x: Any, offset: npt.ArrayLike, length: npt.ArrayLike, level: int = -1, out: Array | None = None
-) -> LoDTensor:
+@op(lod="own")
+def sequence_concat(xs: Batches, level: int = -1, out: Array | None = None) -> LoDTensor:
+    """Join the sequences s of all batches to one sequence s.
+
+    Parameters
+    ----------
+    xs : list of LoDTensor or nested lists
+        At least one, of as many levels, with equal levels before `level` and as many sequences there, of equal dtype
+        and row shape.
+    level : int
+        Which sequences are joined; what is inside moves whole.
+    out : ndarray, optional
+        shape (number of rows, ...): where to write the rows.
+
+    Returns
+    -------
+    LoDTensor
+        Of as many levels.
+
+    Raises
+    ------
+    LoDError, DTypeError, ShapeError, LevelError
+        Naming the batch that does not fit.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_concat([[[1, 2], []], [[3], [4, 5]]])
+    LoDTensor(2 sequences of lengths 2..3, int64: [[1, 2, 3], [4, 5]])
+    """
+    return _concat("sequence_concat", _batches("sequence_concat", xs), level, out)[0]
+
+
+def _concat(where: str, batches: list[LoDTensor], level: int, out: Array | None) -> tuple[LoDTensor, list[Array]]:
+    """Do the work of `sequence_concat`; give also where the rows of each batch have come to stand."""
+    lods = [x.lod for x in batches]
+    first = lods[0]
+    k = level_of(where, first, level)
+    check_coarser(where, lods, [f"xs[{j}]" for j in range(len(lods))], k)
+    total = check_total(where, lods)
+    values = _alike(where, batches)
+    rows: Array = buffers.new_rows(where, values[0], total, out)
+    target = buffers.as_bytes(rows)
+    if out is not None and kernels.gather.first_overlap(values, target) >= 0:
+        raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+    count = first.num_sequences(k)
+    all_ranges = np.empty((len(lods), count, 2), np.int64)
+    joined = buffers.new_offsets(count + 1)
+    kernels.expand.interleave([lod._view(k) for lod in lods], all_ranges, joined)
+    ranges, levels = list(all_ranges), [*(first.offsets(j) for j in range(k)), joined]
+    if k + 1 < first.num_levels:
+        finer, ranges = below(where, lods, k, ranges)
+        levels += finer
+    kernels.expand.join_ranges(values, ranges, target)
+    return tensor_core.new_tensor(rows, core.make_lod(levels, total)), ranges
+
+
+@sequence_concat.saving
+def _(xs: Any, level: int = -1) -> tuple[LoDTensor, list[Array]]:
+    return _concat("sequence_concat", _batches("sequence_concat", xs), level, None)
+
+
+@sequence_concat.infer
+def _(xs: list[Spec], level: int) -> Spec:
+    spec_level("sequence_concat", xs[0].num_levels, level)
+    return xs[0]._replace(shape=spec_rows(xs[0]))
+
+
+@sequence_concat.backward
+def _(saved: Any, d: Array) -> tuple[list[Array]]:
+    pairs = zip(saved.xs, saved.hidden, strict=True)
+    return ([copy_back(d, ranges, np.empty_like(x.values)) for x, ranges in pairs],)
+
+
+@op(lod="own")
+def sequence_slice(x: Nested, offset: Dense, length: Dense, level: int = -1, out: Array | None = None) -> LoDTensor:
     """Cut a piece out of each sequence.
 
     Parameters
@@ -135,11 +258,16 @@ def sequence_slice(
     >>> lodcore.sequence_slice([[1, 2, 3], [4, 5]], [1, 0], [2, 1])
     LoDTensor(2 sequences of lengths 1..2, int64: [[2, 3], [4]])
     """
+    return _slice(x, offset, length, level, out)[0]
+
+
+def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = None) -> tuple[LoDTensor, Array]:
+    """Do the work of `sequence_slice`; give also from where the rows are."""
     where = "sequence_slice"
     if type(x) is not LoDTensor:
         x = as_nested(f"{where}: x", x)
     lod = x.lod
-    k = lod._level(level)
+    k = level_of(where, lod, level)
     offsets = lod._view(k)
     count = len(offsets) - 1
     starts = buffers.for_each(offset, "sequence_slice: offset", count)
@@ -153,5 +281,20 @@ def sequence_slice(
             f"it has {offsets[bad + 1] - offsets[bad]} elements"
         )
     upper = [lod.offsets(j) for j in range(k)]
-    sliced: LoDTensor = x._take(where, k + 1, ranges, cut.item(count), out, [*upper, cut])
-    return sliced
+    return x._take(where, k + 1, ranges, cut.item(count), out, [*upper, cut]), ranges
+
+
+@sequence_slice.saving
+def _(x: Any, offset: Any, length: Any, level: int = -1) -> tuple[LoDTensor, Array]:
+    return _slice(x, offset, length, level)
+
+
+@sequence_slice.infer
+def _(x: Spec, offset: Any, length: Any, level: int) -> Spec:
+    spec_level("sequence_slice", x.num_levels, level)
+    return x._replace(shape=spec_rows(x))
+
+
+@sequence_slice.backward
+def _(saved: Any, d: Array) -> tuple[Array, None, None]:
+    return add_back(d, saved.hidden, saved.new("x")), None, None

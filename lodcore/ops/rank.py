@@ -9,15 +9,15 @@ import numpy as np
 from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.ops.gather import gather_sequences
+from lodcore.ops.common import Array
+from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_rows
+from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 __all__ = ["RankTable", "lod_rank_table", "reorder_by_rank", "shrink_memory"]
-
-Array = np.ndarray[Any, Any]
 
 
 class RankTable:
@@ -90,7 +90,7 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     RankTable(4 sequences, index: length {1: 3, 0: 1, 3: 1, 2: 0})
     """
     lod = x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
-    k = lod._level(level)
+    k = level_of("lod_rank_table", lod, level)
     offsets = lod._view(k)
     steps = core.steps_of(lod, k)
     order = buffers.new_int64(len(offsets) - 1)
@@ -98,12 +98,13 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     return RankTable(order, lod.lengths(k)[order])
 
 
-def reorder_by_rank(x: Any, table: RankTable) -> Any:
+@op(lod="own")
+def reorder_by_rank(x: Nested, table: RankTable) -> Any:
     """Bring the outermost sequences (or the rows of an ndarray) into the order of a table.
 
     Parameters
     ----------
-    x : LoDTensor, nested lists, or ndarray
+    x : LoDTensor, nested lists, ndarray or flat list
         As many outermost sequences (rows) as the table has.
     table : RankTable
 
@@ -123,23 +124,39 @@ def reorder_by_rank(x: Any, table: RankTable) -> Any:
     >>> lodcore.reorder_by_rank(x, lodcore.lod_rank_table(x))
     LoDTensor(3 sequences of lengths 0..3, int64: [[2, 3, 4], [1], []])
     """
-    x = _in_order("reorder_by_rank", x, table)
+    where = "reorder_by_rank"
+    x = _in_order(where, x, table)
     if len(x) != len(table):
-        raise LoDError(f"reorder_by_rank: table: has {len(table)} sequences; x has {len(x)}")
-    if isinstance(x, LoDTensor) and x.num_levels:
-        return gather_sequences(x, table.indices)
-    return np.asarray(x)[table.indices]
+        raise LoDError(f"{where}: table: has {len(table)} sequences; x has {len(x)}")
+    if isinstance(x, LoDTensor):
+        return x._gather(where, 0, table.indices)
+    single = LoDTensor(x, LoD.from_lengths(np.ones(len(x), np.int64)))
+    return single._gather(where, 0, table.indices).values
 
 
-def shrink_memory(x: Any, step: int, table: RankTable) -> Any:
+@reorder_by_rank.infer
+def _(x: Spec, table: RankTable) -> Spec:
+    return x._replace(shape=spec_rows(x))
+
+
+@reorder_by_rank.backward
+def _(saved: Any, d: Array) -> tuple[Array]:
+    x, index = saved.x, saved.table.indices
+    nested = isinstance(x, LoDTensor) and x.lod.num_levels
+    ranges = row_ranges(x.lod, 0, index) if nested else row_by_row(index % max(len(x), 1))
+    return (add_back(d, ranges, saved.new("x")),)
+
+
+@op(lod="own")
+def shrink_memory(x: Nested, step: Dense, table: RankTable) -> Any:
     """Keep what belongs to the sequences that are longer than `step`.
 
     Parameters
     ----------
-    x : LoDTensor, nested lists, or ndarray
+    x : LoDTensor, nested lists, ndarray or flat list
         In the order of the table: one outermost sequence (row) an entry, or only those of the first entries that an
         earlier step has left.
-    step : int
+    step : int, or array of one
         0 or more; past the end of the longest sequence nothing is left.
     table : RankTable
 
@@ -163,25 +180,44 @@ def shrink_memory(x: Any, step: int, table: RankTable) -> Any:
     >>> lodcore.shrink_memory(np.arange(4), 0, table)
     array([0, 1, 2])
     """
-    x = _in_order("shrink_memory", x, table)
-    if not hasattr(step, "__index__"):
-        raise DTypeError(f"shrink_memory: step: is {step!r}; an integer is needed")
-    if step < 0:
-        raise IndexError(f"shrink_memory: step: is {step}; steps count from 0")
-    longer = kernels.rank.count_longer(table.lengths, min(int(step), 2**63 - 1))
+    where = "shrink_memory"
+    x = _in_order(where, x, table)
+    t = _step(f"{where}: step", step)
+    longer = kernels.rank.count_longer(table.lengths, min(t, 2**63 - 1))
     if not longer <= len(x) <= len(table):
-        raise LoDError(
-            f"shrink_memory: x: has {len(x)} sequences; {longer} are longer than step {step}, of {len(table)} in all"
-        )
+        raise LoDError(f"{where}: x: has {len(x)} sequences; {longer} are longer than step {t}, of {len(table)} in all")
     return x[:longer]
+
+
+@shrink_memory.infer
+def _(x: Spec, step: Any, table: RankTable) -> Spec:
+    return x._replace(shape=spec_rows(x))
+
+
+@shrink_memory.backward
+def _(saved: Any, d: Array) -> tuple[Array, None]:
+    d_x = saved.new("x")
+    d_x[: len(d)] = d
+    d_x[len(d) :] = 0
+    return d_x, None
 
 
 def _in_order(where: str, x: Any, table: RankTable) -> Any:
     """Check the two arguments that `reorder_by_rank` and `shrink_memory` share."""
     if not isinstance(table, RankTable):
         raise DTypeError(f"{where}: table: is {type(table).__name__}; a RankTable is needed")
-    if isinstance(x, np.ndarray):
-        if x.ndim == 0:
-            raise DTypeError(f"{where}: x: has no axis; its first axis counts the rows")
-        return x
-    return as_nested(f"{where}: x", x)
+    if not isinstance(x, np.ndarray):
+        return as_rows_or_nested(f"{where}: x", x)
+    if x.ndim == 0:
+        raise DTypeError(f"{where}: x: has no axis; its first axis counts the rows")
+    return x
+
+
+def _step(where: str, given: Any) -> int:
+    """Turn an integer, or an array of one, into the number of a step."""
+    number = given.item() if isinstance(given, np.ndarray) and given.size == 1 and given.dtype.kind in "iu" else given
+    if isinstance(number, (bool, np.bool_, np.ndarray)) or not hasattr(number, "__index__"):
+        raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
+    if number < 0:
+        raise IndexError(f"{where}: is {number}; steps count from 0")
+    return int(number)

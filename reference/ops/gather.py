@@ -2,7 +2,7 @@
 
 from reference.ops.levels import each_at_level, sequences
 
-__all__ = ["concat_batches", "gather_sequences", "sequence_slice"]
+__all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_slice"]
 
 
 def gather_sequences(nested, index, level):
@@ -14,6 +14,13 @@ def gather_sequences(nested, index, level):
 def concat_batches(batches):
     """Put batches behind each other."""
     return [sequence for batch in batches for sequence in batch]
+
+
+def sequence_concat(batches, level):
+    """Join the sequences s of a level of all batches to one sequence s."""
+    found = [sequences(nested, level) for nested in batches]
+    joined = [[element for sequence in each for element in sequence] for each in zip(*found, strict=True)]
+    return each_at_level(joined, batches[0], level)
 
 
 def sequence_slice(nested, offset, length, level):

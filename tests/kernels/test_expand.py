@@ -1,5 +1,7 @@
 """Rows repeated, in reverse order, and put together from several batches."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,7 +48,7 @@ def tiles(draw):
     """Draw ranges that cover rows once, dealt to some arrays, and the number of rows: (list of lists, int)."""
     offsets = running_sum(draw(lengths(most=10)))
     hands = [[] for _ in range(draw(st.integers(1, 4)))]
-    for pair in draw(st.permutations(list(zip(offsets[:-1], offsets[1:], strict=True)))):
+    for pair in draw(st.permutations(list(pairwise(offsets)))):
         draw(st.sampled_from(hands)).append(pair)
     return [int64(hand).reshape(-1, 2) for hand in hands], offsets[-1]
 

@@ -1,0 +1,277 @@
+"""Operators between sequences and padded arrays, and the mask of their lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.conversion import filling_row, new_dense, padded_length
+from lodcore.errors import DTypeError, LevelError, ShapeError
+from lodcore.memory import check_size
+from lodcore.nested import as_array, as_dtype, as_lines, as_rows, as_values
+from lodcore.ops.common import Array
+from lodcore.ops.moving import level_of, sum_copies
+from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
+
+
+# -- filled up ---------------------------------------------------------------------------------------------------------
+
+
+@op(lod="none", results=2)
+def sequence_pad(
+    x: Nested, pad_value: Dense = 0.0, maxlen: int | None = None, level: int = -1, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Fill the sequences of the last level up to one length.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    pad_value : number, or array_like of one row's shape
+        What the filling is made of. The dtype of x must hold it; strings, times and records are filled with zero bytes
+        by default.
+    maxlen : int, optional
+        Not below the longest sequence, whose length is taken if not given.
+    level : int
+        The last one: a dense result has no others.
+    out : ndarray, optional
+        shape (n, maxlen, ...): where to write.
+
+    Returns
+    -------
+    dense : ndarray
+        shape (n, maxlen, ...), n sequences of the last level.
+    lengths : ndarray
+        int64, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If `maxlen` is below the longest sequence.
+    ShapeError, DTypeError
+        If `pad_value` is neither a number nor a row, or the dtype of x cannot hold it.
+    LevelError
+        If there is no such level, or it is not the last.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> dense, lengths = lodcore.sequence_pad([[1, 2], [], [3]], -1)
+    >>> dense
+    array([[ 1,  2],
+           [-1, -1],
+           [ 3, -1]])
+    >>> lengths
+    array([2, 0, 1])
+    """
+    where = "sequence_pad"
+    if type(x) is not LoDTensor:
+        x = as_nested(f"{where}: x", x)
+    lod, values = x.lod, x.values
+    k = level_of(where, lod, level)
+    if k + 1 != lod.num_levels:
+        raise LevelError(f"{where}: level: is {level}; only the last of {lod.num_levels} levels can be padded")
+    offsets = lod._view(k)
+    padded = padded_length(where, "maxlen", kernels.offsets.max_length(offsets), maxlen)
+    fill = _filling(f"{where}: pad_value", pad_value, values)
+    dense = new_dense(where, (len(offsets) - 1, padded, *values.shape[1:]), values, out)
+    kernels.pad.pad_rows(x._rows(), offsets, buffers.as_bytes(fill)[0], False, as_lines(dense))
+    return dense, lod.lengths(k)
+
+
+def _filling(where: str, pad_value: Any, values: Array) -> Array:
+    """Make one row, shape (1, ...), of the filling."""
+    if type(pad_value) is float and pad_value == 0:  # zero bytes, whatever the dtype
+        fill: Array = buffers.new_rows(where, values, 1)
+        buffers.as_bytes(fill)[...] = 0
+        return fill
+    shape = np.shape(pad_value)
+    if shape not in ((), (1,), values.shape[1:]):
+        raise ShapeError(f"{where}: has shape {shape}; a number or a row of shape {values.shape[1:]} is needed")
+    return filling_row(where, pad_value, values)
+
+
+@sequence_pad.infer
+def _(x: Spec, pad_value: Any, maxlen: int | None, level: int) -> tuple[Spec, Spec]:
+    if level not in (-1, x.num_levels - 1) or not x.num_levels:
+        raise LevelError(f"sequence_pad: level: is {level}; only the last of {x.num_levels} levels can be padded")
+    dense = Spec((None, maxlen, *x.shape[1:]), x.dtype)
+    return dense, Spec((None,), np.dtype(np.int64))
+
+
+@sequence_pad.backward
+def _(saved: Any, d: Array, d_lengths: None) -> tuple[Array | None, Array | None]:
+    lod = saved.x.lod
+    d_x = d_pad = None
+    if saved.needs("x"):
+        d_x = saved.new("x")
+        kernels.pad.unpad_rows(as_lines(d), lod._view(lod.num_levels - 1), False, buffers.as_bytes(d_x))
+    if saved.needs("pad_value"):
+        d_pad = saved.new("pad_value")
+        _sum_filling(d, lod.offsets(-1), d_pad)
+    return d_x, d_pad
+
+
+def _sum_filling(d: Array, offsets: Array, place: Array) -> None:
+    """Add up the cotangents of all filling: of a number those of all cells, of a row each column by itself.
+
+    The sums of lines come first, then theirs, so that each runs in the order of `pool.sum_rows`.
+    """
+    count, padded = d.shape[:2]
+    rows = as_rows(d)
+    if place.shape != d.shape[2:]:  # cells are the rows of a number
+        width = int(np.prod(d.shape[2:]))
+        rows, padded, offsets = rows.reshape(-1), padded * width, offsets * width
+    bounds = buffers.new_int64(2 * count + 1)
+    bounds[::2] = np.arange(count + 1) * padded
+    bounds[1::2] = bounds[:-1:2] + offsets[1:] - offsets[:-1]
+    sums = np.empty((2 * count, *rows.shape[1:]), d.dtype)
+    sum_copies(rows, bounds, sums)
+    total = np.empty((1, *rows.shape[1:]), d.dtype)
+    sum_copies(np.ascontiguousarray(sums[1::2]), np.array([0, count]), total)
+    place[...] = total.reshape(place.shape)
+
+
+# -- and back ----------------------------------------------------------------------------------------------------------
+
+
+@op(lod="own")
+def sequence_unpad(x: Dense, length: Dense, out: Array | None = None) -> LoDTensor:
+    """Take the first rows of each line of a padded array: the inverse of `sequence_pad`.
+
+    Parameters
+    ----------
+    x : array_like, shape (n, maxlen, ...)
+    length : array_like of integers, shape (n,) or (n, 1), or a scalar for all
+        0 <= length <= maxlen.
+    out : ndarray, optional
+        shape (sum of the lengths, ...): where to write the rows.
+
+    Returns
+    -------
+    LoDTensor
+        One level, of n sequences.
+
+    Raises
+    ------
+    IndexError
+        Naming the first length that is negative or beyond maxlen.
+    ShapeError, DTypeError
+        If x has fewer than two axes, or `length` is no vector of n integers.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_unpad([[1, 2, 0], [0, 0, 0], [3, 0, 0]], [2, 0, 1])
+    LoDTensor(3 sequences of lengths 0..2, int64: [[1, 2], [], [3]])
+    """
+    where = "sequence_unpad"
+    if isinstance(x, LoDTensor) and x.lod.num_levels:
+        raise DTypeError(f"{where}: x: is a LoDTensor with levels; a padded array is needed")
+    padded = as_values(f"{where}: x", x)
+    if padded.ndim < 2:
+        raise ShapeError(f"{where}: x: has shape {padded.shape}; (n, maxlen, ...) is needed")
+    count, longest = padded.shape[:2]
+    lengths = buffers.for_each(length, "sequence_unpad: length", count)
+    offsets = buffers.new_offsets(count + 1)
+    bad = kernels.offsets.offsets_from_lengths(lengths, offsets)
+    if bad < 0 and kernels.offsets.max_length(offsets) > longest:
+        bad = int(np.argmax(offsets[1:] - offsets[:-1] > longest))
+    if bad >= 0:
+        raise IndexError(f"{where}: length: is {lengths[bad]} for sequence {bad}; its line has {longest} rows")
+    rows = buffers.new_rows(where, as_rows(padded), offsets.item(count), out)
+    kernels.pad.unpad_rows(as_lines(padded), offsets, False, buffers.as_bytes(rows))
+    unpadded: LoDTensor = tensor_core.new_tensor(rows, core.make_lod([offsets], len(rows)))
+    return unpadded
+
+
+@sequence_unpad.infer
+def _(x: Spec, length: Any) -> Spec:
+    return Spec((None, *x.shape[2:]), x.dtype, 1, LoDTensor)
+
+
+@sequence_unpad.backward
+def _(saved: Any, d: Array) -> tuple[Array, None]:
+    d_x = saved.new("x")
+    nothing = np.zeros(as_lines(d_x).shape[2], np.uint8)
+    kernels.pad.pad_rows(buffers.as_bytes(d), saved.out.lod._view(0), nothing, False, as_lines(d_x))
+    return d_x, None
+
+
+# -- masks -------------------------------------------------------------------------------------------------------------
+
+
+@op(lod="none", gradient=False)
+def sequence_mask(lengths: Dense, maxlen: int | None = None, dtype: Any = bool) -> Array:
+    """Tell for each place of a line whether it is before the length.
+
+    Parameters
+    ----------
+    lengths : array_like of integers, any shape
+        0 or more. What is beyond maxlen counts as that.
+    maxlen : int, optional
+        The greatest length, if not given; 0 if there is none.
+    dtype : dtype_like
+        Of booleans or numbers.
+
+    Returns
+    -------
+    ndarray
+        shape (*lengths.shape, maxlen): 1 before the length, 0 behind.
+
+    Raises
+    ------
+    IndexError
+        Naming the first length that is negative.
+    ValueError
+        If maxlen is negative.
+    DTypeError
+        If the lengths are no integers, or dtype is none of numbers.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_mask([2, 0, 3], dtype="int8")
+    array([[1, 1, 0],
+           [0, 0, 0],
+           [1, 1, 1]], dtype=int8)
+    """
+    where = "sequence_mask"
+    counts, shape = _lengths(f"{where}: lengths", lengths)
+    made = np.dtype(bool) if dtype is bool else as_dtype(where, dtype)
+    if made is None or made.kind not in "biufc":
+        raise DTypeError(f"{where}: dtype: is {made}; one of numbers or bool is needed")
+    if maxlen is None:
+        maxlen = max(int(counts.max(initial=0)), 0)
+    elif not hasattr(maxlen, "__index__") or isinstance(maxlen, (bool, np.bool_)):
+        raise DTypeError(f"{where}: maxlen: is {maxlen!r}; an integer is needed")
+    maxlen = int(maxlen)
+    if maxlen < 0:
+        raise ValueError(f"{where}: maxlen: is {maxlen}; 0 or more is needed")
+    check_size(where, *shape, maxlen, made.itemsize)
+    mask = np.empty((len(counts), maxlen), made)
+    one = np.ones(1, made).view(np.uint8)
+    bad = kernels.pad.mask_rows(counts, one, as_lines(mask))
+    if bad >= 0:
+        raise IndexError(f"{where}: lengths: is {counts[bad]} for sequence {bad}; 0 or more is needed")
+    return mask.reshape(*shape, maxlen)
+
+
+def _lengths(where: str, given: Any) -> tuple[Array, tuple[int, ...]]:
+    """Take integers of any shape: as a vector, and their shape."""
+    if isinstance(given, LoDTensor):
+        raise DTypeError(f"{where}: is a LoDTensor; an array of integers is needed (x.lod.lengths() gives one)")
+    if type(given) is not np.ndarray:
+        empty = isinstance(given, (list, tuple)) and not given
+        given = buffers.new_int64(0) if empty else as_array(where, given)
+    return buffers.as_int64(given.reshape(-1), where, IndexError), given.shape
+
+
+@sequence_mask.infer
+def _(lengths: Any, maxlen: int | None, dtype: Any) -> Spec:
+    shape = lengths.shape if isinstance(lengths, Spec) else np.shape(lengths)
+    return Spec((*shape, maxlen), np.dtype(dtype).newbyteorder("="))

@@ -1,0 +1,232 @@
+"""Operators that give the same cells another structure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.ops.common import Array
+from lodcore.ops.moving import as_rows_or_nested, level_of, spec_rows
+from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["lod_append", "lod_reset", "sequence_reshape"]
+
+
+@op(lod="own")
+def sequence_reshape(x: Nested, new_dim: int) -> LoDTensor:
+    """Cut the cells of each sequence of the last level into rows of another width.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    new_dim : int
+        The new width, 1 or more.
+
+    Returns
+    -------
+    LoDTensor
+        Rows of shape (new_dim,), of as many levels; shares the values.
+
+    Raises
+    ------
+    ShapeError
+        Naming the first sequence whose cells make no whole number of rows.
+    DTypeError
+        If new_dim is no integer.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_reshape([[1, 2, 3, 4], [], [5, 6]], 2).tolist()
+    [[[1, 2], [3, 4]], [], [[5, 6]]]
+    """
+    where = "sequence_reshape"
+    if type(x) is not LoDTensor:
+        x = as_nested(f"{where}: x", x)
+    if not hasattr(new_dim, "__index__") or isinstance(new_dim, (bool, np.bool_)):
+        raise DTypeError(f"{where}: new_dim: is {new_dim!r}; an integer is needed")
+    if not 1 <= new_dim < 2**63:
+        raise ShapeError(f"{where}: new_dim: is {new_dim}; 1 or more is needed")
+    lod, values = x.lod, x.values
+    k = level_of(where, lod, -1)
+    offsets = lod._view(k)
+    width = 1
+    for size in values.shape[1:]:
+        width *= size
+    scaled = buffers.new_offsets(len(offsets))
+    bad = kernels.expand.scale_offsets(offsets, width, int(new_dim), scaled)
+    if bad >= 0:
+        length = offsets[bad + 1] - offsets[bad]
+        raise ShapeError(
+            f"{where}: new_dim: is {new_dim}; sequence {bad} has {length} rows of {width}, {length * width} cells"
+        )
+    total = scaled.item(len(scaled) - 1)
+    levels = [*(lod.offsets(j) for j in range(k)), scaled]
+    reshaped: LoDTensor = tensor_core.new_tensor(values.reshape(total, int(new_dim)), core.make_lod(levels, total))
+    return reshaped
+
+
+@sequence_reshape.infer
+def _(x: Spec, new_dim: int) -> Spec:
+    return x._replace(shape=(None, new_dim))
+
+
+@sequence_reshape.backward
+def _(saved: Any, d: Array) -> tuple[Array]:
+    return (d.reshape(saved.x.values.shape),)
+
+
+@op(lod="own")
+def lod_reset(x: Nested, y: Nested = None, target_lod: Any = None) -> Any:
+    """Give rows another LoD.
+
+    Parameters
+    ----------
+    x : LoDTensor, nested lists, ndarray or flat list
+        Its LoD, if it has one, is dropped.
+    y : LoDTensor, nested lists, LoD or ndarray, optional
+        Its LoD is taken. A vector of integers is taken for the offsets of one level.
+    target_lod : LoD, or list of offsets, optional
+        If y is not given: a flat list is one level, a list of lists all levels, coarse first.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if the new LoD has no level
+        Shares the values.
+
+    Raises
+    ------
+    LoDError
+        If neither is given, the offsets are no structure, or do not have as many rows.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.lod_reset([[1, 2], [3, 4]], target_lod=[0, 3, 4])
+    LoDTensor(2 sequences of lengths 1..3, int64: [[1, 2, 3], [4]])
+    >>> lodcore.lod_reset([1, 2, 3], lodcore.array([["a"], ["b", "c"]]))
+    LoDTensor(2 sequences of lengths 1..2, int64: [[1], [2, 3]])
+    """
+    where = "lod_reset"
+    x = as_rows_or_nested(f"{where}: x", x)
+    values = x.values if isinstance(x, LoDTensor) else x
+    lod = _target(where, y, target_lod)
+    if lod.num_rows != len(values):
+        name = "y" if y is not None else "target_lod"
+        raise LoDError(f"{where}: {name}: has {lod.num_rows} rows; x has {len(values)}")
+    return tensor_core.new_tensor(values, lod) if lod.num_levels else values
+
+
+def _target(where: str, y: Any, target_lod: Any) -> LoD:
+    """Find the LoD that is meant."""
+    if y is not None:
+        if isinstance(y, LoD):
+            return y
+        if isinstance(y, (list, tuple)):
+            y = as_nested(f"{where}: y", y)
+        if isinstance(y, LoDTensor) and y.lod.num_levels:
+            return y.lod
+        offsets = y.values if isinstance(y, LoDTensor) else y
+        lod: LoD = core.checked_lod((offsets,), None, f"{where}: y")
+        return lod
+    if target_lod is None:
+        raise LoDError(f"{where}: y, target_lod: neither is given; one of them is needed")
+    if isinstance(target_lod, LoD):
+        return target_lod
+    levels = tuple(target_lod) if _has_levels(target_lod) else (target_lod,)
+    made: LoD = core.checked_lod(levels, None, f"{where}: target_lod")
+    return made
+
+
+def _has_levels(target_lod: Any) -> bool:
+    """Tell whether these are the offsets of all levels, not of one."""
+    if isinstance(target_lod, np.ndarray):
+        return target_lod.ndim == 2 and target_lod.shape[1] != 1
+    if not isinstance(target_lod, (list, tuple)):
+        return False
+    return len(target_lod) > 0 and np.ndim(target_lod[0]) > 0
+
+
+@lod_reset.infer
+def _(x: Spec, y: Any, target_lod: Any) -> Spec:
+    if y is not None:
+        levels = y.num_levels if isinstance(y, LoD) else y.num_levels or 1
+    elif isinstance(target_lod, LoD):
+        levels = target_lod.num_levels
+    else:
+        levels = len(target_lod) if _has_levels(target_lod) else 1
+    return Spec(spec_rows(x), x.dtype, levels, LoDTensor if levels else np.ndarray)
+
+
+@lod_reset.backward
+def _(saved: Any, d: Array) -> tuple[Array, None]:
+    return d, None
+
+
+@op(lod="own")
+def lod_append(x: Nested, *, lengths: Dense = None, offsets: Dense = None) -> LoDTensor:
+    """Add a finest level: what the last level counted were rows, and become sequences.
+
+    Parameters
+    ----------
+    x : LoDTensor, nested lists, ndarray or flat list
+        Its last level must count the new sequences. Rows without a level take any.
+    lengths : array_like of integers, shape (n,), in rows
+    offsets : array_like of integers, shape (n + 1,), in rows
+        One of the two.
+
+    Returns
+    -------
+    LoDTensor
+        One level more; shares the values.
+
+    Raises
+    ------
+    LoDError
+        If not exactly one is given, it is no structure, does not have as many rows, or the last level counts another
+        number of sequences.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.lod_append([[1, 2], [3, 4]], lengths=[2, 0, 1, 1])
+    LoDTensor(2 sequences of length 2 / 4 sequences of lengths 0..2, int64: [[[1, 2], []], [[3], [4]]])
+    """
+    where = "lod_append"
+    x = as_rows_or_nested(f"{where}: x", x)
+    if (lengths is None) == (offsets is None):
+        raise LoDError(f"{where}: lengths, offsets: exactly one of the two is needed")
+    fresh = (
+        LoD.from_lengths(buffers.as_int64(lengths, f"{where}: lengths", LoDError))
+        if lengths is not None
+        else core.checked_lod((offsets,), None, where)
+    )
+    name = "offsets" if lengths is None else "lengths"
+    if not isinstance(x, LoDTensor):
+        lod, values = fresh, x
+    else:
+        lod, values = x.lod, x.values
+        if fresh.num_sequences() != lod.num_rows:
+            raise LoDError(
+                f"{where}: {name}: make {fresh.num_sequences()} sequences; the last level of x counts {lod.num_rows}"
+            )
+        lod = core.make_lod([*(lod.offsets(j) for j in range(lod.num_levels)), fresh.offsets()], fresh.num_rows)
+    if lod.num_rows != len(values):
+        raise LoDError(f"{where}: {name}: have {lod.num_rows} rows; x has {len(values)}")
+    appended: LoDTensor = tensor_core.new_tensor(values, lod)
+    return appended
+
+
+@lod_append.infer
+def _(x: Spec, lengths: Any, offsets: Any) -> Spec:
+    return Spec(spec_rows(x), x.dtype, x.num_levels + 1, LoDTensor)
+
+
+@lod_append.backward
+def _(saved: Any, d: Array) -> tuple[Array, None, None]:
+    return d, None, None

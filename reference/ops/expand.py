@@ -1,0 +1,27 @@
+"""Sequences and rows repeated, and elements in reverse order."""
+
+from reference.ops.levels import at_level, each_at_level, sequences
+
+__all__ = ["sequence_expand", "sequence_expand_as", "sequence_reverse"]
+
+
+def sequence_expand(nested, reference, level):
+    """Repeat each entry of a batch as often as the sequence of a level that stands beside it is long."""
+    found = sequences(reference, level)
+    return [entry for entry, sequence in zip(nested, found, strict=True) for _ in sequence]
+
+
+def sequence_expand_as(rows, reference, level, num_levels):
+    """Put row i in place of every row of sequence i of a level."""
+    following = iter(rows)
+
+    def filled(sequence):
+        row = next(following)
+        return at_level(lambda _: row, sequence, num_levels - level - 1)
+
+    return at_level(filled, reference, level)
+
+
+def sequence_reverse(nested, level):
+    """Reverse the elements of each sequence of a level."""
+    return each_at_level([sequence[::-1] for sequence in sequences(nested, level)], nested, level)

@@ -1,0 +1,126 @@
+"""Samples of the operators that take sequences whole."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
+from reference.ops import gather as oracle
+from reference.ops.levels import sequences
+from tests.agree import from_the_first
+from tests.draw import ROW_SHAPES, indices, lengths, lod_tensors, odd_forms, running_sum, values
+from tests.samples import Samples, call
+from tests.samples.expand import FLOAT, NARROW, PLAIN, levels_of, lods_of, tame
+
+
+@st.composite
+def gather_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
+    x = draw(lod_tensors(max_levels=3, dtypes=dtypes, row_shapes=row_shapes, most=5))
+    level = draw(levels_of(x.num_levels))
+    index = draw(indices(x.lod.num_sequences(level), most=6))
+    return call(x, draw(odd_forms(index)) if index else index, level)
+
+
+def gathered(arguments):
+    x = arguments["x"]
+    index = np.array(arguments["index"], np.int64).reshape(-1)
+    return oracle.gather_sequences(x.tolist(), index, from_the_first(arguments["level"], x.lod))
+
+
+@st.composite
+def concat_batches_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
+    num_levels, dtype = draw(st.integers(1, 3)), draw(st.sampled_from(dtypes))
+    shape = draw(st.sampled_from(row_shapes))
+    counts = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
+    found = [draw(lods_of(count, num_levels)) for count in counts]
+    return call([LoDTensor(draw(values(lod.num_rows, [dtype], [shape])), lod) for lod in found])
+
+
+def joined_batches(arguments):
+    return oracle.concat_batches([x.tolist() for x in arguments["xs"]])
+
+
+@st.composite
+def concat_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
+    dtype, shape = draw(st.sampled_from(dtypes)), draw(st.sampled_from(row_shapes))
+    k, finer = draw(st.integers(0, 2)), draw(st.integers(0, 1))
+    common = draw(lods_of(draw(st.integers(0, 3)), k))
+    batches = []
+    for _ in range(draw(st.integers(1, 3))):
+        own = [running_sum(draw(lengths(count=common.num_rows, longest=3)))]
+        for _ in range(finer):
+            own.append(running_sum(draw(lengths(count=own[-1][-1], longest=2))))
+        lod = LoD.from_offsets(*(common.offsets(j) for j in range(k)), *own)
+        batches.append(LoDTensor(draw(values(lod.num_rows, [dtype], [shape])), lod))
+    return call(batches, draw(st.sampled_from([k, k - (k + 1 + finer)])))
+
+
+def joined(arguments):
+    xs = arguments["xs"]
+    return oracle.sequence_concat([x.tolist() for x in xs], from_the_first(arguments["level"], xs[0].lod))
+
+
+@st.composite
+def slice_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
+    x = draw(lod_tensors(max_levels=3, dtypes=dtypes, row_shapes=row_shapes, most=5))
+    level = draw(levels_of(x.num_levels))
+    sizes = x.lod.lengths(level).tolist()
+    offset = [draw(st.integers(0, size)) for size in sizes]
+    length = [draw(st.integers(0, size - first)) for size, first in zip(sizes, offset, strict=True)]
+    return call(x, *(draw(odd_forms(vector)) if vector else vector for vector in (offset, length)), level)
+
+
+def sliced(arguments):
+    x = arguments["x"]
+    level = from_the_first(arguments["level"], x.lod)
+    vectors = [np.array(arguments[name], np.int64).reshape(-1).tolist() for name in ("offset", "length")]
+    assert len(sequences(x.tolist(), level)) == len(vectors[0])
+    return oracle.sequence_slice(x.tolist(), *vectors, level)
+
+
+SAMPLES = {
+    "gather_sequences": Samples(
+        gather_calls(),
+        gathered,
+        gather_calls(FLOAT, NARROW).map(tame),
+        [("gather_sequences(x, [0, 3])", IndexError, "index.*3 at position 1.*3")],
+    ),
+    "concat_batches": Samples(
+        concat_batches_calls(),
+        joined_batches,
+        concat_batches_calls(FLOAT, NARROW).map(tame),
+        [("concat_batches([flat, x])", LoDError, "batch 1.*2 levels.*1")],
+    ),
+    "sequence_concat": Samples(
+        concat_calls(),
+        joined,
+        concat_calls(FLOAT, NARROW).map(tame),
+        [
+            ("sequence_concat([])", LoDError, "xs: is empty"),
+            ("sequence_concat(None)", DTypeError, "xs.*NoneType"),
+            ("sequence_concat(flat)", DTypeError, "xs.*LoDTensor"),
+            ("sequence_concat([flat, x])", LoDError, r"xs\[1\]: has 2 levels; xs\[0\] has 1"),
+            ("sequence_concat([flat, flat[:2]])", LoDError, r"xs\[1\]: has 2 sequences at level 0; xs\[0\] has 3"),
+            (
+                "sequence_concat([x, x[::1], gather_sequences(x, [0, 2, 1])])",
+                LoDError,
+                r"xs\[2\]: sequence 1 of level 0",
+            ),
+            ("sequence_concat([flat, wide])", DTypeError, r"xs\[1\]: has dtype float64; xs\[0\] has int64"),
+            ("sequence_concat([flat, LoDTensor(np.zeros((5, 1), int), flat.lod)])", ShapeError, r"xs\[1\].*\(1,\)"),
+            ("sequence_concat([flat, rows])", DTypeError, r"xs\[1\].*ndarray"),
+            ("sequence_concat([x, x], 2)", LevelError, "level.*2.*2"),
+            ("sequence_concat([flat, flat], out=flat.values)", ShapeError, r"out: shape \(5,\).*\(10,\)"),
+            (
+                "sequence_concat([LoDTensor.from_lengths(np.empty((2**62, 0), 'i1'), [2**62])] * 2)",
+                MemoryError,
+                "9223372036854775808",
+            ),
+        ],
+    ),
+    "sequence_slice": Samples(
+        slice_calls(),
+        sliced,
+        slice_calls(FLOAT, NARROW).map(tame),
+        [("sequence_slice(flat, [0, 1, 0], 0)", IndexError, "offset, length.*1, 0 for sequence 1.*0")],
+    ),
+}

@@ -1,0 +1,60 @@
+"""Samples of the operators that go by the lengths of sequences."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LoDError, lod_rank_table
+from reference.ops import rank as oracle
+from tests.draw import ROW_SHAPES, lods
+from tests.samples import Samples, call
+from tests.samples.expand import FLOAT, NARROW, PLAIN, tame, tensors_of
+
+
+@st.composite
+def reorder_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
+    table = lod_rank_table(draw(lods(1, 1)))
+    return call(draw(tensors_of(len(table), draw(st.integers(0, 3)), dtypes, row_shapes)), table)
+
+
+def reordered(arguments):
+    return oracle.reorder_by_rank(arguments["x"].tolist(), arguments["table"].indices.tolist())
+
+
+@st.composite
+def shrink_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
+    table = lod_rank_table(draw(lods(1, 1)))
+    step = draw(st.integers(0, int(table.lengths.max(initial=0)) + 1))
+    left = int((table.lengths > step).sum())
+    x = draw(tensors_of(draw(st.integers(left, len(table))), draw(st.integers(0, 3)), dtypes, row_shapes))
+    return call(x, draw(st.sampled_from([int, np.int8, np.array, lambda t: np.array([t])]))(step), table)
+
+
+def shrunk(arguments):
+    step = int(np.array(arguments["step"]).reshape(()))
+    return oracle.shrink_memory(arguments["x"].tolist(), step, arguments["table"].lengths.tolist())
+
+
+SAMPLES = {
+    "reorder_by_rank": Samples(
+        reorder_calls(),
+        reordered,
+        reorder_calls(FLOAT, NARROW).map(tame),
+        [
+            ("reorder_by_rank(flat[:2], table)", LoDError, "table.*3.*2"),
+            ("reorder_by_rank(rows[:3], RankTable([0, 1, 3], [1, 1, 1]))", IndexError, "3 at position 2.*3"),
+            ("reorder_by_rank(objects, RankTable([0, 1], [1, 1]))", DTypeError, "object"),
+        ],
+    ),
+    "shrink_memory": Samples(
+        shrink_calls(),
+        shrunk,
+        shrink_calls(FLOAT, NARROW).map(tame),
+        [
+            ("shrink_memory(flat, -1, table)", IndexError, "step.*-1"),
+            ("shrink_memory(flat, np.array([-1]), table)", IndexError, "step.*-1"),
+            ("shrink_memory(flat, np.array([0, 1]), table)", DTypeError, "step"),
+            ("shrink_memory(flat, True, table)", DTypeError, "step.*True"),
+            ("shrink_memory(flat, np.array(1.0), table)", DTypeError, "step"),
+        ],
+    ),
+}

@@ -60,6 +60,7 @@ from lodcore.ops import (
 )
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array
 from lodcore.tensor_array import TensorArray
+from lodcore.threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
 
@@ -86,6 +87,7 @@ __all__ = [
     "errors",
     "exp",
     "gather_sequences",
+    "get_num_threads",
     "grad_check",
     "greater_equal_than",
     "greater_than",
@@ -116,6 +118,7 @@ __all__ = [
     "sequence_reverse",
     "sequence_slice",
     "sequence_unpad",
+    "set_num_threads",
     "shrink_memory",
     "sigmoid",
     "softmax",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,11 +12,45 @@ from lodcore import buffers, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.nested import as_values
+from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor
 
-__all__ = ["check_sizes", "one_kind", "same_shapes", "slot_number", "source_of", "values_of", "with_one_lod"]
+__all__ = [
+    "RECORDED",
+    "check_sizes",
+    "one_kind",
+    "recorded",
+    "same_shapes",
+    "slot_number",
+    "source_of",
+    "values_of",
+    "with_one_lod",
+]
 
 Array = np.ndarray[Any, Any]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+#: The operators that stand behind the methods; `ops.array` enters them.
+RECORDED: dict[str, Any] = {}
+
+
+def recorded(method: Method) -> Method:
+    """Let a method record itself where a Variable is given, a Block is open, or one has written to the array."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def call(first: Any, *args: Any, **kwargs: Any) -> Any:
+        if (
+            open_block() is None
+            and (isinstance(first, type) or first._block is None)
+            and not any(isinstance(given, Symbol) for given in (*args, *kwargs.values()))
+        ):
+            return method(first, *args, **kwargs)
+        if "value" in kwargs:  # as `x` of the operator
+            kwargs["x"] = kwargs.pop("value")
+        return RECORDED[name](*args, **kwargs) if isinstance(first, type) else RECORDED[name](first, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
 
 
 def values_of(elements: list[Any]) -> list[Array]:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.elements import check_sizes, one_kind, same_shapes, slot_number, source_of, values_of, with_one_lod
+from lodcore.elements import (
+    check_sizes,
+    one_kind,
+    recorded,
+    same_shapes,
+    slot_number,
+    source_of,
+    values_of,
+    with_one_lod,
+)
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap
 from lodcore.lod import LoD
 from lodcore.nested import as_array, join_arrays
 from lodcore.structure import concat_lods
-from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor, as_nested
 
 if TYPE_CHECKING:
@@ -24,29 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["TensorArray"]
 
 Array = np.ndarray[Any, Any]
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-#: The operators that stand behind the methods; `ops.array` enters them.
-RECORDED: dict[str, Any] = {}
-
-
-def recorded(method: Method) -> Method:
-    """Let a method record itself where a Variable is given, a Block is open, or one has written to the array."""
-    name = method.__name__
-
-    @functools.wraps(method)
-    def call(first: Any, *args: Any, **kwargs: Any) -> Any:
-        if (
-            open_block() is None
-            and (isinstance(first, type) or first._block is None)
-            and not any(isinstance(given, Symbol) for given in (*args, *kwargs.values()))
-        ):
-            return method(first, *args, **kwargs)
-        if "value" in kwargs:  # as `x` of the operator
-            kwargs["x"] = kwargs.pop("value")
-        return RECORDED[name](*args, **kwargs) if isinstance(first, type) else RECORDED[name](first, *args, **kwargs)
-
-    return call  # type: ignore[return-value]
 
 
 class TensorArray:

@@ -8,8 +8,8 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from lodcore import kernels
-from lodcore.buffers cimport as_bytes, new_rows, row_size, view_rows
+from lodcore import kernels, threads
+from lodcore.buffers cimport as_bytes, new_int64, new_rows, row_size, view_rows
 from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, take_below, take_sequences
 from lodcore.errors import ShapeError
 
@@ -20,6 +20,7 @@ cdef extern from "kernels/rows.h" nogil:
 cnp.import_array()
 
 cdef object GATHER = kernels.gather
+cdef int64_t WIDE = threads.WIDE
 
 cdef object TENSOR = LoDTensorBody  # the public class, which `register` gives
 cdef cnp.ndarray NO_ROWS = np.empty(0)
@@ -113,7 +114,9 @@ cdef class LoDTensorBody:
         cdef char* target = cnp.PyArray_BYTES(rows)
         cdef const int64_t* pairs = <const int64_t*> cnp.PyArray_DATA(ranges)
         cdef int64_t n_rows = self._lod._num_rows, row_bytes = self._row_bytes, count = cnp.PyArray_DIM(ranges, 0)
-        if kernels.gather is not GATHER:
+        if size * row_bytes >= WIDE and threads.get_num_threads() > 1:
+            copy_in_parts(self._rows(), ranges, as_bytes(rows))
+        elif kernels.gather is not GATHER:
             kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
         elif size and row_bytes:
             with nogil:
@@ -165,6 +168,17 @@ cdef class LoDTensorBody:
         if self._lod._num_levels == 0:
             return iter(self.values)
         return Sequences(self)
+
+
+cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):
+    """Copy ranges of rows behind each other, in several threads."""
+    offsets = new_int64(cnp.PyArray_DIM(ranges, 0) + 1)
+    kernels.gather.count_ranges(ranges, offsets)
+
+    def copy(start, stop):
+        kernels.gather.copy_ranges(rows, ranges[start:stop], out[offsets[start]:offsets[stop]])
+
+    threads.in_parts(copy, threads.parts(offsets, out.shape[1]))
 
 
 cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from lodcore import ops
 from lodcore.graph.variable import Variable
-from lodcore.ops import array as ops
 from lodcore.registry import Spec
 from lodcore.tensor_array import TensorArray
 

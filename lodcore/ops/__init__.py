@@ -2,12 +2,10 @@
 
 from lodcore.ops.array import (
     tensor_array_concat,
-    tensor_array_pack,
     tensor_array_read,
     tensor_array_size,
     tensor_array_sizes,
     tensor_array_stack,
-    tensor_array_unpack,
     tensor_array_unstack,
     tensor_array_write,
 )
@@ -46,6 +44,7 @@ from lodcore.ops.math import (
 from lodcore.ops.pad import sequence_mask, sequence_pad, sequence_unpad
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
 from lodcore.ops.select import merge_by_mask, split_by_mask
+from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
 
 __all__ = [

@@ -9,27 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_array, tensor_core
-from lodcore.indices_map import IndicesMap
+from lodcore import elements
 from lodcore.ops.common import Array, rows_of
 from lodcore.registry import Dense, Nested, Op, Spec, Steps, op
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
 __all__ = [
+    "cut_rows",
+    "element_spec",
+    "plain",
     "tensor_array_concat",
-    "tensor_array_pack",
     "tensor_array_read",
     "tensor_array_size",
     "tensor_array_sizes",
     "tensor_array_stack",
-    "tensor_array_unpack",
     "tensor_array_unstack",
     "tensor_array_write",
 ]
 
 
-def _plain(method: Any) -> Any:
+def plain(method: Any) -> Any:
     """Give the method that computes, whether or not a Block is open."""
     return getattr(method, "__func__", method).__wrapped__
 
@@ -70,7 +70,7 @@ def tensor_array_write(ta: Steps, index: Dense, x: Nested, data_shared: bool = T
     >>> lodcore.tensor_array_write(lodcore.TensorArray(), 0, [1, 2])
     TensorArray(1 element)
     """
-    _plain(TensorArray.write)(ta, index, x, data_shared)
+    plain(TensorArray.write)(ta, index, x, data_shared)
     return ta
 
 
@@ -113,7 +113,7 @@ def tensor_array_read(ta: Steps, index: Dense) -> Any:
     >>> lodcore.tensor_array_read(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]), 1)
     array([3, 4])
     """
-    return _plain(TensorArray.read)(ta, index)
+    return plain(TensorArray.read)(ta, index)
 
 
 @tensor_array_read.infer
@@ -154,7 +154,7 @@ def tensor_array_sizes(ta: Steps, axis: int = 0) -> Any:
     >>> lodcore.ops.tensor_array_sizes(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
     array([2, 2])
     """
-    return _plain(TensorArray.sizes)(ta, axis)
+    return plain(TensorArray.sizes)(ta, axis)
 
 
 @tensor_array_sizes.infer
@@ -193,7 +193,7 @@ def tensor_array_stack(ta: Steps, axis: int = 0) -> Any:
     array([[1, 2],
            [3, 4]])
     """
-    return _plain(TensorArray.stack)(ta, axis)
+    return plain(TensorArray.stack)(ta, axis)
 
 
 def _saving_sizes(made: Op, method: Any) -> None:
@@ -201,7 +201,7 @@ def _saving_sizes(made: Op, method: Any) -> None:
 
     @made.saving
     def _(ta: Any, axis: int = 0) -> Any:
-        joined = _plain(method)(ta, axis)
+        joined = plain(method)(ta, axis)
         values = [rows_of(element) for element in ta._elements("stack")]
         return joined, [value.shape for value in values]
 
@@ -224,11 +224,11 @@ def _(ta: Spec, axis: int) -> Spec:
 def _(saved: Any, d: Array) -> tuple[Any]:
     shapes, axis = saved.hidden, saved.axis
     if isinstance(saved.out, LoDTensor) and axis == 0:
-        return (_cut(d, [shape[0] for shape in shapes]),)
+        return (cut_rows(d, [shape[0] for shape in shapes]),)
     return (dict(enumerate(np.moveaxis(d, axis, 0))),)
 
 
-def _cut(d: Array, sizes: list[int]) -> dict[int, Array]:
+def cut_rows(d: Array, sizes: list[int]) -> dict[int, Array]:
     """Cut rows into pieces of given sizes."""
     pieces, start = {}, 0
     for index, size in enumerate(sizes):
@@ -264,7 +264,7 @@ def tensor_array_concat(ta: Steps, axis: int = 0) -> Any:
     >>> lodcore.tensor_array_concat(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
     array([1, 2, 3, 4])
     """
-    return _plain(TensorArray.concat)(ta, axis)
+    return plain(TensorArray.concat)(ta, axis)
 
 
 _saving_sizes(tensor_array_concat, TensorArray.concat)
@@ -284,8 +284,8 @@ def _(saved: Any, d: Array) -> tuple[Any]:
     axis = saved.axis % d.ndim
     sizes = [shape[axis] for shape in saved.hidden]
     if axis == 0:
-        return (_cut(d, sizes),)
-    return ({index: np.moveaxis(piece, 0, axis) for index, piece in _cut(np.moveaxis(d, axis, 0), sizes).items()},)
+        return (cut_rows(d, sizes),)
+    return ({index: np.moveaxis(piece, 0, axis) for index, piece in cut_rows(np.moveaxis(d, axis, 0), sizes).items()},)
 
 
 @op(lod="own")
@@ -310,7 +310,7 @@ def tensor_array_unstack(x: Nested, axis: int = 0) -> Any:
     >>> lodcore.tensor_array_unstack(np.zeros((2, 3)), 1)
     TensorArray(3 elements)
     """
-    return _plain(TensorArray.unstack)(TensorArray, x, axis)
+    return plain(TensorArray.unstack)(TensorArray, x, axis)
 
 
 @tensor_array_unstack.infer
@@ -336,121 +336,5 @@ def _(saved: Any, d: dict[int, Array]) -> tuple[Any]:
     return (d_x,)
 
 
-# -- sequences to steps and back -----------------------------------------------------------------------------------
-
-
-@op(lod="own", results=2)
-def tensor_array_unpack(x: Nested, level: int, sort_by_length: bool = True) -> Any:
-    """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t.
-
-    Parameters
-    ----------
-    x : LoDTensor or nested lists
-    level : int
-    sort_by_length : bool, default True
-        Within each step the longest sequence comes first, equal lengths in their order; otherwise all sequences
-        keep their order.
-
-    Returns
-    -------
-    steps : TensorArray
-    indices_map : IndicesMap
-        What `tensor_array_pack` needs to bring steps back.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> steps, indices_map = lodcore.tensor_array_unpack([[1, 2], [], [3, 4, 5]], 0)
-    >>> list(steps)
-    [array([3, 1]), array([4, 2]), array([5])]
-    """
-    return _plain(TensorArray.unpack)(TensorArray, x, level, sort_by_length)
-
-
-@tensor_array_unpack.saving
-def _(x: Any, level: int, sort_by_length: bool = True) -> Any:
-    steps, indices_map = _plain(TensorArray.unpack)(TensorArray, x, level, sort_by_length)
-    return (steps, indices_map), steps._source
-
-
-@tensor_array_unpack.infer
-def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
-    k = level % x.num_levels
-    return (
-        x._replace(num_levels=x.num_levels - k - 1, kind=TensorArray),
-        Spec((None,), np.dtype(np.int32), 0, IndicesMap),
-    )
-
-
-@tensor_array_unpack.backward
-def _(saved: Any, d: dict[int, Array], _: Any) -> tuple[Any]:
-    by_step, indices_map = saved.hidden, saved.out[1]
-    bounds = by_step.lod.row_offsets(0).tolist()
-    buffer = np.empty(by_step.values.shape, by_step.values.dtype)
-    for index in range(len(bounds) - 1):
-        buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
-    steps = TensorArray._over(tensor_core.new_tensor(buffer, by_step.lod))
-    return (_plain(TensorArray.pack)(steps, indices_map.level, indices_map, saved.new("x")).values,)
-
-
-@op(lod="own")
-def tensor_array_pack(ta: Steps, level: int, indices_map: Dense) -> Any:
-    """Bring steps back into sequences: the inverse of `tensor_array_unpack`.
-
-    Parameters
-    ----------
-    ta : TensorArray
-    level : int
-        The level that was unpacked.
-    indices_map : IndicesMap
-
-    Returns
-    -------
-    LoDTensor
-
-    Raises
-    ------
-    LoDError
-        If the level or the sizes of the steps are not the map's.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> steps, indices_map = lodcore.tensor_array_unpack([[1, 2], [], [3, 4, 5]], 0)
-    >>> lodcore.tensor_array_pack(steps, 0, indices_map)
-    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
-    """
-    return _plain(TensorArray.pack)(ta, level, indices_map)
-
-
-@tensor_array_pack.saving
-def _(ta: Any, level: int, indices_map: Any) -> Any:
-    packed = _plain(TensorArray.pack)(ta, level, indices_map)
-    return packed, [len(rows_of(element)) for element in ta._elements("pack")]
-
-
-@tensor_array_pack.infer
-def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
-    one = element_spec(ta)
-    if one.kind is object or level < 0:
-        return one._replace(kind=object)
-    return one._replace(num_levels=one.num_levels + level + 1, kind=LoDTensor)
-
-
-@tensor_array_pack.backward
-def _(saved: Any, d: Array) -> tuple[Any, None]:
-    packed, indices_map = saved.out, saved.indices_map
-    k, lod = indices_map.level, indices_map.lod
-    d_x = tensor_core.new_tensor(d, packed.lod)
-    if packed.num_levels == k + 1:
-        rows = np.empty_like(d)
-        kernels.rank.unpack_rows(
-            buffers.as_bytes(d), lod._view(k), indices_map._order, indices_map._steps, buffers.as_bytes(rows)
-        )
-    else:
-        rows = d_x._gather("tensor_array_pack", k + 1, indices_map.values).values
-    return _cut(rows, saved.hidden), None
-
-
-for _name in ("write", "read", "size", "sizes", "stack", "concat", "unstack", "unpack", "pack"):
-    tensor_array.RECORDED[_name] = globals()[f"tensor_array_{_name}"]
+for _name in ("write", "read", "size", "sizes", "stack", "concat", "unstack"):
+    elements.RECORDED[_name] = globals()[f"tensor_array_{_name}"]

@@ -9,6 +9,7 @@ from lodcore.ops.array import (
     tensor_array_unstack,
     tensor_array_write,
 )
+from lodcore.ops.axes import mean, sum
 from lodcore.ops.compare import (
     equal,
     greater_equal_than,
@@ -20,29 +21,28 @@ from lodcore.ops.compare import (
     logical_or,
     not_equal,
 )
+from lodcore.ops.dense import cross_entropy, matmul, softmax
 from lodcore.ops.expand import per_sequence, sequence_expand, sequence_expand_as, sequence_reverse
 from lodcore.ops.gather import concat_batches, gather_sequences, sequence_concat, sequence_slice
 from lodcore.ops.math import (
     add,
     cast,
-    cross_entropy,
     div,
     elementwise,
     exp,
+    full_like,
     log,
-    matmul,
-    mean,
     minus,
     mul,
     relu,
     sigmoid,
-    softmax,
     sqrt,
-    sum,
     tanh,
+    where,
 )
 from lodcore.ops.pad import sequence_mask, sequence_pad, sequence_unpad
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
+from lodcore.ops.reduce import reduce_values
 from lodcore.ops.select import merge_by_mask, split_by_mask
 from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
@@ -57,6 +57,7 @@ __all__ = [
     "elementwise",
     "equal",
     "exp",
+    "full_like",
     "gather_sequences",
     "greater_equal_than",
     "greater_than",
@@ -76,6 +77,7 @@ __all__ = [
     "mul",
     "not_equal",
     "per_sequence",
+    "reduce_values",
     "relu",
     "reorder_by_rank",
     "sequence_concat",
@@ -103,4 +105,5 @@ __all__ = [
     "tensor_array_unpack",
     "tensor_array_unstack",
     "tensor_array_write",
+    "where",
 ]

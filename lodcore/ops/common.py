@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,27 @@ import numpy as np
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.registry import Spec
 from lodcore.tensor import DenseTensor, LoDTensor
 
-__all__ = ["Array", "aligned", "check_equal", "rows_of", "shared", "unbroadcast", "with_levels"]
+__all__ = [
+    "Array",
+    "aligned",
+    "broadcast_spec",
+    "check_equal",
+    "kept_in",
+    "lined_up",
+    "rows_of",
+    "shared",
+    "unbroadcast",
+    "undone",
+    "with_levels",
+]
 
 Array = np.ndarray[Any, Any]
+
+#: What operands without a LoD mostly are.
+PLAIN = frozenset((float, int))
 
 
 def rows_of(x: Any) -> Any:
@@ -46,31 +62,49 @@ def check_equal(where: str, lod: LoD, other: LoD, name: str) -> None:
 
 
 def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
-    """Compute on the values of operands, whose LoDs must agree, and give the result their LoD."""
+    """Compute on the values of operands, whose LoDs must agree, and give the result their LoD.
+
+    Rows of several LoDTensors are computed with row by row, whatever their numbers of axes; a dense operand
+    broadcasts against the rows.
+    """
     lod = None
+    ndim = 0
+    uneven = False
     values = []
     for j, x in enumerate(operands):
-        if type(x) is LoDTensor:
+        if isinstance(x, LoDTensor):
+            rows = x.values
             if lod is None:
-                lod = x.lod
-            elif x.lod is not lod:
-                check_equal(where, lod, x.lod, f"operand {j}")
-            values.append(x.values)
+                lod, ndim = x.lod, rows.ndim
+            else:
+                if x.lod is not lod:
+                    check_equal(where, lod, x.lod, f"operand {j}")
+                if rows.ndim != ndim:
+                    uneven, ndim = True, max(ndim, rows.ndim)
+            values.append(rows)
         else:
-            values.append(_plain(where, j, x))
+            values.append(x if type(x) in PLAIN else _plain(where, j, x))
+    if uneven:
+        values = lined_up(operands)
     try:
         result = function(*values)
     except ValueError as error:
-        shapes = ", ".join(str(np.shape(x)) for x in values)
-        raise ShapeError(f"{where}: shapes {shapes}: {error}") from None
-    if lod is None:
-        return result
-    return _on_rows(where, result, lod)
+        if "broadcast" not in str(error):
+            raise
+        raise ShapeError(f"{where}: shapes {', '.join(str(np.shape(x)) for x in values)}: {error}") from None
+    except TypeError as error:
+        dtypes = ", ".join(str(getattr(x, "dtype", type(x).__name__)) for x in values)
+        raise DTypeError(f"{where}: dtypes {dtypes}: {error}") from None
+    return result if lod is None else _on_rows(where, result, lod, ndim)
 
 
 def _plain(where: str, j: int, x: Any) -> Any:
     """Give the values of an operand without a LoD."""
-    if type(x) is np.ndarray or isinstance(x, (int, float, complex, np.generic)):
+    if type(x) is np.ndarray:
+        if x.dtype.hasobject:
+            raise DTypeError(f"{where}: operand {j}: has dtype {x.dtype}; numbers are needed")
+        return x
+    if isinstance(x, (int, float, complex, np.generic, str, bytes)):
         return x
     if isinstance(x, (list, tuple)):
         try:
@@ -79,21 +113,22 @@ def _plain(where: str, j: int, x: Any) -> Any:
             raise ShapeError(
                 f"{where}: operand {j}: is a list of uneven lists; use lodcore.array for sequences"
             ) from None
-        if x.dtype.hasobject:
-            raise DTypeError(f"{where}: operand {j}: makes dtype {x.dtype}; numbers are needed")
-        return x
-    if isinstance(x, (DenseTensor, LoDTensor)):
+    elif isinstance(x, DenseTensor):
         return x.values
-    if isinstance(x, np.ndarray):
-        return x
-    if x is None or isinstance(x, (str, bytes)) or not hasattr(x, "__array__"):
+    elif isinstance(x, np.ma.MaskedArray):
+        raise DTypeError(f"{where}: operand {j}: is a masked array; fill or drop the masked entries first")
+    elif x is None or not hasattr(x, "__array__"):
         raise DTypeError(f"{where}: operand {j}: is {type(x).__name__}; a tensor or a number is needed")
-    return np.asarray(x)
+    else:
+        x = np.asarray(x)
+    if x.dtype.hasobject:
+        raise DTypeError(f"{where}: operand {j}: has dtype {x.dtype}; numbers are needed")
+    return x
 
 
-def _on_rows(where: str, result: Any, lod: LoD) -> Any:
+def _on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
     """Give an array with one row a row a LoD."""
-    if type(result) is not np.ndarray or result.ndim == 0 or result.shape[0] != lod.num_rows:
+    if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
             f"{where}: the result has shape {np.shape(result)}; the structure has {lod.num_rows} rows, against which "
             "dense operands broadcast (use x.per_sequence(v) for one entry a sequence)"
@@ -104,7 +139,7 @@ def _on_rows(where: str, result: Any, lod: LoD) -> Any:
 
 
 def aligned(where: str, result: Any, *operands: Any) -> Any:
-    """Give a result the LoD that its operands share, if one has any."""
+    """Give a result, with one row a row, the LoD that its operands share, if one has any."""
     lod = None
     for j, x in enumerate(operands):
         if isinstance(x, LoDTensor):
@@ -112,7 +147,7 @@ def aligned(where: str, result: Any, *operands: Any) -> Any:
                 lod = x.lod
             else:
                 check_equal(where, lod, x.lod, f"operand {j}")
-    return result if lod is None else _on_rows(where, result, lod)
+    return result if lod is None else _on_rows(where, result, lod, np.ndim(result) or 1)
 
 
 def with_levels(values: Array, lod: LoD, count: int) -> Any:
@@ -120,8 +155,52 @@ def with_levels(values: Array, lod: LoD, count: int) -> Any:
     return tensor_core.new_tensor(values, lod._part(0, count)) if count else values
 
 
-def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a gradient over the axes along which its operand was broadcast."""
+def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
+    """Convert a value to the dtype of what is to hold it.
+
+    Raises
+    ------
+    DTypeError
+        If an integer or bool would not be the same number, or the dtypes are of different kinds.
+    """
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        raise ShapeError(f"{where}: is a list of uneven lists; use lodcore.array for sequences") from None
+    if given.dtype == dtype:
+        return given
+    exact = dtype.kind in "biu" and given.dtype.kind in "biuf"
+    if given.dtype.hasobject or not (exact or np.can_cast(given.dtype, dtype, "same_kind")):
+        raise DTypeError(f"{where}: has dtype {given.dtype}; {dtype} cannot hold it")
+    with np.errstate(invalid="ignore"):
+        made: Array = given.astype(dtype)
+    if exact and not np.array_equal(made, given):
+        wrong = given[made != given].flat[0]
+        raise DTypeError(f"{where}: is {wrong}; {dtype} cannot hold it")
+    return made
+
+
+# -- broadcasting ------------------------------------------------------------------------------------------------------
+
+
+def lined_up(operands: Sequence[Any]) -> list[Any]:
+    """Give the values of operands so that they broadcast row by row: LoDTensors get as many axes as the widest."""
+    values = [rows_of(x) for x in operands]
+    ndim = max((rows.ndim for x, rows in zip(operands, values, strict=True) if isinstance(x, LoDTensor)), default=0)
+    for j, x in enumerate(operands):
+        rows = values[j]
+        if isinstance(x, LoDTensor) and rows.ndim < ndim:
+            values[j] = rows.reshape(len(rows), *(1,) * (ndim - rows.ndim), *rows.shape[1:])
+    return values
+
+
+def undone(gradient: Any, x: Any, rows: Any) -> Array:
+    """Sum a gradient over the axes along which an operand was broadcast, from what `lined_up` made of it."""
+    return unbroadcast(gradient, np.shape(rows)).reshape(np.shape(rows_of(x)))
+
+
+def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Array:
+    """Sum a gradient over the axes along which its operand, of this shape, was broadcast."""
     gradient = np.asarray(gradient)
     if gradient.shape == shape:
         return gradient
@@ -130,3 +209,29 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
         gradient = gradient.sum(tuple(range(missing)))
     stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] != 1)
     return gradient.sum(stretched, keepdims=True) if stretched else gradient
+
+
+def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
+    """Tell the Spec of an elementwise result: shapes broadcast, None where the number of rows is not known."""
+    specs = [x for x in inputs if isinstance(x, Spec)]
+    for spec in specs:
+        if spec.kind not in (np.ndarray, LoDTensor, DenseTensor):
+            raise DTypeError(f"{where}: an operand is a {spec.kind.__name__}; a tensor or a number is needed")
+    levels = [spec for spec in specs if spec.num_levels]
+    widest = max((len(spec.shape) for spec in levels), default=0)
+    shapes = [spec.shape if not spec.num_levels else _padded(spec.shape, widest) for spec in specs]
+    ndim = max(map(len, shapes))
+    if levels and ndim > widest:
+        raise ShapeError(f"{where}: shapes {[x.shape for x in specs]}: a dense operand has more axes than the rows")
+    shape: list[int | None] = []
+    for axis in range(-ndim, 0):
+        sizes = [x[axis] for x in shapes if len(x) >= -axis]
+        known = {size for size in sizes if size is not None and size != 1}
+        if len(known) > 1:
+            raise ShapeError(f"{where}: shapes {[x.shape for x in specs]} do not broadcast")
+        shape.append(known.pop() if known else None if None in sizes else 1)
+    return Spec(tuple(shape), dtype, 0, np.ndarray)
+
+
+def _padded(shape: tuple[int | None, ...], ndim: int) -> tuple[int | None, ...]:
+    return (None, *(1,) * (ndim - len(shape)), *shape[1:])

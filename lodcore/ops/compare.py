@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.ops.common import shared
-from lodcore.ops.math import broadcast_spec
+from lodcore.ops.common import broadcast_spec, shared
 from lodcore.registry import Dense, Op, Spec, op
 
 __all__ = [
@@ -29,7 +28,7 @@ def _without_gradient(function: Any) -> Op:
 
     @made.infer
     def _(x: Any, y: Any = False) -> Spec:
-        return broadcast_spec(made.__name__, np.logical_and, x, y)._replace(dtype=np.dtype(bool))
+        return broadcast_spec(made.__name__, np.dtype(bool), x, y)
 
     return made
 

@@ -1,0 +1,245 @@
+"""Products of matrices, the softmax of values, and the loss of a classifier."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.ops.common import Array, aligned, rows_of, unbroadcast
+from lodcore.ops.math import float_of
+from lodcore.registry import Dense, Spec, op
+from lodcore.tensor import LoDTensor
+
+__all__ = ["cross_entropy", "matmul", "softmax"]
+
+
+@op(lod="share")
+def matmul(x: Dense, y: Dense) -> Any:
+    """Multiply matrices; the rows of a LoDTensor are those of the left one.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like, shape (..., n, k), or (k,)
+    y : array_like, shape (..., k, m), or (k,)
+        Of no more axes than x, if x has a LoD.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        With the LoD of x.
+
+    Raises
+    ------
+    LoDError
+        If y has a LoD.
+    ShapeError
+        If the inner sizes differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> x = lodcore.LoDTensor.from_lengths(np.ones((3, 2)), [1, 2])
+    >>> lodcore.ops.matmul(x, np.array([[1.0], [2.0]])).values
+    array([[3.],
+           [3.],
+           [3.]])
+    """
+    if isinstance(y, LoDTensor):
+        raise LoDError("matmul: y: has levels; only the left operand may have them")
+    left, right = _numbers("x", rows_of(x)), _numbers("y", rows_of(y))
+    _check_inner(left.shape, right.shape, isinstance(x, LoDTensor))
+    try:
+        product = np.matmul(left, right)
+    except ValueError:
+        raise ShapeError(f"matmul: x, y: have shapes {left.shape}, {right.shape}, which do not broadcast") from None
+    except TypeError as error:
+        raise DTypeError(f"matmul: x, y: have dtypes {left.dtype}, {right.dtype}: {error}") from None
+    return aligned("matmul", product, x)
+
+
+def _numbers(name: str, x: Any) -> Array:
+    """Take an operand that is no LoDTensor."""
+    if x is None or isinstance(x, (str, bytes)) or not (hasattr(x, "__array__") or np.isscalar(x) or type(x) is list):
+        raise DTypeError(f"matmul: {name}: is {type(x).__name__}; a tensor is needed")
+    made = np.asarray(x)
+    if made.dtype.hasobject:
+        raise DTypeError(f"matmul: {name}: makes dtype {made.dtype}; numbers are needed")
+    return made
+
+
+def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], nested: bool) -> None:
+    """Raise if the inner sizes differ, or rows would not stay rows."""
+    inner = (left[-1], right[-2 if len(right) > 1 else 0]) if left and right else (0, 1)
+    if None not in inner and inner[0] != inner[1]:
+        raise ShapeError(f"matmul: x, y: have shapes {left}, {right}; the inner sizes must be equal")
+    if nested and (len(left) < 2 or len(right) > len(left)):
+        raise ShapeError(f"matmul: x, y: have rows of shape {left[1:]}, and shape {right}; a matrix a row is needed")
+
+
+@matmul.infer
+def _(x: Spec, y: Spec) -> Spec:
+    if y.num_levels:
+        raise LoDError("matmul: y: has levels; only the left operand may have them")
+    _check_inner(x.shape, y.shape, x.num_levels > 0)
+    dtype = np.matmul.resolve_dtypes((x.dtype, y.dtype, None))[2]
+    left, right = x.shape[:-2], y.shape[:-2]
+    ndim = max(len(left), len(right))
+    pairs = zip((1,) * (ndim - len(left)) + left, (1,) * (ndim - len(right)) + right, strict=True)
+    front = tuple(b if a == 1 else a if b == 1 else None if None in (a, b) else a for a, b in pairs)
+    shape = (*front, *x.shape[-2:-1], *(y.shape[-1:] if len(y.shape) > 1 else ()))
+    return Spec(shape, dtype)
+
+
+@matmul.backward
+def _(saved: Any, d: Array) -> tuple[Any, Any]:
+    x, y = np.asarray(rows_of(saved.x)), np.asarray(rows_of(saved.y))
+    left = x if x.ndim > 1 else x[None, :]
+    right = y if y.ndim > 1 else y[:, None]
+    d = np.expand_dims(d, -1) if y.ndim == 1 else d
+    d = np.expand_dims(d, -2) if x.ndim == 1 else d
+    d_x = d_y = None
+    if saved.needs("x"):
+        d_x = unbroadcast(np.matmul(d, np.swapaxes(right, -1, -2)), left.shape).reshape(x.shape)
+    if saved.needs("y"):
+        if right.ndim == 2 and left.ndim > 2:  # one product for all
+            count = math.prod(left.shape[:-1])
+            left, d = left.reshape(count, left.shape[-1]), d.reshape(count, d.shape[-1])
+        d_y = unbroadcast(np.matmul(np.swapaxes(left, -1, -2), d), right.shape).reshape(y.shape)
+    return d_x, d_y
+
+
+@op(lod="share")
+def softmax(x: Dense, axis: int = -1) -> Any:
+    """Compute the softmax over an axis of the values: exp(x - max) / sum(exp(x - max)).
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    axis : int
+        Of the values, not of the levels: see `sequence_softmax` for those.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        Float64 for integers; nan where all are -inf.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.softmax([[0.0, 0.0], [1000.0, 0.0]])
+    array([[0.5, 0.5],
+           [1. , 0. ]])
+    """
+    values = np.asarray(rows_of(x))
+    where = _axis(axis, values.ndim, isinstance(x, LoDTensor))
+    values = values.astype(float_of(values.dtype), copy=False)
+    if values.shape[where] == 0:
+        return aligned("softmax", values, x)
+    with np.errstate(invalid="ignore"):  # inf - inf
+        powers = np.exp(values - values.max(where, keepdims=True))
+    return aligned("softmax", powers / powers.sum(where, keepdims=True), x)
+
+
+def _axis(axis: Any, ndim: int, nested: bool) -> int:
+    """Check an axis of values, and count it from the first."""
+    if not hasattr(axis, "__index__"):
+        raise DTypeError(f"softmax: axis: is {axis!r}; an integer is needed")
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"softmax: axis: is {axis}; the values have {ndim} axes")
+    found: int = axis % ndim
+    if nested and found == 0:
+        raise ShapeError(f"softmax: axis: is {axis}, that of the rows; use sequence_softmax for sequences")
+    return found
+
+
+@softmax.infer
+def _(x: Spec, axis: int) -> Spec:
+    _axis(axis, len(x.shape), x.num_levels > 0)
+    return Spec(x.shape, float_of(x.dtype))
+
+
+@softmax.backward
+def _(saved: Any, d: Array) -> tuple[Any]:
+    out = np.asarray(rows_of(saved.out))
+    return (out * (d - (d * out).sum(saved.axis, keepdims=True)),)
+
+
+@op(lod="none")
+def cross_entropy(logits: Dense, labels: Dense) -> Any:
+    """Compute the loss of each row: log(sum(exp(logits))) - logits[label].
+
+    Parameters
+    ----------
+    logits : LoDTensor or array_like, shape (n, classes)
+    labels : LoDTensor or array_like of integers, shape (n,) or (n, 1)
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        One loss a row.
+
+    Raises
+    ------
+    IndexError
+        Naming the first row whose label is no class.
+    LoDError
+        If both have a LoD, and not the same.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.cross_entropy([[0.0, 0.0], [1000.0, 0.0]], [0, 0])
+    array([0.69314718, 0.        ])
+    """
+    return _cross_entropy(logits, labels)[0]
+
+
+@cross_entropy.saving
+def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Any]:
+    if isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor):
+        aligned("cross_entropy", np.empty((logits.num_rows, 0)), logits, labels)
+    scores = np.asarray(rows_of(logits))
+    if scores.ndim != 2 or scores.dtype.kind not in "biuf":
+        raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
+    classes = _labels(labels, *scores.shape)
+    scores = scores.astype(float_of(scores.dtype), copy=False)
+    with np.errstate(invalid="ignore"):  # inf - inf
+        shifted = scores - scores.max(1, keepdims=True, initial=-np.inf) if scores.size else scores
+    powers = np.exp(shifted)
+    sums = powers.sum(1)
+    rows = np.arange(len(scores))
+    return np.log(sums) - shifted[rows, classes], (powers, sums, classes)
+
+
+def _labels(labels: Any, count: int, num_classes: int) -> Array:
+    """Check labels, one a row, in a copy that nobody else can change."""
+    given = np.array(rows_of(labels))
+    if given.size == 0 and count == 0:
+        return np.empty(0, np.int64)
+    if given.dtype.kind not in "iu":
+        raise DTypeError(f"cross_entropy: labels: have dtype {given.dtype}; integers are needed")
+    if given.shape not in ((count,), (count, 1)):
+        raise ShapeError(f"cross_entropy: labels: have shape {given.shape}; there are {count} rows of logits")
+    given = given.reshape(count)
+    wrong = (given < 0) | (given >= num_classes)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise IndexError(f"cross_entropy: labels: is {given[row]} at row {row}; there are {num_classes} classes")
+    return given.astype(np.int64)
+
+
+@cross_entropy.infer
+def _(logits: Spec, labels: Any) -> Spec:
+    return Spec((logits.shape[0],), float_of(logits.dtype))
+
+
+@cross_entropy.backward
+def _(saved: Any, d: Array) -> tuple[Any, None]:
+    powers, sums, classes = saved.hidden
+    d_logits = powers * (d / sums)[:, None]
+    d_logits[np.arange(len(classes)), classes] -= d
+    return d_logits, None

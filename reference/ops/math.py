@@ -1,0 +1,62 @@
+"""Elementwise math, row by row.
+
+An operand is a pair: how often it is nested in levels, and how many axes a row has (of a dense operand: None, and how
+many axes it has). Then come the nested lists themselves.
+"""
+
+import math
+
+from reference.ops.levels import each_at_level, sequences
+
+__all__ = ["UNARY", "broadcast", "elementwise", "relu", "sigmoid"]
+
+
+def broadcast(function, operands):
+    """Apply a function to pairs (number of axes, nested lists); of two axes one may have length 1."""
+    depth = max(axes for axes, _ in operands)
+    if depth == 0:
+        return function(*[x for _, x in operands])
+    sizes = {len(x) for axes, x in operands if axes == depth}
+    (size,) = sizes if len(sizes) == 1 else sizes - {1}
+
+    def entry(axes, x, i):
+        return (axes, x) if axes < depth else (axes - 1, x[i if len(x) > 1 else 0])
+
+    return [broadcast(function, [entry(axes, x, i) for axes, x in operands]) for i in range(size)]
+
+
+def elementwise(function, *operands):
+    """Apply a function to operands (levels, axes of a row, nested): with levels row by row, dense against all rows."""
+    nested = [(levels, x) for levels, _, x in operands if levels is not None]
+    widest = max((axes for levels, axes, _ in operands if levels is not None), default=0)
+
+    def rows(levels, axes, x):
+        if levels is None:
+            return axes, x
+        found = sequences(x, levels)
+        for _ in range(widest - axes):
+            found = [[row] for row in found]
+        return widest + 1, found
+
+    result = broadcast(function, [rows(*operand) for operand in operands])
+    return each_at_level(result, nested[0][1], nested[0][0]) if nested else result
+
+
+def sigmoid(x):
+    """Compute 1 / (1 + exp(-x))."""
+    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
+
+
+def relu(x):
+    """Compute the larger of x and 0; nan stays."""
+    return x if x > 0 or x != x else 0 * x if isinstance(x, int) else 0.0
+
+
+UNARY = {
+    "sigmoid": sigmoid,
+    "tanh": math.tanh,
+    "relu": relu,
+    "exp": math.exp,
+    "log": math.log,
+    "sqrt": math.sqrt,
+}

@@ -1,0 +1,80 @@
+"""What the samples of several families share."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import LoDTensor
+from tests.draw import lods, read_only
+
+SMALL = {"f": (-4, 5), "i": (-4, 5), "u": (0, 5), "b": (0, 2)}
+SAMPLES = {}
+
+
+def small_values(seed, shape, dtype, nans=True):
+    """Make small values whose sums and products are exact, a few nan among the floats: a read-only ndarray."""
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    made = np.asarray(random.integers(*SMALL[dtype.kind], shape)).astype(dtype)
+    if dtype.kind == "f":
+        made = np.asarray(made / dtype.type(2))
+        if nans:
+            made[random.random(shape) < 0.1] = np.nan
+    return read_only(made)
+
+
+def smooth_values(seed, shape, low=0.1, high=0.9):
+    """Make float64 values between two bounds, away from each other and from kinks: a read-only ndarray."""
+    return read_only(np.random.default_rng(seed).uniform(low, high, shape))
+
+
+SEEDS = st.integers(0, 2**32)
+ROW_SHAPES = [(), (3,), (1,), (2, 2), (0,)]
+
+
+@st.composite
+def batches(draw, dtypes, row_shapes=ROW_SHAPES, make=small_values, min_levels=1, max_levels=3, most=6):
+    """Draw a LoDTensor of values from a function of seed, shape and dtype."""
+    lod = draw(lods(min_levels, max_levels, most))
+    shape = (lod.num_rows, *draw(st.sampled_from(row_shapes)))
+    return LoDTensor(make(draw(SEEDS), shape, draw(st.sampled_from(dtypes))), lod)
+
+
+def smooth_batches(row_shapes=ROW_SHAPES, low=0.1, high=0.9, **kwargs):
+    """Draw a LoDTensor of float64, fit for measuring slopes."""
+    return batches(["f8"], row_shapes, lambda seed, shape, _: smooth_values(seed, shape, low, high), **kwargs)
+
+
+def operand(x):
+    """Give an operand as the oracles want it: (levels or None, axes of a row or of all, nested lists)."""
+    if isinstance(x, LoDTensor):
+        return x.num_levels, x.values.ndim - 1, x.tolist()
+    return None, np.ndim(x), x.tolist() if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+@st.composite
+def operands(draw, count, dtypes, make=small_values, ones=(1,)):
+    """Draw operands that broadcast: at least one LoDTensor or all dense, row shapes with axes of 1 or missing."""
+    row_shape = draw(st.sampled_from(ROW_SHAPES))
+    lod = draw(lods(1, 3, 6))
+    forms = ["same", "same", "narrow", "number", "row", "rows", "dense"]
+    chosen = [draw(st.sampled_from(forms)) for _ in range(count)]
+    if "same" not in chosen:
+        chosen[draw(st.integers(0, count - 1))] = draw(st.sampled_from(["same", "dense"]))
+    nested = "same" in chosen
+
+    def one(form):
+        dtype, seed = draw(st.sampled_from(dtypes)), draw(SEEDS)
+        stretched = tuple(1 if draw(st.booleans()) else size for size in row_shape)
+        if form == "same" or (form == "narrow" and nested):
+            shape = row_shape if form == "same" else stretched[draw(st.integers(0, len(row_shape))) :]
+            return LoDTensor(make(seed, (lod.num_rows, *shape), dtype), lod)
+        if form == "number":
+            return abs(np.asarray(make(seed, (), dtype)).item())
+        if form == "row":
+            return make(seed, stretched[draw(st.integers(0, len(row_shape))) :], dtype)
+        return make(seed, (lod.num_rows if form != "rows" else 1, *row_shape), dtype)
+
+    made = [one(form) for form in chosen]
+    if all(not isinstance(x, (LoDTensor, np.ndarray)) for x in made):
+        made[0] = np.array(made[0])
+    return made

@@ -1,0 +1,145 @@
+"""Products of matrices, softmax and loss."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
+from reference.ops.dense import cross_entropy, product, softmax
+from reference.ops.levels import at_level, sequences
+from tests.draw import lods, read_only
+from tests.samples import Samples, call
+from tests.samples.common import SEEDS, small_values, smooth_values
+
+FLOATS = ["f4", "f8"]
+
+
+def smooth(seed, shape, _):
+    return smooth_values(seed, shape, -2, 2)
+
+
+def finite(seed, shape, dtype):
+    return small_values(seed, shape, dtype, nans=False)
+
+
+def on_rows(function, x):
+    """Apply a function to each row of a tensor, with levels or without."""
+    if isinstance(x, LoDTensor):
+        return at_level(function, x.tolist(), x.num_levels)
+    return at_level(function, x.tolist(), x.ndim - 2) if x.ndim > 1 else function(x.tolist())
+
+
+# -- matmul --------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def products(draw, dtypes, make):
+    lod = draw(lods(1, 3, 6))
+    inner, outer = draw(st.integers(0, 3)), draw(st.integers(0, 3))
+    dtype, other = draw(st.sampled_from(dtypes)), draw(st.sampled_from(dtypes))
+    shape = draw(st.sampled_from([(inner,), (2, inner)]))
+    right = make(draw(SEEDS), draw(st.sampled_from([(inner, outer), (inner,)])), other)
+    form = draw(st.sampled_from(["nested", "nested", "dense", "vector"]))
+    left = make(draw(SEEDS), (inner,) if form == "vector" else (lod.num_rows, *shape), dtype)
+    return call(LoDTensor(left, lod) if form == "nested" else left, right)
+
+
+def expected_product(arguments):
+    x, y = arguments["x"], arguments["y"]
+    matrix = y.tolist()
+    if y.ndim == 2 and not len(y):
+        return (
+            np.zeros((*(x.values if isinstance(x, LoDTensor) else x).shape[:-1], y.shape[1])).tolist()
+            if not (isinstance(x, LoDTensor))
+            else LoDTensor(np.zeros((*x.values.shape[:-1], y.shape[1])), x.lod).tolist()
+        )
+
+    def multiplied(row):
+        return [product(one, matrix) for one in row] if row and isinstance(row[0], list) else product(row, matrix)
+
+    if isinstance(x, LoDTensor) and x.values.ndim == 3:
+        return at_level(lambda row: [product(one, matrix) for one in row], x.tolist(), x.num_levels)
+    return on_rows(multiplied, x)
+
+
+SAMPLES = {
+    "matmul": Samples(
+        products(["f4", "f8", "i8"], finite),
+        expected_product,
+        products(["f8"], smooth),
+        [
+            ("matmul(wide, flat)", LoDError, "y: has levels"),
+            ("matmul(dense, wide)", LoDError, "y: has levels"),
+            ("matmul(wide, np.ones((3, 1)))", ShapeError, r"\(5, 2\), \(3, 1\).*inner"),
+            ("matmul(flat, np.ones((5, 1)))", ShapeError, r"rows of shape \(\)"),
+            ("matmul(wide, np.ones((5, 2, 3)))", ShapeError, r"\(2,\).*\(5, 2, 3\)"),
+            ("matmul(np.ones((2, 2, 3)), np.ones((3, 3, 1)))", ShapeError, "do not broadcast"),
+            ("matmul(wide, 3.0)", ShapeError, r"\(5, 2\), \(\)"),
+            ("matmul(wide, None)", DTypeError, "y: is NoneType"),
+            ("matmul(wide, objects)", DTypeError, "y: makes dtype object"),
+            ("matmul(wide, np.array([['a'], ['b']]))", DTypeError, "float64, <U1"),
+        ],
+        exact=False,
+    )
+}
+
+# -- softmax and loss ----------------------------------------------------------------------------------------------
+
+
+@st.composite
+def rows_of_numbers(draw, dtypes, make, smallest=0):
+    lod = draw(lods(1, 3, 6))
+    shape = (lod.num_rows, draw(st.integers(smallest, 3)))
+    made = make(draw(SEEDS), shape, draw(st.sampled_from(dtypes)))
+    return LoDTensor(made, lod) if draw(st.booleans()) else made
+
+
+@st.composite
+def labelled(draw, dtypes, make):
+    logits = draw(rows_of_numbers(dtypes, make, 1))
+    values = logits.values if isinstance(logits, LoDTensor) else logits
+    random = np.random.default_rng(draw(SEEDS))
+    labels = read_only(
+        random.integers(0, values.shape[1], len(values)).astype(draw(st.sampled_from(["i8", "u1", "i4"])))
+    )
+    if draw(st.booleans()):
+        labels = labels[:, None]
+    if isinstance(logits, LoDTensor) and draw(st.booleans()):
+        labels = LoDTensor(labels, logits.lod)
+    return call(logits, labels)
+
+
+def expected_loss(arguments):
+    logits, labels = arguments["logits"], arguments["labels"]
+    rows = sequences(logits.tolist(), logits.num_levels) if isinstance(logits, LoDTensor) else logits.tolist()
+    numbers = (labels.values if isinstance(labels, LoDTensor) else labels).ravel().tolist()
+    return [cross_entropy(row, label) for row, label in zip(rows, numbers, strict=True)]
+
+
+SAMPLES["softmax"] = Samples(
+    rows_of_numbers(["f4", "f8", "i8"], finite).map(call),
+    lambda arguments: on_rows(softmax, arguments["x"]),
+    rows_of_numbers(["f8"], smooth).map(call),
+    [
+        ("softmax(flat)", ShapeError, "axis: is -1.*sequence_softmax"),
+        ("softmax(wide, 0)", ShapeError, "axis: is 0.*sequence_softmax"),
+        ("softmax(wide, 2)", ShapeError, "axis: is 2.*2 axes"),
+        ("softmax(wide, 1.0)", DTypeError, "axis: is 1.0"),
+        ("softmax(3.0)", ShapeError, "axis: is -1.*0 axes"),
+    ],
+    exact=False,
+)
+SAMPLES["cross_entropy"] = Samples(
+    labelled(FLOATS, finite),
+    expected_loss,
+    labelled(["f8"], smooth),
+    [
+        ("cross_entropy(dense, [0, 1, 4])", IndexError, "labels: is 4 at row 2.*4 classes"),
+        ("cross_entropy(dense, [0, -1, 4])", IndexError, "labels: is -1 at row 1"),
+        ("cross_entropy(dense, [0, 1])", ShapeError, r"labels: have shape \(2,\).*3 rows"),
+        ("cross_entropy(dense, [0.0, 1.0, 2.0])", DTypeError, "labels: have dtype float64"),
+        ("cross_entropy(dense[0], [0])", ShapeError, r"logits: have shape \(4,\)"),
+        ("cross_entropy(wide, x)", LoDError, "operand 1: has 2 levels"),
+        ("cross_entropy(np.zeros((1, 0)), [0])", IndexError, "labels: is 0 at row 0.*0 classes"),
+    ],
+    exact=False,
+)

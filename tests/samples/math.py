@@ -1,0 +1,209 @@
+"""Elementwise math, types and constants."""
+
+import math
+import operator
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
+from lodcore.ops.slopes import SLOPES
+from reference.ops.math import UNARY, elementwise
+from tests.samples import Samples, call
+from tests.samples.common import batches, operand, operands, smooth_batches, smooth_values
+
+FLOATS = ["f4", "f8"]
+NUMBERS = ["f4", "f8", "i8", "i2"]
+ANY = [*NUMBERS, "u1", "?"]
+
+
+def smooth_operands(count, low=0.1, high=0.9):
+    return operands(count, ["f8"], lambda seed, shape, _: smooth_values(seed, shape, low, high))
+
+
+# -- two operands --------------------------------------------------------------------------------------------------
+
+
+def divided(a, b):
+    """Divide as floats do."""
+    return a / b
+
+
+def nonzero(seed, shape, dtype):
+    """Make values for a divisor."""
+    random = np.random.default_rng(seed)
+    return (random.integers(1, 5, shape) * random.choice([-1, 1], shape)).astype(dtype)
+
+
+def wrong(name):
+    """List wrong calls of an operator of two operands."""
+    return [
+        (f"ops.{name}(flat, x)", LoDError, "operand 1: has 2 levels.*1"),
+        (f"ops.{name}(flat, array([[1, 2], [3], [4, 5]]))", LoDError, "sequence 1 of level 0 has length 1.*0"),
+        (f"ops.{name}(flat, array([[1, 2], []]))", LoDError, "operand 1: has 2 sequences at level 0.*3"),
+        (f"ops.{name}(flat, np.ones(3))", ShapeError, r"\(5,\), \(3,\)"),
+        (f"ops.{name}(flat, np.ones((5, 1)))", ShapeError, r"\(5, 5\).*5 rows.*per_sequence"),
+        (f"ops.{name}(wide, np.ones((2, 1, 1)))", ShapeError, r"\(2, 5, 2\)"),
+        (f"ops.{name}(flat, [[1], [2, 3]])", ShapeError, "operand 1.*uneven"),
+        (f"ops.{name}(flat, None)", DTypeError, "operand 1: is NoneType"),
+        (f"ops.{name}(flat, 'a')", DTypeError, "dtypes int64, str"),
+        (f"ops.{name}(flat, objects)", DTypeError, "dtype object"),
+        (f"ops.{name}(flat, masked)", DTypeError, "operand 1: is a masked array"),
+    ]
+
+
+def binary(name, function, dtypes, draw=None):
+    """Give the samples of an operator of two operands."""
+
+    def expected(arguments):
+        return elementwise(function, operand(arguments["x"]), operand(arguments["y"]))
+
+    calls = (operands(2, dtypes) if draw is None else draw).map(lambda drawn: call(*drawn))
+    smooth = smooth_operands(2).map(lambda drawn: call(*drawn))
+    return Samples(calls, expected, smooth, wrong(name), exact=False)
+
+
+SAMPLES = {
+    "add": binary("add", operator.add, [*NUMBERS, "u1"]),
+    "minus": binary("minus", operator.sub, NUMBERS),
+    "mul": binary("mul", operator.mul, [*NUMBERS, "u1"]),
+    "div": binary("div", divided, [], operands(2, NUMBERS, nonzero)),
+}
+
+# -- one operand ---------------------------------------------------------------------------------------------------
+
+POSITIVE = {"log", "sqrt"}
+
+
+def positive(seed, shape, dtype):
+    return abs(nonzero(seed, shape, dtype))
+
+
+def unary(name):
+    """Give the samples of an operator of one operand."""
+
+    def expected(arguments):
+        return elementwise(UNARY[name], operand(arguments["x"]))
+
+    make = {"make": positive} if name in POSITIVE else {}
+    dtypes = NUMBERS if name in ("relu", "log", "sqrt") else ANY
+    calls = operands(1, dtypes, **make).map(lambda drawn: call(*drawn))
+    smooth = smooth_operands(1, *((0.1, 2) if name in POSITIVE else (-2, 2))).map(lambda drawn: call(*drawn))
+    errors = [
+        (f"ops.{name}(None)", DTypeError, "operand 0: is NoneType"),
+        (f"ops.{name}([[1], [2, 3]])", ShapeError, "operand 0.*uneven"),
+        (f"ops.{name}(np.array(['a']))", DTypeError, "<U1"),
+    ]
+    return Samples(calls, expected, smooth, errors, exact=name == "relu")
+
+
+SAMPLES |= {name: unary(name) for name in UNARY}
+
+# -- any ufunc -----------------------------------------------------------------------------------------------------
+
+SAMPLED = {  # ufuncs, and what they mean
+    np.negative: operator.neg,
+    np.absolute: abs,
+    np.square: lambda a: a * a,
+    np.floor: lambda a: a if a != a else float(math.floor(a)),
+    np.isnan: lambda a: a != a,
+    np.maximum: lambda a, b: a if a >= b or a != a else b,
+    np.minimum: lambda a, b: a if a <= b or a != a else b,
+}
+#: Where the slopes of a ufunc can be measured, if not between 0.1 and 0.9.
+DOMAINS = {"arccosh": (1.1, 2.0)}
+
+
+@st.composite
+def ufunc_calls(draw):
+    ufunc = draw(st.sampled_from(list(SAMPLED)))
+    return call(draw(operands(ufunc.nin, FLOATS)), ufunc)
+
+
+@st.composite
+def smooth_ufunc_calls(draw):
+    ufunc = getattr(np, draw(st.sampled_from(sorted(SLOPES))))
+    drawn = draw(smooth_operands(ufunc.nin, *DOMAINS.get(ufunc.__name__, (0.1, 0.9))))
+    return call(drawn, ufunc)
+
+
+def expected_of_ufunc(arguments):
+    return elementwise(SAMPLED[arguments["ufunc"]], *map(operand, arguments["xs"]))
+
+
+SAMPLES["elementwise"] = Samples(
+    ufunc_calls(),
+    expected_of_ufunc,
+    smooth_ufunc_calls(),
+    [
+        ("ops.elementwise([flat], np.divmod)", DTypeError, "ufunc.*divmod"),
+        ("ops.elementwise([flat, flat], np.matmul)", DTypeError, "ufunc.*matmul"),
+        ("ops.elementwise([flat], np.sum)", DTypeError, "ufunc.*function sum"),
+        ("ops.elementwise([flat], np.add)", DTypeError, "xs: a list of 2 operands.*add"),
+        ("ops.elementwise(flat, np.negative)", DTypeError, "xs: a list of 1 operands"),
+        ("ops.elementwise([flat, x], np.add)", LoDError, "operand 1"),
+        ("ops.elementwise([array([['a']])], np.negative)", DTypeError, "negative: dtypes <U1"),
+    ],
+    exact=False,
+)
+
+# -- choice, types, constants --------------------------------------------------------------------------------------
+
+
+@st.composite
+def choices(draw, make):
+    condition, x, y = draw(make)
+    rows = condition.values if isinstance(condition, LoDTensor) else np.asarray(condition)
+    chosen = rows < np.median(rows) if rows.size and draw(st.booleans()) else rows > 0
+    return call(LoDTensor(chosen, condition.lod) if isinstance(condition, LoDTensor) else chosen, x, y)
+
+
+def expected_choice(arguments):
+    return elementwise(lambda c, a, b: a if c else b, *map(operand, arguments.values()))
+
+
+SAMPLES["where"] = Samples(
+    choices(operands(3, FLOATS)),
+    expected_choice,
+    choices(smooth_operands(3)),
+    [
+        ("ops.where(flat, flat, x)", LoDError, "operand 2: has 2 levels"),
+        ("ops.where(flat, np.ones(3), 0)", ShapeError, r"\(3,\)"),
+        ("ops.where(flat, None, 0)", DTypeError, "operand 1: is NoneType"),
+    ],
+)
+
+SAMPLES["cast"] = Samples(
+    st.tuples(operands(1, ["i8", "i2", "u1", "?"]), st.sampled_from(["f4", "f8", "i4", ">f4", "?"])).map(
+        lambda drawn: call(drawn[0][0], drawn[1])
+    ),
+    lambda arguments: elementwise(
+        bool if arguments["dtype"] == "?" else float if "f" in arguments["dtype"] else int, operand(arguments["x"])
+    ),
+    st.tuples(smooth_batches(), st.sampled_from(["f8", "f4"])).map(lambda drawn: call(drawn[0], "f8")),
+    [
+        ("ops.cast(flat, object)", DTypeError, "dtype: is object"),
+        ("ops.cast(flat, 'no such')", DTypeError, "dtype: .*no such"),
+        ("ops.cast(None, float)", DTypeError, "operand 0: is NoneType"),
+    ],
+)
+
+SAMPLES["full_like"] = Samples(
+    st.tuples(batches(ANY), st.sampled_from([(1, None), (0.5, "f4"), (True, "?"), (-3.0, "i8")])).map(
+        lambda drawn: call(drawn[0], drawn[1][0], drawn[1][1])
+    ),
+    lambda arguments: elementwise(
+        lambda a: (bool if np.dtype(arguments["dtype"] or arguments["x"].dtype).kind == "b" else float)(
+            arguments["fill_value"]
+        ),
+        operand(arguments["x"]),
+    ),
+    None,
+    [
+        ("ops.full_like(flat, 1.5)", DTypeError, "fill_value: is 1.5; int64"),
+        ("ops.full_like(flat, 'a')", DTypeError, "fill_value: has dtype <U1"),
+        ("ops.full_like(flat, -1, np.uint8)", DTypeError, "fill_value: is -1; uint8"),
+        ("ops.full_like(flat, np.nan)", DTypeError, "fill_value: is nan"),
+        ("ops.full_like(flat, 0, object)", DTypeError, "dtype: is object"),
+    ],
+)

@@ -194,12 +194,12 @@ def lined_up(operands: Sequence[Any]) -> list[Any]:
     return values
 
 
-def undone(gradient: Any, x: Any, rows: Any) -> Array:
+def undone(gradient: Any, x: Any, rows: Any) -> Any:
     """Sum a gradient over the axes along which an operand was broadcast, from what `lined_up` made of it."""
     return unbroadcast(gradient, np.shape(rows)).reshape(np.shape(rows_of(x)))
 
 
-def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Array:
+def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
     """Sum a gradient over the axes along which its operand, of this shape, was broadcast."""
     gradient = np.asarray(gradient)
     if gradient.shape == shape:

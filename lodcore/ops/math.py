@@ -400,7 +400,7 @@ def cast(x: Dense, dtype: Any) -> Any:
 def _sized(where: str, dtype: Any) -> np.dtype[Any]:
     """Take a dtype of a fixed size."""
     try:
-        made = np.dtype(dtype)
+        made: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
         raise DTypeError(f"{where}: dtype: {error}") from None
     if made.hasobject:

@@ -14,7 +14,7 @@ COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.differing_ex
 settings.register_profile("default", COMMON, max_examples=100)
 settings.register_profile("ci", COMMON, max_examples=100, derandomize=True)
 settings.register_profile("nightly", COMMON, max_examples=10_000)
-settings.register_profile("asan", COMMON, max_examples=25)
+settings.register_profile("few", COMMON, max_examples=25, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # The architecture is that of the source tree, which an installed package does not have beside the tests.

@@ -5,7 +5,7 @@ import subprocess
 
 from tests.builds import tree
 
-TESTS = ("tests/kernels", "tests/test_errors.py")
+TESTS = ("tests/kernels", "tests/test_errors.py", "tests/test_hostile.py", "tests/test_operators.py")
 
 
 def library(name: str) -> str:
@@ -31,7 +31,7 @@ def main() -> None:
             PYTHONMALLOC="malloc",  # so that the sanitizer sees every allocation
             ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1",
             UBSAN_OPTIONS="print_stacktrace=1",
-            HYPOTHESIS_PROFILE="asan",
+            HYPOTHESIS_PROFILE="few",
         )
 
 

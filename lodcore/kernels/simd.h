@@ -16,10 +16,19 @@
 
 #if defined(__GNUC__)
 #define LODCORE_INLINE static inline __attribute__((always_inline))
+#define LODCORE_APART static __attribute__((noinline))
 #else
 #define LODCORE_INLINE static inline
+#define LODCORE_APART static
 #endif
 #define LODCORE_BODY LODCORE_INLINE void
+#if defined(__clang__)
+#define LODCORE_ROLLED _Pragma("clang loop unroll(disable)")
+#elif defined(__GNUC__)
+#define LODCORE_ROLLED _Pragma("GCC unroll 1")
+#else
+#define LODCORE_ROLLED
+#endif
 
 enum { SIMD_NONE, SIMD_AVX2, SIMD_AVX512 };
 
@@ -28,8 +37,8 @@ enum { SIMD_NONE, SIMD_AVX2, SIMD_AVX512 };
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 #define LODCORE_HAS_SIMD 1
-#define LODCORE_AVX2 __attribute__((target("avx2")))
-#define LODCORE_AVX512 __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl")))
+#define LODCORE_AVX2 __attribute__((target("avx2,bmi,bmi2")))
+#define LODCORE_AVX512 __attribute__((target("avx2,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl")))
 static LODCORE_UNUSED int simd_level(void)
 {
     static int known = -1;
@@ -40,7 +49,7 @@ static LODCORE_UNUSED int simd_level(void)
             most = SIMD_NONE;
         else if (wish != NULL && strcmp(wish, "avx2") == 0)
             most = SIMD_AVX2;
-        if (__builtin_cpu_supports("avx2"))
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
             found = SIMD_AVX2;
         if (found && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
@@ -58,7 +67,8 @@ static LODCORE_UNUSED int simd_level(void)
 #define has_wide() (simd_level() >= SIMD_AVX2)
 
 /* Plain loops: the same body is compiled twice, as NAME_wide for AVX2 too; NAME chooses. */
-#define LODCORE_TWICE(NAME, PARAMETERS, ARGUMENTS)                            \
+#define LODCORE_TWICE(NAME, PARAMETERS, ARGUMENTS) LODCORE_TWICE_OF(NAME, PARAMETERS, ARGUMENTS)
+#define LODCORE_TWICE_OF(NAME, PARAMETERS, ARGUMENTS)                            \
     static LODCORE_UNUSED LODCORE_AVX2 void NAME##_wide PARAMETERS            \
     {                                                                         \
         NAME##_body ARGUMENTS;                                                \
@@ -72,7 +82,8 @@ static LODCORE_UNUSED int simd_level(void)
     }
 
 /* The same, and once more for AVX-512. */
-#define LODCORE_THRICE(NAME, PARAMETERS, ARGUMENTS)                           \
+#define LODCORE_THRICE(NAME, PARAMETERS, ARGUMENTS) LODCORE_THRICE_OF(NAME, PARAMETERS, ARGUMENTS)
+#define LODCORE_THRICE_OF(NAME, PARAMETERS, ARGUMENTS)                            \
     static LODCORE_UNUSED LODCORE_AVX512 void NAME##_widest PARAMETERS        \
     {                                                                         \
         NAME##_body ARGUMENTS;                                                \

@@ -1,0 +1,282 @@
+"""Sequences to one row each and back: sums, greatest and least, first and last rows.
+
+Rows of arithmetic are float32, float64, int64 or uint64, shape (n_rows, width). The order of a sum is part of its
+meaning, so that every path gives the same bits. Rows of several cells are added one after another to 0. Rows of one
+cell are added in lanes, 64 for float32 and 32 for float64: lane k starts at 0 and adds rows k, k + 64, ... of the
+sequence; then each of the first 32 lanes adds the one 32 places on, each of the first 16 the one 16 places on, and so
+on to the first. Whole numbers wrap around.
+
+Of greatest and least cells the first of equal ones stays, and the first nan. An empty sequence gives zeros.
+"""
+
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+cdef extern from "pool.h" nogil:
+    int SUM, GREATEST, LEAST, BY_ONE
+    void pool_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                         float* out)
+    void pool_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                          double* out)
+    void pool_rows_int(const int64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                       int64_t* out)
+    void pool_rows_uint(const uint64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                        uint64_t* out)
+    void find_best_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, float* out,
+                          int64_t* index)
+    void find_best_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
+                           double* out, int64_t* index)
+    void find_best_rows_int(const int64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
+                        int64_t* out, int64_t* index)
+    void find_best_rows_uint(const uint64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
+                         uint64_t* out, int64_t* index)
+    void spread_rows_float(const float* rows, const int64_t* offsets, int64_t n_seqs, int64_t width, int divide,
+                           float* out)
+    void spread_rows_double(const double* rows, const int64_t* offsets, int64_t n_seqs, int64_t width, int divide,
+                            double* out)
+    void scatter_cells_float(const float* rows, const int64_t* offsets, int64_t n_seqs, int64_t width,
+                             const int64_t* index, float* out)
+    void scatter_cells_double(const double* rows, const int64_t* offsets, int64_t n_seqs, int64_t width,
+                              const int64_t* index, double* out)
+    void pick_rows_of(const char* rows, const int64_t* offsets, int64_t n_seqs, size_t row_bytes, int last, char* out)
+    void place_rows_of(const char* rows, const int64_t* offsets, int64_t n_seqs, size_t row_bytes, int last, char* out)
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+    uint64_t
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef void pool(const number* x, const int64_t* offsets, Py_ssize_t n_seqs, Py_ssize_t width, int verb, int divide,
+               number* out) noexcept nogil:
+    if number is float:
+        pool_rows_float(x, offsets, n_seqs, width, verb, divide, out)
+    elif number is double:
+        pool_rows_double(x, offsets, n_seqs, width, verb, divide, out)
+    elif number is int64_t:
+        pool_rows_int(x, offsets, n_seqs, width, verb, divide, out)
+    else:
+        pool_rows_uint(x, offsets, n_seqs, width, verb, divide, out)
+
+
+def sum_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, int divide,
+             number[:, ::1] out not None):
+    """Add up the rows of each sequence.
+
+    Parameters
+    ----------
+    x : number, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    divide : int
+        What each sum is divided by: 0 nothing, 1 the length of the sequence, 2 the square root of the length, as a
+        number of the dtype of x. Only 0 for whole numbers.
+    out : as x, shape (n_seqs, width)
+    """
+    cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
+    if n_seqs == 0 or width == 0:
+        return
+    cdef const number* source = &x[0, 0] if x.shape[0] else NULL
+    cdef const int64_t* ends = &offsets[0]
+    cdef number* result = &out[0, 0]
+    with nogil:
+        pool(source, ends, n_seqs, width, SUM, divide, result)
+
+
+def best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint least,
+              number[:, ::1] out not None):
+    """Find the greatest (or least) cell of each column of each sequence.
+
+    Parameters
+    ----------
+    x : number, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    least : bool
+    out : as x, shape (n_seqs, width)
+    """
+    cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
+    if n_seqs == 0 or width == 0:
+        return
+    cdef const number* source = &x[0, 0] if x.shape[0] else NULL
+    cdef const int64_t* ends = &offsets[0]
+    cdef number* result = &out[0, 0]
+    with nogil:
+        pool(source, ends, n_seqs, width, LEAST if least else GREATEST, BY_ONE, result)
+
+
+def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint least,
+                   number[:, ::1] out not None, int64_t[:, ::1] index not None):
+    """Find the greatest (or least) cell of each column of each sequence, and where it is.
+
+    Parameters
+    ----------
+    x : number, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    least : bool
+    out : as x, shape (n_seqs, width)
+    index : int64, shape (n_seqs, width)
+        The row of x that each cell of `out` comes from; -1 for an empty sequence.
+    """
+    cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
+    if n_seqs == 0 or width == 0:
+        return
+    cdef const number* source = &x[0, 0] if x.shape[0] else NULL
+    cdef const int64_t* ends = &offsets[0]
+    cdef number* result = &out[0, 0]
+    cdef int64_t* places = &index[0, 0]
+    cdef int verb = LEAST if least else GREATEST
+    with nogil:
+        if number is float:
+            find_best_rows_float(source, ends, n_seqs, width, verb, result, places)
+        elif number is double:
+            find_best_rows_double(source, ends, n_seqs, width, verb, result, places)
+        elif number is int64_t:
+            find_best_rows_int(source, ends, n_seqs, width, verb, result, places)
+        else:
+            find_best_rows_uint(source, ends, n_seqs, width, verb, result, places)
+
+
+def spread_rows(const real[:, ::1] rows not None, const int64_t[::1] offsets not None, int divide,
+                real[:, ::1] out not None):
+    """Give each row to all rows of its sequence: the adjoint of `sum_rows`.
+
+    Parameters
+    ----------
+    rows : float32 or float64, shape (n_seqs, width)
+    offsets : int64, shape (n_seqs + 1,), in rows of `out`
+    divide : int
+        As of `sum_rows`.
+    out : as rows, shape (n_rows, width)
+    """
+    cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1]
+    if out.shape[0] == 0 or width == 0:
+        return
+    cdef const real* source = &rows[0, 0]
+    cdef const int64_t* ends = &offsets[0]
+    cdef real* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            spread_rows_float(source, ends, n_seqs, width, divide, result)
+        else:
+            spread_rows_double(source, ends, n_seqs, width, divide, result)
+
+
+def scatter_cells(const real[:, ::1] rows not None, const int64_t[::1] offsets not None,
+                  const int64_t[:, ::1] index not None, real[:, ::1] out not None):
+    """Put each cell where `find_best_rows` found it: the gradient of the greatest and least.
+
+    Parameters
+    ----------
+    rows : float32 or float64, shape (n_seqs, width)
+    offsets : int64, shape (n_seqs + 1,), in rows of `out`
+    index : int64, shape (n_seqs, width)
+        A row of its sequence for each cell; any number for an empty sequence.
+    out : as rows, shape (n_rows, width)
+        Zeros beside these cells.
+    """
+    cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1]
+    if out.shape[0] == 0 or width == 0:
+        return
+    cdef const real* source = &rows[0, 0]
+    cdef const int64_t* ends = &offsets[0]
+    cdef const int64_t* places = &index[0, 0]
+    cdef real* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            scatter_cells_float(source, ends, n_seqs, width, places, result)
+        else:
+            scatter_cells_double(source, ends, n_seqs, width, places, result)
+
+
+def pick_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, bint last,
+              unsigned char[:, ::1] out not None):
+    """Take the first (or last) row of each sequence.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_rows, row_bytes)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    last : bool
+    out : uint8, shape (n_seqs, row_bytes)
+    """
+    cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[1]
+    if n_seqs == 0 or row_bytes == 0:
+        return
+    cdef const char* source = <const char*> &rows[0, 0] if rows.shape[0] else NULL
+    cdef const int64_t* ends = &offsets[0]
+    cdef char* result = <char*> &out[0, 0]
+    with nogil:
+        pick_rows_of(source, ends, n_seqs, row_bytes, last, result)
+
+
+def place_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, bint last,
+               unsigned char[:, ::1] out not None):
+    """Put each row to the first (or last) place of its sequence, zeros to the others: the adjoint of `pick_rows`.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_seqs, row_bytes)
+        Those of empty sequences are left out.
+    offsets : int64, shape (n_seqs + 1,), in rows of `out`
+    last : bool
+    out : uint8, shape (n_rows, row_bytes)
+    """
+    cdef Py_ssize_t n_seqs = rows.shape[0], row_bytes = out.shape[1]
+    if out.shape[0] == 0 or row_bytes == 0:
+        return
+    cdef const char* source = <const char*> &rows[0, 0]
+    cdef const int64_t* ends = &offsets[0]
+    cdef char* result = <char*> &out[0, 0]
+    with nogil:
+        place_rows_of(source, ends, n_seqs, row_bytes, last, result)
+
+
+def fill_empty(const unsigned char[::1] row not None, const int64_t[::1] offsets not None,
+               unsigned char[:, ::1] out not None):
+    """Write a row for each empty sequence, and leave the other rows alone.
+
+    Parameters
+    ----------
+    row : uint8, shape (row_bytes,)
+    offsets : int64, shape (n_seqs + 1,)
+    out : uint8, shape (n_seqs, row_bytes)
+        Read and rewritten.
+    """
+    cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[1], s
+    if n_seqs == 0 or row_bytes == 0:
+        return
+    cdef const unsigned char* source = &row[0]
+    cdef const int64_t* ends = &offsets[0]
+    cdef unsigned char* result = &out[0, 0]
+    with nogil:
+        for s in range(n_seqs):
+            if ends[s + 1] == ends[s]:
+                memcpy(result + s * row_bytes, source, row_bytes)
+
+
+def sum_empty(const real[:, ::1] rows not None, const int64_t[::1] offsets not None, real[::1] out not None):
+    """Add up the rows of the empty sequences, one after another to 0: the adjoint of `fill_empty`.
+
+    Parameters
+    ----------
+    rows : float32 or float64, shape (n_seqs, width)
+    offsets : int64, shape (n_seqs + 1,)
+    out : as rows, shape (width,)
+    """
+    cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[0], s, c
+    if width == 0:
+        return
+    cdef const real* source = &rows[0, 0] if n_seqs else NULL
+    cdef const int64_t* ends = &offsets[0]
+    cdef real* result = &out[0]
+    with nogil:
+        for c in range(width):
+            result[c] = 0
+        for s in range(n_seqs):
+            if ends[s + 1] == ends[s]:
+                for c in range(width):
+                    result[c] += source[s * width + c]

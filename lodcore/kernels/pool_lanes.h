@@ -1,0 +1,240 @@
+/* Pooling of rows of one cell with vectors: pool_cells.h includes this once an instruction set. One vector a sequence
+ * is left after its lanes are halved as far as a vector; those of PER sequences are then halved together, which takes
+ * about one operation a sequence, to one vector that holds a result each. Loads beside a sequence are masked. */
+#include "pool_vectors.h"
+
+#define PARTS (LANES / PER)
+
+TARGET LODCORE_INLINE VECTOR PATH(fold)(VECTOR so_far, VECTOR cells, int verb)
+{
+    return verb == SUM ? ADD(so_far, cells) : verb == GREATEST ? MAXIMUM(so_far, cells) : MINIMUM(so_far, cells);
+}
+
+/* Load the first `parts` vectors of a sequence, which has no cells behind them, and halve them to one. */
+TARGET LODCORE_INLINE VECTOR PATH(short_lanes)(const CELL *x, int64_t length, int parts, int verb, VECTOR fill, NANS *nans)
+{
+    VECTOR part[PARTS];
+    MASKS masks = MASKS_OF(length);
+    for (int j = 0; j < parts; j++)
+        part[j] = LOAD_PART(masks, x, j, fill);
+    for (int j = 0; verb != SUM && j + 1 < parts; j += 2)
+        NOTE_NANS(*nans, part[j], part[j + 1]);
+    if (verb != SUM && parts == 1)
+        NOTE_NANS(*nans, part[0], part[0]);
+    for (int half = parts / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            part[j] = PATH(fold)(part[j], part[j + half], verb);
+    return part[0];
+}
+
+TARGET LODCORE_INLINE VECTOR PATH(lanes)(const CELL *x, int64_t length, int verb, VECTOR fill, NANS *nans)
+{
+    if (length <= LANES / 2)
+        return PATH(short_lanes)(x, length, PARTS / 2, verb, fill, nans);
+    if (length < LANES)
+        return PATH(short_lanes)(x, length, PARTS, verb, fill, nans);
+    VECTOR part[PARTS];
+    for (int j = 0; j < PARTS; j++)
+        part[j] = fill;
+    for (; length >= LANES; x += LANES, length -= LANES) {
+        for (int j = 0; j < PARTS; j++) {
+            VECTOR cells = LOAD(x + j * PER);
+            if (verb != SUM)
+                NOTE_NANS(*nans, cells, cells);
+            part[j] = PATH(fold)(part[j], cells, verb);
+        }
+    }
+    MASKS masks = MASKS_OF(length);
+    for (int j = 0; j < PARTS; j++) {
+        VECTOR cells = LOAD_PART(masks, x, j, fill);
+        if (verb != SUM)
+            NOTE_NANS(*nans, cells, cells);
+        part[j] = PATH(fold)(part[j], cells, verb);
+    }
+    for (int half = PARTS / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            part[j] = PATH(fold)(part[j], part[j + half], verb);
+    return part[0];
+}
+
+/* Pool PER sequences. */
+TARGET LODCORE_BODY PATH(block)(const CELL *x, const int64_t *offsets, int verb, int divide, CELL *out)
+{
+    VECTOR part[PER], fill = verb == SUM ? ALL(0) : verb == GREATEST ? ALL((CELL)-INFINITY) : ALL((CELL)INFINITY);
+    NANS nans = NO_NANS;
+    int64_t most = 0;
+    for (int j = 0; j < PER; j++)
+        most = offsets[j + 1] - offsets[j] > most ? offsets[j + 1] - offsets[j] : most;
+    if (most == 1 && offsets[PER] - offsets[0] == PER) { /* the rows are the result, but sums are no -0 */
+        VECTOR cells = LOAD(x + offsets[0]);
+        STORE(out, verb == SUM ? ADD(cells, ALL(0)) : cells);
+        return;
+    }
+    if (most <= PER)
+        for (int j = 0; j < PER; j++)
+            part[j] = PATH(short_lanes)(x + offsets[j], offsets[j + 1] - offsets[j], 1, verb, fill, &nans);
+    else
+        LODCORE_ROLLED
+        for (int j = 0; j < PER; j++)
+            part[j] = PATH(lanes)(x + offsets[j], offsets[j + 1] - offsets[j], verb, fill, &nans);
+    HALVE_TOGETHER
+    if (verb == SUM) {
+        STORE(out, ADD(part[0], ALL(0)));
+        for (int j = 0; divide != BY_ONE && j < PER; j++)
+            out[j] /= OF_CELL(divisor_of)(offsets[j + 1] - offsets[j], divide);
+        return;
+    }
+    int nan = ANY(nans), odd = nan | (int)EQUAL(part[0], ALL(0));
+    STORE(out, ZERO_FOR_EMPTY(part[0], offsets));
+    if (odd)
+        OF_CELL(choose_first)(x, offsets, PER, nan, verb, out);
+}
+
+TARGET LODCORE_BODY PATH(blocks)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *out)
+{
+    int64_t ends[PER + 1];
+    CELL results[PER];
+    for (int64_t s = 0; s < n_seqs; s += PER) {
+        int whole = s + PER <= n_seqs;
+        for (int64_t j = 0; !whole && j <= PER; j++) /* filled up with empty sequences */
+            ends[j] = offsets[s + j < n_seqs ? s + j : n_seqs];
+        PATH(block)(x, whole ? offsets + s : ends, verb, divide, whole ? out + s : results);
+        if (!whole)
+            memcpy(out + s, results, (size_t)(n_seqs - s) * sizeof(CELL));
+    }
+}
+
+/* Where up to LANES cells have the one that is known to be there: a bit for each of them. */
+TARGET LODCORE_INLINE uint64_t PATH(equal_bits)(const CELL *x, int64_t length, int parts, CELL cell)
+{
+    uint64_t bits = 0;
+    MASKS masks = MASKS_OF(length);
+    for (int j = 0; j < parts; j++)
+        bits |= (uint64_t)EQUAL(LOAD_PART(masks, x, j, ALL(cell)), ALL(cell)) << j * PER;
+    return bits;
+}
+
+/* The row of each cell of `best`, which is the result of rows of one cell; -1 for an empty sequence. */
+TARGET LODCORE_APART void PATH(places)(const CELL *x, const int64_t *offsets, int64_t n_seqs, const CELL *best, int64_t *index)
+{
+    for (int64_t s = 0; s < n_seqs; s++) {
+        int64_t length = offsets[s + 1] - offsets[s], r;
+        const CELL *cells = x + offsets[s];
+        if (length <= LANES / 2 && best[s] == best[s]) /* there is always a bit: cells beside a sequence count as equal */
+            r = __builtin_ctzll(PATH(equal_bits)(cells, length, PARTS / 2, best[s]) | (uint64_t)1 << (LANES / 2 - 1));
+        else if (length < LANES && best[s] == best[s])
+            r = __builtin_ctzll(PATH(equal_bits)(cells, length, PARTS, best[s]) | (uint64_t)1 << (LANES - 1));
+        else
+            r = OF_CELL(first_place)(cells, length, best[s]);
+        index[s] = length == 0 ? -1 : offsets[s] + (r < length ? r : 0);
+    }
+}
+
+/* The greatest or least cells of `count` rows, of at least PER columns; the last vector overlaps the one before. */
+TARGET LODCORE_INLINE void PATH(best_of)(const CELL *row, int64_t width, int count, int verb, CELL *out, NANS *nans)
+{
+    for (int64_t c = 0; c < width; c += PER) {
+        int64_t at = c + PER <= width ? c : width - PER;
+        VECTOR best = LOAD(out + at);
+        for (int r = 0; r < count; r += 2) {
+            VECTOR first = LOAD(row + r * width + at), second = r + 1 < count ? LOAD(row + (r + 1) * width + at) : first;
+            NOTE_NANS(*nans, first, second);
+            best = PATH(fold)(PATH(fold)(best, first, verb), second, verb);
+        }
+        STORE(out + at, best);
+    }
+}
+
+TARGET LODCORE_BODY PATH(best_wide)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, CELL *out)
+{
+    for (int64_t s = 0; s < n_seqs; s++, out += width) {
+        const CELL *rows = x + offsets[s] * width, *row = rows;
+        int64_t length = offsets[s + 1] - offsets[s], left = length;
+        NANS nans = NO_NANS;
+        int zeros = 0;
+        for (int64_t c = 0; c < width; c++)
+            out[c] = length == 0 ? 0 : verb == GREATEST ? (CELL)-INFINITY : (CELL)INFINITY;
+        for (; left >= 4; left -= 4, row += 4 * width)
+            PATH(best_of)(row, width, 4, verb, out, &nans);
+        for (; left > 0; left--, row += width)
+            PATH(best_of)(row, width, 1, verb, out, &nans);
+        if (ANY(nans)) { /* the first nan stays */
+            OF_CELL(pool_wide_by)(x, offsets + s, 1, width, verb, BY_ONE, out);
+            continue;
+        }
+        for (int64_t c = 0; c < width; c += PER)
+            zeros |= (int)EQUAL(LOAD(out + (c + PER <= width ? c : width - PER)), ALL(0));
+        for (int64_t c = 0; zeros && length && c < width; c++)
+            if (out[c] == 0)
+                out[c] = OF_CELL(first_zero)(rows + c, length, width);
+    }
+}
+
+/* Apart, so that each of them has the registers for itself. */
+TARGET LODCORE_APART void PATH(sum_cells)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int divide, CELL *out)
+{
+    PATH(blocks)(x, offsets, n_seqs, SUM, divide, out);
+}
+
+TARGET LODCORE_APART void PATH(greatest)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, CELL *out)
+{
+    if (width == 1)
+        PATH(blocks)(x, offsets, n_seqs, GREATEST, BY_ONE, out);
+    else
+        PATH(best_wide)(x, offsets, n_seqs, width, GREATEST, out);
+}
+
+TARGET LODCORE_APART void PATH(least)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, CELL *out)
+{
+    if (width == 1)
+        PATH(blocks)(x, offsets, n_seqs, LEAST, BY_ONE, out);
+    else
+        PATH(best_wide)(x, offsets, n_seqs, width, LEAST, out);
+}
+
+/* Pool where vectors pay, and tell whether they do. */
+static int PATH(pool)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide, CELL *out)
+{
+    if (width != 1 && (verb == SUM || width <= NARROW || width < PER))
+        return 0;
+    if (verb == SUM)
+        PATH(sum_cells)(x, offsets, n_seqs, divide, out);
+    else if (verb == GREATEST)
+        PATH(greatest)(x, offsets, n_seqs, width, out);
+    else
+        PATH(least)(x, offsets, n_seqs, width, out);
+    return 1;
+}
+
+#undef PARTS
+#undef LONGER
+#undef FOUR
+#undef ZERO_FOR_EMPTY
+#undef EQUAL
+#undef HALVE
+#undef TARGET
+#undef MASKS
+#undef MASKS_OF
+#undef NANS
+#undef NO_NANS
+#undef ANY
+#undef VECTOR
+#undef PER
+#undef LOAD
+#undef STORE
+#undef ADD
+#undef MAXIMUM
+#undef MINIMUM
+#undef ALL
+#undef LOAD_PART
+#undef NOTE_NANS
+#undef LOWER_8
+#undef UPPER_8
+#undef LOWER_4
+#undef UPPER_4
+#undef LOWER_2
+#undef UPPER_2
+#undef LOWER_1
+#undef UPPER_1
+#undef HALVE_TOGETHER
+#undef MASK

@@ -1,0 +1,109 @@
+"""Twin of lodcore/kernels/pool.pyx."""
+
+from math import sqrt as _sqrt
+
+
+def sum_rows(x, offsets, divide, out):
+    """Add up the rows of each sequence, row after row; rows of one cell in lanes."""
+    for s in range(len(offsets) - 1):
+        length = int(offsets[s + 1] - offsets[s])
+        for c in range(x.shape[1]):
+            cells = [x[r, c] for r in range(offsets[s], offsets[s + 1])]
+            out[s, c] = _sum_in_lanes(cells, 256 // x.itemsize if x.shape[1] == 1 else 1)
+            if divide and length:
+                out[s, c] = out[s, c] / (length if divide == 1 else _sqrt(length))
+
+
+def _sum_in_lanes(cells, num_lanes):
+    """Add cell k to lane k modulo the number of lanes, then the upper half of the lanes to the lower one."""
+    lanes = [0 for _ in range(num_lanes)]
+    for k in range(len(cells)):
+        lanes[k % num_lanes] += cells[k]
+    while num_lanes > 1:
+        num_lanes //= 2
+        for k in range(num_lanes):
+            lanes[k] += lanes[k + num_lanes]
+    return lanes[0]
+
+
+def best_rows(x, offsets, least, out):
+    """Find the greatest (or least) cell of each column of each sequence; the first of equal ones, or the first nan."""
+    for s in range(len(offsets) - 1):
+        for c in range(x.shape[1]):
+            r = _best_row(x, offsets[s], offsets[s + 1], c, least)
+            out[s, c] = x[r, c] if r >= 0 else 0
+
+
+def find_best_rows(x, offsets, least, out, index):
+    """Find the greatest (or least) cell of each column of each sequence, and its row; -1 for an empty sequence."""
+    for s in range(len(offsets) - 1):
+        for c in range(x.shape[1]):
+            r = _best_row(x, offsets[s], offsets[s + 1], c, least)
+            out[s, c] = x[r, c] if r >= 0 else 0
+            index[s, c] = r
+
+
+def _best_row(x, start, stop, c, least):
+    best = -1
+    for r in range(start, stop):
+        if best < 0 or _beats(x[r, c], x[best, c], least):
+            best = r
+    return best
+
+
+def _beats(cell, best, least):
+    if best != best or cell != cell:
+        return best == best
+    return cell < best if least else cell > best
+
+
+def spread_rows(rows, offsets, divide, out):
+    """Give each row, divided, to all rows of its sequence."""
+    for s in range(len(offsets) - 1):
+        length = int(offsets[s + 1] - offsets[s])
+        for r in range(offsets[s], offsets[s + 1]):
+            for c in range(rows.shape[1]):
+                out[r, c] = rows[s, c] / [1, length, _sqrt(length)][divide]
+
+
+def scatter_cells(rows, offsets, index, out):
+    """Put each cell where `find_best_rows` found it, zeros beside them."""
+    for s in range(len(offsets) - 1):
+        for c in range(rows.shape[1]):
+            for r in range(offsets[s], offsets[s + 1]):
+                out[r, c] = rows[s, c] if r == index[s, c] else 0
+
+
+def pick_rows(rows, offsets, last, out):
+    """Take the first (or last) row of each sequence; zeros for an empty one."""
+    for s in range(len(offsets) - 1):
+        for k in range(rows.shape[1]):
+            if offsets[s] == offsets[s + 1]:
+                out[s, k] = 0
+            else:
+                out[s, k] = rows[offsets[s + 1] - 1 if last else offsets[s], k]
+
+
+def place_rows(rows, offsets, last, out):
+    """Put each row to the first (or last) place of its sequence, zeros to the others."""
+    for s in range(len(offsets) - 1):
+        for k in range(rows.shape[1]):
+            for r in range(offsets[s], offsets[s + 1]):
+                out[r, k] = rows[s, k] if r == (offsets[s + 1] - 1 if last else offsets[s]) else 0
+
+
+def fill_empty(row, offsets, out):
+    """Write a row for each empty sequence."""
+    for s in range(len(offsets) - 1):
+        for k in range(len(row)):
+            if offsets[s] == offsets[s + 1]:
+                out[s, k] = row[k]
+
+
+def sum_empty(rows, offsets, out):
+    """Add up the rows of the empty sequences, one after another."""
+    for c in range(len(out)):
+        out[c] = 0
+        for s in range(len(offsets) - 1):
+            if offsets[s] == offsets[s + 1]:
+                out[c] += rows[s, c]

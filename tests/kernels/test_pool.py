@@ -1,0 +1,231 @@
+"""Sums, greatest and least, first and last rows of sequences, and back."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.kernels.face_to_face import agree, unwritten
+from tests.kernels.paths import on_each_path
+
+REALS = [np.dtype(name) for name in ("f4", "f8")]
+NUMBERS = [*REALS, np.dtype("i8"), np.dtype("u8")]
+WIDTHS = st.sampled_from([1, 1, 2, 3, 5, 8, 9, 16, 19, 64, 0])
+ROW_BYTES = st.sampled_from([4, 8, 1, 2, 3, 16, 24, 300, 0])
+
+
+def cells(seed, count, width, dtype, nan=False):
+    """Make rows of random cells; nan only where asked for, as the bits of a sum of several nan are not defined."""
+    made = values_from_seed(seed, count, dtype, (width,))
+    if dtype.kind == "f" and not nan:
+        made[np.isnan(made)] = np.inf
+    elif dtype.kind == "f" and seed % 3:  # mostly without nan, as one in a sequence settles it
+        made[np.isnan(made)] = 0
+    return read_only(made)
+
+
+@st.composite
+def structures(draw, longest=5):
+    """Draw offsets: few or many short sequences, or some that are longer than all lanes together."""
+    times = draw(st.sampled_from([1, 1, 7, 20, 50] if longest > 1 else [1]))
+    most = draw(st.sampled_from([8, 40])) if times == 1 else 5
+    return int64(running_sum([times * length for length in draw(lengths(most=most, longest=longest))]))
+
+
+@st.composite
+def rows(draw, dtypes, nan=False):
+    """Draw offsets, and rows of numbers for them."""
+    offsets, width = draw(structures()), draw(WIDTHS)
+    width = width if offsets[-1] * width < 3000 else 1
+    return offsets, cells(draw(st.integers(0, 2**32)), offsets[-1], width, draw(st.sampled_from(dtypes)), nan)
+
+
+@st.composite
+def opaque_rows(draw, a_sequence):
+    """Draw offsets, and opaque rows: one a sequence, or those of all sequences."""
+    offsets, row_bytes = draw(structures()), draw(ROW_BYTES)
+    count = len(offsets) - 1 if a_sequence else offsets[-1]
+    return offsets, read_only(
+        values_from_seed(draw(st.integers(0, 2**32)), count, np.dtype("u1"), (row_bytes,))
+    )
+
+
+def like(x, count):
+    """Make garbage of `count` rows like those of `x`."""
+    return unwritten(count, x.shape[1], dtype=x.dtype)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+class TestTwins:
+    @given(rows(NUMBERS), st.integers(0, 2))
+    def test_sum_rows(self, drawn, divide):
+        offsets, x = drawn
+        agree("pool.sum_rows", x, offsets, divide if x.dtype.kind == "f" else 0, like(x, len(offsets) - 1))
+
+    @given(rows(NUMBERS, nan=True), st.booleans())
+    def test_best_rows(self, drawn, least):
+        offsets, x = drawn
+        agree("pool.best_rows", x, offsets, least, like(x, len(offsets) - 1))
+
+    @given(rows(NUMBERS, nan=True), st.booleans())
+    def test_find_best_rows(self, drawn, least):
+        offsets, x = drawn
+        found = like(x, len(offsets) - 1)
+        agree("pool.find_best_rows", x, offsets, least, found, unwritten(*found.shape))
+
+    @given(structures(), WIDTHS, st.sampled_from(REALS), st.integers(0, 2), st.integers(0, 2**32))
+    def test_spread_rows(self, offsets, width, dtype, divide, seed):
+        given_rows = cells(seed, len(offsets) - 1, width, dtype)
+        agree("pool.spread_rows", given_rows, offsets, divide, like(given_rows, offsets[-1]))
+
+    @given(rows(REALS), st.booleans(), st.integers(0, 2**32))
+    def test_scatter_cells(self, drawn, least, seed):
+        offsets, x = drawn
+        found = like(x, len(offsets) - 1)
+        index = unwritten(*found.shape)
+        kernels.pool.find_best_rows(x, offsets, least, found, index)
+        given_rows = cells(seed, *found.shape, x.dtype)
+        agree("pool.scatter_cells", given_rows, offsets, read_only(index), like(x, len(x)))
+
+    @given(opaque_rows(a_sequence=False), st.booleans())
+    def test_pick_rows(self, drawn, last):
+        offsets, given_rows = drawn
+        agree("pool.pick_rows", given_rows, offsets, last, like(given_rows, len(offsets) - 1))
+
+    @given(opaque_rows(a_sequence=True), st.booleans())
+    def test_place_rows(self, drawn, last):
+        offsets, given_rows = drawn
+        agree("pool.place_rows", given_rows, offsets, last, like(given_rows, offsets[-1]))
+
+    @given(opaque_rows(a_sequence=True))
+    def test_fill_empty(self, drawn):
+        offsets, given_rows = drawn
+        row = read_only(np.arange(given_rows.shape[1]).astype("u1"))
+        agree("pool.fill_empty", row, offsets, given_rows.copy())
+
+    @given(structures(), WIDTHS, st.sampled_from(REALS), st.integers(0, 2**32))
+    def test_sum_empty(self, offsets, width, dtype, seed):
+        given_rows = cells(seed, len(offsets) - 1, width, dtype)
+        agree("pool.sum_empty", given_rows, offsets, unwritten(width, dtype=dtype))
+
+
+def pooled(kernel, x, offsets, *arguments):
+    """Call a kernel that makes one row a sequence."""
+    out = like(x, len(offsets) - 1)
+    getattr(kernels.pool, kernel)(x, offsets, *arguments, out)
+    return out
+
+
+class TestLaws:
+    @given(structures(), st.sampled_from([1, 2, 9]), st.sampled_from(REALS), st.data())
+    def test_spread_rows_is_the_adjoint_of_sum_rows(self, offsets, width, dtype, data):
+        x, y = (data.draw(whole_numbers(count, dtype, width)) for count in (offsets[-1], len(offsets) - 1))
+        back = like(x, len(x))
+        kernels.pool.spread_rows(y, offsets, 0, back)
+        assert (pooled("sum_rows", x, offsets, 0) * y).sum() == (x * back).sum()
+
+    @given(structures(), st.booleans(), st.data())
+    def test_place_rows_is_the_adjoint_of_pick_rows(self, offsets, last, data):
+        x, y = (data.draw(whole_numbers(count, "f8", 2)) for count in (offsets[-1], len(offsets) - 1))
+        picked, back = like(x, len(y)), like(x, len(x))
+        kernels.pool.pick_rows(x.view("u1"), offsets, last, picked.view("u1"))
+        kernels.pool.place_rows(y.view("u1"), offsets, last, back.view("u1"))
+        assert (picked * y).sum() == (x * back).sum()
+
+    @given(structures(), st.data())
+    def test_sum_empty_is_the_adjoint_of_fill_empty(self, offsets, data):
+        row, y = data.draw(whole_numbers(1, "f8", 2)), data.draw(whole_numbers(len(offsets) - 1, "f8", 2))
+        filled, total = np.zeros_like(y), unwritten(2, dtype="f8")
+        kernels.pool.fill_empty(row.view("u1")[0], offsets, filled.view("u1"))
+        kernels.pool.sum_empty(y, offsets, total)
+        assert (filled * y).sum() == (row[0] * total).sum()
+
+    @given(rows(NUMBERS, nan=True), st.booleans())
+    @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+    def test_the_best_cells_are_where_they_are_found(self, drawn, least):
+        offsets, x = drawn
+        found = like(x, len(offsets) - 1)
+        index = unwritten(*found.shape)
+        kernels.pool.find_best_rows(x, offsets, least, found, index)
+        best = pooled("best_rows", x, offsets, least)
+        assert best.tobytes() == found.tobytes()
+        taken = np.append(x, np.zeros((1, x.shape[1]), x.dtype), axis=0)[index, np.arange(x.shape[1])]
+        assert taken.tobytes() == found.tobytes()
+        for s in range(len(offsets) - 1):
+            if offsets[s] < offsets[s + 1]:
+                sequence = x[offsets[s] : offsets[s + 1]]
+                np.testing.assert_array_equal(best[s], (np.min if least else np.max)(sequence, axis=0))
+                places = (np.argmin if least else np.argmax)(sequence, axis=0)
+                np.testing.assert_array_equal(index[s] - offsets[s], places)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+class TestExamples:
+    def test_sums_of_a_million_cells_are_close(self):
+        x = np.full((10**6, 1), 0.1, "f4")
+        total = pooled("sum_rows", x, int64([0, 10**6]), 0)[0, 0]
+        assert abs(total - 10**5) < 20  # one after another they would be off by 958
+
+    @pytest.mark.parametrize("dtype", REALS)
+    @pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 64, 65, 129])
+    def test_no_sum_is_a_negative_zero(self, dtype, count):
+        for width in (1, 2, 9):
+            x = np.full((count, width), -0.0, dtype)
+            assert not np.signbit(pooled("sum_rows", x, int64([0, count]), 0)).any()
+
+    @pytest.mark.parametrize("width", [1, 2, 9, 20])
+    @pytest.mark.parametrize("length", [1, 5, 17, 40, 70, 200])
+    def test_the_first_zero_stays(self, width, length):
+        for first, second in ((-0.0, 0.0), (0.0, -0.0)):
+            x = np.full((length, width), -1, "f4")
+            x[length // 2] = first
+            x[length // 2 + 1 :] = second
+            best = pooled("best_rows", x, int64([0, length]), False)
+            assert (np.signbit(best) == np.signbit(np.float32(first))).all()
+
+    @pytest.mark.parametrize("width", [1, 2, 9, 20])
+    def test_the_first_nan_stays(self, width):
+        x = np.zeros((70, width), "u4")
+        x[3:] = 0x7FC00001  # nan with a mark
+        x[50:] = 0x7FC00002
+        best = pooled("best_rows", x.view("f4"), int64([0, 70]), False)
+        assert (best.view("u4") == 0x7FC00001).all()
+
+    def test_numbers_wrap_around(self):
+        top = np.array([[2**63 - 1], [1]])
+        assert pooled("sum_rows", top, int64([0, 2]), 0)[0, 0] == -(2**63)
+
+
+def bits():
+    """Digest what the kernels give for many batches, on the path of this process."""
+    digest = hashlib.sha256()
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        longest = [3, 20, 70, 300][seed % 4]
+        offsets = int64(running_sum(random.integers(0, longest, random.integers(1, 60))))
+        for dtype in REALS:
+            for width in (1, [2, 8, 9, 16, 40, 64, 100][seed % 7]):
+                x = cells(seed, offsets[-1], width, dtype)
+                for divide in range(3):
+                    digest.update(pooled("sum_rows", x, offsets, divide).tobytes())
+                    back = like(x, len(x))
+                    kernels.pool.spread_rows(cells(seed, len(offsets) - 1, width, dtype), offsets, divide, back)
+                    digest.update(back.tobytes())
+                x = cells(seed, offsets[-1], width, dtype, nan=True)
+                for least in (False, True):
+                    found = like(x, len(offsets) - 1)
+                    index = unwritten(*found.shape)
+                    kernels.pool.find_best_rows(x, offsets, least, found, index)
+                    for array in (pooled("best_rows", x, offsets, least), found, index):
+                        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+@pytest.mark.not_on_reference
+def test_every_path_gives_the_same_bits():
+    assert set(on_each_path("tests.kernels.test_pool", "bits").values()) == {bits()}

@@ -9,6 +9,7 @@ cpdef cnp.ndarray new_offsets(Py_ssize_t count)
 cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=*)
 cdef Py_ssize_t row_size(cnp.ndarray array) noexcept
 cpdef cnp.ndarray as_bytes(cnp.ndarray array)
+cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=*)
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop)
 cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=*)
 cpdef seal(cnp.ndarray array)

@@ -64,6 +64,16 @@ cpdef cnp.ndarray as_bytes(cnp.ndarray array):
     return array_over(array, UINT8, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
 
 
+cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
+    """Give a C-contiguous array of at least one axis as shape (n_rows, width), in place: of its dtype, or of one whose
+    numbers its own consist of, as those of complex numbers."""
+    cdef cnp.npy_intp shape[2]
+    cdef cnp.PyArray_Descr* kind = cnp.PyArray_DESCR(array) if dtype is None else <cnp.PyArray_Descr*> dtype
+    cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(array) if dtype is None else <Py_ssize_t> dtype.itemsize
+    shape[0], shape[1] = cnp.PyArray_DIM(array, 0), row_size(array) // size
+    return array_over(array, kind, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
     """Give the rows from `start` to `stop`, which are in range, as a view."""
     cdef cnp.npy_intp shape[64]

@@ -108,3 +108,10 @@ def pack(steps, sizes, order, offsets):
     places[order] = np.arange(len(order))
     starts = np.cumsum(sizes) - sizes
     return steps.take(starts[positions(offsets)] + np.repeat(places, lengths), axis=0)
+
+
+def reduce_sequences(values, offsets, reduce):
+    out = np.zeros((len(offsets) - 1, *values.shape[1:]), values.dtype)
+    full = offsets[1:] > offsets[:-1]
+    out[full] = reduce.reduceat(values, offsets[:-1][full], axis=0)
+    return out

@@ -41,6 +41,7 @@ from lodcore.ops.math import (
     where,
 )
 from lodcore.ops.pad import sequence_mask, sequence_pad, sequence_unpad
+from lodcore.ops.pool import sequence_pool
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
 from lodcore.ops.reduce import reduce_values
 from lodcore.ops.select import merge_by_mask, split_by_mask
@@ -85,6 +86,7 @@ __all__ = [
     "sequence_expand_as",
     "sequence_mask",
     "sequence_pad",
+    "sequence_pool",
     "sequence_reshape",
     "sequence_reverse",
     "sequence_slice",

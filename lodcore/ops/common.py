@@ -16,6 +16,7 @@ from lodcore.tensor import DenseTensor, LoDTensor
 __all__ = [
     "Array",
     "aligned",
+    "below",
     "broadcast_spec",
     "check_equal",
     "kept_in",
@@ -38,6 +39,11 @@ def rows_of(x: Any) -> Any:
     if type(x) is np.ndarray:
         return x
     return x.values if isinstance(x, (LoDTensor, DenseTensor)) else x
+
+
+def below(lod: LoD, level: int) -> Any:
+    """Give the offsets in rows of a level, which counts from the first, for a kernel."""
+    return lod._view(level) if level == lod.num_levels - 1 else lod.row_offsets(level)
 
 
 def check_equal(where: str, lod: LoD, other: LoD, name: str) -> None:

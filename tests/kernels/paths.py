@@ -11,12 +11,8 @@ def on_each_path(module, function):
     """Call a function without parameters in a process a path: what it prints, by path."""
     command = [sys.executable, "-c", f"from {module} import {function}; print({function}())"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    running = {
-        path: subprocess.Popen(
-            command, env={**environment, "LODCORE_SIMD": path}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        for path in PATHS
-    }
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = {path: subprocess.Popen(command, env={**environment, "LODCORE_SIMD": path}, **pipes) for path in PATHS}
     results = {}
     for path, process in running.items():
         printed, errors = process.communicate()

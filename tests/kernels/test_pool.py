@@ -49,9 +49,7 @@ def opaque_rows(draw, a_sequence):
     """Draw offsets, and opaque rows: one a sequence, or those of all sequences."""
     offsets, row_bytes = draw(structures()), draw(ROW_BYTES)
     count = len(offsets) - 1 if a_sequence else offsets[-1]
-    return offsets, read_only(
-        values_from_seed(draw(st.integers(0, 2**32)), count, np.dtype("u1"), (row_bytes,))
-    )
+    return offsets, read_only(values_from_seed(draw(st.integers(0, 2**32)), count, np.dtype("u1"), (row_bytes,)))
 
 
 def like(x, count):

@@ -1,0 +1,240 @@
+"""Sequences pooled to one row each."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, kernels
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.memory import check_out
+from lodcore.ops.common import Array, below, with_levels
+from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["DIVIDE", "cells_for", "numbers_of", "result_rows", "sequence_pool"]
+
+POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
+DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}
+ZERO = 0.0  # the very default: nothing is left to fill in
+
+
+@op(lod="drop")
+def sequence_pool(x: Nested, pool_type: str, pad_value: Dense = ZERO, level: int = -1, out: Array | None = None) -> Any:
+    """Pool each sequence to one row, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Rows of any shape. "first" and "last" take any dtype; sums, means and "sqrt" real and complex numbers, "max" and
+        "min" real ones.
+    pool_type : {"sum", "mean", "sqrt", "max", "min", "first", "last"}
+        "sqrt" is the sum over the square root of the length. Sums of integers are int64 or uint64, means float64, as
+        in NumPy; everything else keeps the dtype. Of "max" and "min" nan wins, and the first of equal rows has the
+        gradient.
+    pad_value : scalar or array_like of one row's shape
+        The row of an empty sequence.
+    level : int
+        Sequences of this level are pooled, all rows that are below each.
+    out : ndarray, optional
+        shape (number of sequences, ...): where to write.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        One row a sequence, with the levels before `level`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such pool_type.
+    DTypeError, ShapeError
+        If the values have no sum (or order), or pad_value is no row of the result.
+    LevelError
+        If there is no such level.
+
+    Notes
+    -----
+    Sums run in one order on every machine, see `lodcore.kernels.pool`: row after row, and rows of one number in 64
+    (float64: 32) lanes.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[[1.0, 2.0], []], [[4.0, 5.0, 6.0]]])
+    >>> lodcore.sequence_pool(x, "sum")
+    LoDTensor(2 sequences of lengths 1..2, float64: [[3., 0.], [15.]])
+    >>> lodcore.sequence_pool(x, "max", level=0)
+    array([2., 6.])
+    """
+    return pool(x, pool_type, pad_value, level, out, False)[0]
+
+
+@sequence_pool.saving
+def _(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1, out: Any = None) -> tuple[Any, Any]:
+    return pool(x, pool_type, pad_value, level, out, True)
+
+
+@sequence_pool.infer
+def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
+    _, dtype = numbers_of("sequence_pool", pool_type, x.dtype)
+    return Spec((None, *x.shape[1:]), dtype)
+
+
+@sequence_pool.backward
+def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
+    lod, pool_type = saved.x.lod, saved.pool_type
+    offsets = below(lod, lod._level(saved.level))
+    work, dtype = numbers_of("sequence_pool", pool_type, saved.x.dtype)
+    d_x = d_pad = None
+    if saved.needs("x"):
+        d_x = saved.new("x")
+        if pool_type in ("first", "last"):
+            kernels.pool.place_rows(buffers.as_bytes(d_out), offsets, pool_type == "last", buffers.as_bytes(d_x))
+        else:
+            rows, given = cells_for(d_x, work), np.ascontiguousarray(d_out, dtype)
+            if pool_type in DIVIDE:
+                kernels.pool.spread_rows(cells_of(given, work), offsets, DIVIDE[pool_type], rows)
+            else:
+                kernels.pool.scatter_cells(cells_of(given, work), offsets, saved.hidden, rows)
+            settle(rows, d_x)
+    if saved.needs("pad_value"):
+        given = cells_of(d_out, work if d_out.dtype.kind in "fc" else None)
+        total = np.empty(given.shape[1], given.dtype)
+        kernels.pool.sum_empty(given, offsets, total)
+        d_pad = total.view(d_out.dtype if d_out.dtype.kind == "c" else total.dtype).reshape(d_out.shape[1:])
+        if np.shape(saved.pad_value) != d_pad.shape:
+            d_pad = d_pad.sum().reshape(np.shape(saved.pad_value))
+    return d_x, d_pad
+
+
+def pool(
+    x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saving: bool
+) -> tuple[Any, Array | None]:
+    """Pool, and give where the greatest and least cells are if that is to be saved."""
+    where = "sequence_pool"
+    if type(x) is not LoDTensor:
+        x = as_nested(f"{where}: x", x)
+    values, lod = x.values, x.lod
+    work, dtype = numbers_of(where, pool_type if isinstance(pool_type, str) else repr(pool_type), values.dtype)
+    k = lod._level(level)
+    offsets = below(lod, k)
+    row = None if pad_value is ZERO else filling(where, pad_value, values.shape[1:], dtype)
+    result = result_rows(where, values, len(offsets) - 1, dtype, out, *(() if row is None else [np.asarray(pad_value)]))
+    index = None
+    if work is None:
+        kernels.pool.pick_rows(x._rows(), offsets, pool_type == "last", buffers.as_bytes(result))
+    else:
+        source, target = cells_of(values, work), cells_for(result, work)
+        if pool_type in DIVIDE:
+            kernels.pool.sum_rows(source, offsets, DIVIDE[pool_type], target)
+        elif saving:
+            index = np.empty(target.shape, np.int64)
+            kernels.pool.find_best_rows(source, offsets, pool_type == "min", target, index)
+        else:
+            kernels.pool.best_rows(source, offsets, pool_type == "min", target)
+        if dtype is not work:
+            settle(target, result)
+    if row is not None:
+        kernels.pool.fill_empty(buffers.as_bytes(row)[0], offsets, buffers.as_bytes(result))
+    return with_levels(result, lod, k), index
+
+
+@functools.cache
+def numbers_of(where: str, pool_type: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+    """Tell in which dtype pooling computes (None: rows are only moved), and which one the result has.
+
+    Raises
+    ------
+    ValueError
+        If there is no such pool_type.
+    DTypeError
+        If the dtype has no such pooling.
+    """
+    if pool_type not in POOL_TYPES:
+        known = ", ".join(f'"{name}"' for name in POOL_TYPES)
+        raise ValueError(f"{where}: pool_type: is {pool_type!r}; one of {known} is needed")
+    if pool_type in ("first", "last"):
+        return None, dtype
+    kinds = "biufc" if pool_type in DIVIDE else "biuf"
+    if dtype.kind not in kinds or dtype.itemsize > (16 if dtype.kind == "c" else 8):
+        numbers = "numbers" if pool_type in DIVIDE else "real numbers"
+        raise DTypeError(
+            f"{where}: x: has dtype {dtype}; {pool_type!r} needs {numbers} of at most float64 (first and last take any)"
+        )
+    if dtype.kind == "c":
+        return np.dtype(np.float32 if dtype.itemsize == 8 else np.float64), dtype
+    if dtype.kind == "f":
+        return (np.dtype(np.float32), dtype) if dtype.itemsize == 2 else (dtype, dtype)
+    whole = np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+    if pool_type == "sum":
+        return whole, whole
+    return (whole, dtype) if pool_type in ("max", "min") else (np.dtype(np.float64), np.dtype(np.float64))
+
+
+def result_rows(
+    where: str, values: Array, count: int, dtype: np.dtype[Any], out: Array | None, *inputs: Array
+) -> Array:
+    """Make (or check) the array for `count` rows of the shape of those of `values`, and of a dtype."""
+    if out is not None:
+        check_out(where, out, (count, *values.shape[1:]), dtype, values, *inputs)
+        return out
+    if values.dtype != dtype:
+        values = np.empty((0, *values.shape[1:]), dtype)
+    return buffers.new_rows(where, values, count)
+
+
+def cells_of(values: Array, work: np.dtype[Any] | None) -> Array:
+    """Give rows as a matrix of numbers of the dtype in which a kernel computes: in place, or converted."""
+    if work is None or values.dtype is work or values.dtype.kind == "c":
+        return buffers.as_cells(values, work)
+    return buffers.as_cells(values if values.dtype == work else values.astype(work))
+
+
+def cells_for(result: Array, work: np.dtype[Any]) -> Array:
+    """Give what a kernel writes: the result as a matrix of numbers, or an array for `settle` to convert."""
+    if result.dtype is work or result.dtype == work or result.dtype.kind == "c":
+        return buffers.as_cells(result, work)
+    return buffers.as_cells(np.empty(result.shape, work))
+
+
+def settle(cells: Array, result: Array) -> None:
+    """Convert what a kernel has written into the result, if it has not written there."""
+    if not np.may_share_memory(cells, result):
+        with np.errstate(all="ignore"):
+            np.copyto(result, cells.reshape(result.shape), casting="unsafe")
+
+
+def filling(where: str, pad_value: Any, row_shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Make the row of an empty sequence, shape (1, ...).
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If it is neither a scalar nor a row, or the dtype cannot hold it.
+    """
+    try:
+        given = np.asarray(pad_value)
+    except ValueError:
+        raise ShapeError(f"{where}: pad_value: is nested unevenly; a scalar or a row is needed") from None
+    if given.shape not in ((), (1,), row_shape):
+        raise ShapeError(
+            f"{where}: pad_value: has shape {given.shape}; () or the shape of a row, {row_shape}, is needed"
+        )
+    row = np.zeros((1, *row_shape), dtype)
+    if dtype.kind in "SUV" and given.dtype.kind in "iuf" and not given.any():
+        return row
+    refused = DTypeError(f"{where}: pad_value: is {pad_value!r}; {dtype} cannot hold it")
+    if given.dtype.kind == "c" and dtype.kind != "c":
+        raise refused
+    try:
+        with np.errstate(all="ignore"):
+            row[...] = given
+            kept = dtype.kind not in "biu" or bool((row == given).all())
+    except (ValueError, TypeError, OverflowError):
+        raise refused from None
+    if not kept:
+        raise refused
+    return row

@@ -63,17 +63,20 @@ class Op(OpBody):
     def __init__(self, function: FunctionType, lod: str, gradient: bool, writes: str | None, results: int) -> None:
         if lod not in LOD_RULES:
             raise ValueError(f"op: lod: is {lod!r}; one of {', '.join(LOD_RULES)} is needed")
-        signature = inspect.signature(function).parameters
-        self.parameters = tuple(name for name in signature if name != "out")
+        code = function.__code__  # what inspect.signature says, which takes too long for an import
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        positional = names[: code.co_argcount]
+        given = function.__defaults__ or ()
+        defaults = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
+        defaults.update(function.__kwdefaults__ or {})
+        self.parameters = tuple(name for name in names if name != "out")
         notes = {name: str(function.__annotations__.get(name)).split(" |")[0] for name in self.parameters}
         self.roles = {name: note for name, note in notes.items() if note in ROLES}
         if not self.roles:
             raise TypeError(f"op: {function.__name__}: no parameter is a tensor; annotate one as {' or '.join(ROLES)}")
-        self.defaults = {
-            name: signature[name].default for name in self.parameters if signature[name].default is not inspect._empty
-        }
-        self.keywords = tuple(n for n in self.parameters if signature[n].kind is inspect.Parameter.KEYWORD_ONLY)
-        self.takes_out = "out" in signature
+        self.defaults = {name: value for name, value in defaults.items() if name != "out"}
+        self.keywords = names[code.co_argcount :]
+        self.takes_out = "out" in names
         self.lod = lod
         self.gradient = gradient
         self.writes = writes

@@ -28,10 +28,10 @@ Array = np.ndarray[Any, Any]
 class Pullback:
     """From cotangents of the results to gradients of the inputs; may be called any number of times."""
 
-    __slots__ = ("_block", "_inputs", "_needed", "_result", "_way")
+    __slots__ = ("_arrays", "_block", "_inputs", "_needed", "_result", "_way")
 
-    def __init__(self, block: Block, inputs: tuple[Any, ...], result: Any) -> None:
-        self._block, self._inputs, self._result = block, inputs, result
+    def __init__(self, block: Block, inputs: tuple[Any, ...], arrays: dict[Variable, TensorArray], result: Any) -> None:
+        self._block, self._inputs, self._arrays, self._result = block, inputs, arrays, result
         wanted = [x for x in leaves(inputs) if isinstance(x, Variable) and differentiable(x._value)]
         self._needed, self._way = path(block.ops, wanted, lambda out: differentiable(out._value))
 
@@ -101,7 +101,7 @@ class Pullback:
         """Give the gradient of an input its type."""
         if not isinstance(x, Variable) or x not in self._needed:
             return None
-        return of_type(x._value, gradients.found.get(x), place)
+        return of_type(self._arrays.get(x, x._value), gradients.found.get(x), place)
 
 
 def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
@@ -124,7 +124,7 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
         place[...] = gradient
         gradient = place
     if isinstance(value, LoDTensor):
-        return tensor_core.new_tensor(gradient, value.lod)
+        return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
     return gradient
 
 
@@ -191,6 +191,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
     """
     block = Block()
     variables = tuple(map_leaves(lambda x: _valued("vjp", x, block), one) for one in inputs)
+    arrays = {x: x._value._snapshot() for x in leaves(variables) if type(getattr(x, "_value", None)) is TensorArray}
     if open_block() is None:
         result = f(*variables)
     else:
@@ -199,7 +200,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
     settled = map_leaves(lambda x: block.output(x), result)
     outputs = map_leaves(lambda x: x._value if isinstance(x, Variable) else x, settled)
     block.close()
-    return outputs, Pullback(block, variables, settled)
+    return outputs, Pullback(block, variables, arrays, settled)
 
 
 def _valued(where: str, x: Any, block: Block) -> Any:

@@ -132,11 +132,11 @@ def _(saved: Any, d: Array) -> tuple[Any]:
     wide = d.reshape(_shape(values.shape, axes, True))
     if saved.name == "sum":
         return (np.broadcast_to(wide, values.shape),)
+    count = math.prod(values.shape[axis] for axis in axes)
     if saved.name == "mean":
-        count = math.prod(values.shape[axis] for axis in axes)
         return (np.broadcast_to(wide / max(count, 1), values.shape),)
     front = tuple(axis for axis in range(values.ndim) if axis not in axes)
-    flat = values.transpose(*front, *axes).reshape(*[values.shape[axis] for axis in front], -1)
+    flat = values.transpose(*front, *axes).reshape(*[values.shape[axis] for axis in front], count)
     wide = wide.transpose(*front, *axes).reshape(*flat.shape[:-1], 1)
     if saved.name == "prod":
         d_flat = wide * _products_of_others(flat)

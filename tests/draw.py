@@ -10,8 +10,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import LoD, LoDTensor
+from reference import draw as plain
 from reference.nested import nest
 
+running_sum = plain.running_sum
 ROW_SHAPES = [(), (1,), (3,), (2, 2), (0,)]
 NAMES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "M8[s]", "m8[ns]"]
 DTYPES = [np.dtype(name) for name in [*NAMES, "S3", "U2", "V5", "i2, (2,)f4"]]
@@ -21,45 +23,38 @@ NUMBERS = [dtype for dtype in DTYPES if dtype.kind in "iuf"]
 # -- structures ----------------------------------------------------------------------------------------------------
 
 
+class Drawn:
+    """A source of choices for `reference.draw`, so that the cases for other implementations are drawn alike.
+
+    Parameters
+    ----------
+    draw : callable
+        As hypothesis hands it to a composite strategy.
+    """
+
+    def __init__(self, draw):
+        self.draw = draw
+
+    def integer(self, low, high):
+        return self.draw(st.integers(low, high))
+
+    def integers(self, count, low, high):
+        return self.draw(st.lists(st.integers(low, high), min_size=count, max_size=count)) if count else []
+
+    def choice(self, options):
+        return self.draw(st.sampled_from(options))
+
+
 @st.composite
 def lengths(draw, count=None, most=8, longest=5):
-    """Draw the lengths of `count` sequences (of up to `most`, if not given): a list of int.
-
-    Corners come often: no sequence, only empty ones, the first or last one empty, all of one row, one giant.
-    """
-    count = draw(st.integers(0, most)) if count is None else count
-    corner = draw(st.sampled_from(["none", "all empty", "all ones", "giant", "first empty", "last empty"]))
-    if corner == "all empty" or count == 0:
-        return [0] * count
-    if corner == "all ones":
-        return [1] * count
-    if corner == "giant":
-        giant = draw(st.integers(0, count - 1))
-        return [8 * longest if s == giant else 0 for s in range(count)]
-    drawn = draw(st.lists(st.integers(0, longest), min_size=count, max_size=count))
-    if corner != "none":
-        drawn[0 if corner == "first empty" else -1] = 0
-    return drawn
-
-
-def running_sum(sizes):
-    """Turn lengths into offsets: a list of int."""
-    total = [0]
-    for size in sizes:
-        total.append(total[-1] + size)
-    return total
+    """Draw the lengths of `count` sequences (of up to `most`, if not given), corners often: a list of int."""
+    return plain.lengths(Drawn(draw), count, most, longest)
 
 
 @st.composite
 def levels(draw, min_levels=1, max_levels=4, most=8):
     """Draw the offsets of a structure, coarse to fine: a list of lists of int."""
-    made = []
-    count = None
-    for _ in range(draw(st.integers(min_levels, max_levels))):
-        longest = 5 if count is None or count < 16 else 1
-        made.append(running_sum(draw(lengths(count, most, longest))))
-        count = made[-1][-1]
-    return made
+    return plain.levels(Drawn(draw), min_levels, max_levels, most)
 
 
 @st.composite

@@ -1,9 +1,9 @@
-"""Sequences to steps and back."""
+"""Elements behind each other; sequences to steps and back."""
 
 from reference.ops.levels import each_at_level, sequences
 from reference.ops.rank import lod_rank_table
 
-__all__ = ["indices_map", "pack", "unpack"]
+__all__ = ["concat", "indices_map", "pack", "stack", "unpack", "unstack"]
 
 
 def step_order(nested, level, sort_by_length):
@@ -35,3 +35,28 @@ def pack(steps, nested, level, sort_by_length=True):
     for s in step_order(nested, level, sort_by_length):
         packed[s] = [next(steps[t]) for t in range(len(found[s]))]
     return each_at_level(packed, nested, level)
+
+
+# -- elements together ---------------------------------------------------------------------------------------------
+
+
+def stack(elements, axis):
+    """Put nested lists behind each other along a new axis, counted from the outermost lists."""
+    if axis == 0:
+        return list(elements)
+    return [stack(each, axis - 1) for each in zip(*elements, strict=True)]
+
+
+def concat(elements, axis):
+    """Put nested lists behind each other along an axis, counted from the outermost lists."""
+    if axis == 0:
+        return [entry for element in elements for entry in element]
+    return [concat(each, axis - 1) for each in zip(*elements, strict=True)]
+
+
+def unstack(nested, axis):
+    """Cut nested lists along an axis: the inverse of `stack`, but for lists in which that axis is not seen."""
+    if axis == 0:
+        return list(nested)
+    inside = [unstack(inner, axis - 1) for inner in nested]
+    return [list(each) for each in zip(*inside, strict=True)]

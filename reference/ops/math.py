@@ -7,6 +7,7 @@ many axes it has). Then come the nested lists themselves.
 import math
 
 from reference.ops.levels import each_at_level, sequences
+from reference.reals import exp, log, sqrt, tanh
 
 __all__ = ["UNARY", "broadcast", "elementwise", "relu", "sigmoid"]
 
@@ -44,19 +45,19 @@ def elementwise(function, *operands):
 
 def sigmoid(x):
     """Compute 1 / (1 + exp(-x))."""
-    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
+    return 1 / (1 + exp(-x)) if x > 0 else exp(x) / (1 + exp(x))
 
 
 def relu(x):
-    """Compute the larger of x and 0; nan stays."""
-    return x if x > 0 or x != x else 0 * x if isinstance(x, int) else 0.0
+    """Compute the larger of x and 0; nan stays, and has no slope."""
+    return x if x > 0 else math.nan if x != x else 0 if isinstance(x, int) else 0.0
 
 
 UNARY = {
     "sigmoid": sigmoid,
-    "tanh": math.tanh,
+    "tanh": tanh,
     "relu": relu,
-    "exp": math.exp,
-    "log": math.log,
-    "sqrt": math.sqrt,
+    "exp": exp,
+    "log": log,
+    "sqrt": sqrt,
 }

@@ -23,7 +23,7 @@ def check_sdist(path: Path) -> None:
     """See that the sdist holds the whole tree and nothing that was built."""
     with tarfile.open(path) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = source_files(*tree.PARTS, "Makefile", "CONTRIBUTING.md", "CHANGELOG.md")
+    wanted = source_files(*tree.PARTS, "Makefile", "CONTRIBUTING.md", "CHANGELOG.md", "CASES.md")
     report("sdist", wanted - held, {name for name in held if Path(name).suffix in {".c", ".so", ".pyc"}})
 
 

@@ -1,0 +1,68 @@
+"""Sequences taken whole."""
+
+from reference.case import cases
+from reference.corners import MOVED, STRUCTURES, depths, walks
+from reference.draw import DTYPES, FLOATS, levels
+from reference.draw_tensors import ROW_SHAPES, level_of, levels_below, ragged, rows_for, vector
+from reference.ops import gather as oracle
+from reference.ops.levels import sequences
+
+
+@cases(MOVED | walks(4))
+def gather_sequences(source):
+    x = ragged(source)
+    level = level_of(source, x)
+    count = len(sequences(x.nested, x.level(level)))
+    index = source.integers(source.integer(0, 6) if count else 0, -count, count - 1)
+    return {"x": x, "index": vector(source, index), "level": level}
+
+
+@gather_sequences.expected
+def _(x, index, level):
+    k = x.level(level)
+    return x.made(oracle.gather_sequences(x.nested, index.nested, k), x.num_levels - k)
+
+
+@cases(STRUCTURES | depths(3) | {*FLOATS, "int64", "bool", "nan", "rows of no width"}, walked="xs")
+def concat_batches(source):
+    depth, dtype, row_shape = source.integer(1, 3), source.choice(DTYPES), source.choice(ROW_SHAPES)
+    offsets = [levels(source, depth, depth, 3) for _ in range(source.integer(1, 3))]
+    return {"xs": [rows_for(source, found, [dtype], [row_shape]) for found in offsets]}
+
+
+@concat_batches.expected
+def _(xs):
+    return xs[0].made(oracle.concat_batches([x.nested for x in xs]))
+
+
+@cases(STRUCTURES | walks(3) | {*FLOATS, "int64", "bool", "nan", "rows of no width"}, walked="xs")
+def sequence_concat(source):
+    upper, finer = source.integer(0, 2), source.integer(0, 1)
+    common = levels(source, upper, upper, 3)
+    count = common[-1][-1] if common else source.integer(0, 4)
+    dtype, row_shape = source.choice(DTYPES), source.choice(ROW_SHAPES)
+    xs = []
+    for _ in range(source.integer(1, 3)):
+        offsets = [*common, *levels_below(source, count, 1 + finer)]
+        xs.append(rows_for(source, offsets, [dtype], [row_shape]))
+    return {"xs": xs, "level": upper - source.choice([0, upper + 1 + finer])}
+
+
+@sequence_concat.expected
+def _(xs, level):
+    return xs[0].made(oracle.sequence_concat([x.nested for x in xs], xs[0].level(level)))
+
+
+@cases(MOVED | walks(4))
+def sequence_slice(source):
+    x = ragged(source)
+    level = level_of(source, x)
+    sizes = [len(sequence) for sequence in sequences(x.nested, x.level(level))]
+    offset = [source.integer(0, size) for size in sizes]
+    length = [source.integer(0, size - start) for size, start in zip(sizes, offset, strict=True)]
+    return {"x": x, "offset": vector(source, offset), "length": vector(source, length), "level": level}
+
+
+@sequence_slice.expected
+def _(x, offset, length, level):
+    return x.made(oracle.sequence_slice(x.nested, offset.nested, length.nested, x.level(level)))

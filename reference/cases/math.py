@@ -1,0 +1,167 @@
+"""Elementwise math, types and constants."""
+
+import operator
+from dataclasses import replace
+
+from reference.case import cases
+from reference.corners import STRUCTURES, VALUES, depths
+from reference.draw import DTYPES, FLOATS
+from reference.draw_tensors import dense, ragged, rows_for
+from reference.dtypes import float_of, promoted
+from reference.dual import value
+from reference.ops.math import UNARY, elementwise
+from reference.reals import divide, floating
+from reference.tensors import Dense, Ragged
+
+NUMBERS = (*FLOATS, "int64", "int32")
+EVERY = STRUCTURES | depths(4) | {*NUMBERS, "no levels", "rows of no width", "ties"}
+USUAL = ("quarters", "any", "nan", "infinite")
+
+
+def operands(source, count, dtypes=NUMBERS, flavours=USUAL):
+    """Draw operands that broadcast: of one structure, and dense ones whose axes may have length 1 or be missing."""
+    first = ragged(source, dtypes=dtypes, flavours=flavours)
+    made = []
+    for _ in range(count):
+        form = source.choice(["same", "same", "row", "rows", "dense"])
+        stretched = tuple(source.choice([1, size]) for size in first.row_shape)
+        if form == "same":
+            made.append(rows_for(source, first.offsets, dtypes, [first.row_shape], flavours))
+        elif form == "row":
+            made.append(dense(source, stretched[source.integer(0, len(stretched)) :], dtypes, flavours))
+        else:
+            made.append(dense(source, (first.shape[0] if form == "dense" else 1, *stretched), dtypes, flavours))
+    made[source.integer(0, count - 1)] = first if source.integer(0, 3) else dense(source, first.shape, dtypes, flavours)
+    return made
+
+
+def applied(function, dtype, *given):
+    """Compute elementwise, by the oracle; NumPy's rule of shapes."""
+    nested = elementwise(function, *[described(x) for x in given])
+    batch = next((x for x in given if isinstance(x, Ragged)), None)
+    if batch is None:
+        return Dense(nested, broadcast_shape([x.shape for x in given]), dtype)
+    rows = [x.row_shape if isinstance(x, Ragged) or len(x.shape) > len(batch.row_shape) else x.shape for x in given]
+    return batch.made(nested, row_shape=broadcast_shape(rows), dtype=dtype)
+
+
+def described(x):
+    """Give an operand as the oracle wants it."""
+    return (x.num_levels, len(x.row_shape), x.nested) if isinstance(x, Ragged) else (None, len(x.shape), x.nested)
+
+
+def broadcast_shape(shapes):
+    """Tell the shape in which several shapes meet."""
+    longest = max(map(len, shapes))
+    lined_up = [(1,) * (longest - len(shape)) + tuple(shape) for shape in shapes]
+    return tuple(next((size for size in sizes if size != 1), 1) for sizes in zip(*lined_up, strict=True))
+
+
+# -- two operands --------------------------------------------------------------------------------------------------
+
+
+def pairs(source):
+    x, y = operands(source, 2)
+    return {"x": x, "y": y}
+
+
+BINARY = {"add": operator.add, "minus": operator.sub, "mul": operator.mul, "div": divide}
+
+
+def binary(name):
+    """Make the cases of an operator of two operands."""
+    made = cases(EVERY | VALUES, exact=False, name=name)(pairs)
+
+    @made.expected
+    def _(x, y):
+        dtype = promoted(x.dtype, y.dtype)
+        return applied(BINARY[name], float_of(dtype) if name == "div" else dtype, x, y)
+
+
+for _name in BINARY:
+    binary(_name)
+
+
+# -- one operand ---------------------------------------------------------------------------------------------------
+
+
+def unary(name):
+    """Make the cases of an operator of one operand."""
+
+    def draw(source):
+        return {"x": operands(source, 1)[0]}
+
+    made = cases(EVERY | VALUES, exact=False, name=name)(draw)
+
+    @made.expected
+    def _(x):
+        return applied(UNARY[name], x.dtype if name == "relu" else float_of(x.dtype), x)
+
+
+for _name in UNARY:
+    unary(_name)
+
+
+# -- functions by their name ---------------------------------------------------------------------------------------
+
+BY_NAME = {
+    "negative": operator.neg,
+    "absolute": abs,
+    "square": lambda a: a * a,
+    "maximum": lambda a, b: a if a >= b else b,
+    "minimum": lambda a, b: a if a <= b else b,
+}
+
+
+@cases(EVERY | {"infinite"}, exact=False, walked="xs", name="elementwise")
+def by_name(source):
+    name = source.choice(list(BY_NAME))
+    count = 2 if name in ("maximum", "minimum") else 1
+    return {"xs": operands(source, count, flavours=("quarters", "any", "infinite")), "ufunc": name}
+
+
+@by_name.expected
+def _(xs, ufunc):
+    return applied(BY_NAME[ufunc], promoted(*[x.dtype for x in xs]), *xs)
+
+
+# -- choice, types, constants --------------------------------------------------------------------------------------
+
+
+@cases(EVERY | VALUES, walked="x")
+def where(source):
+    condition, x, y = operands(source, 3)
+    chosen = condition.with_numbers([number > 0 for number in condition.numbers()])
+    return {"condition": replace(chosen, dtype="bool"), "x": x, "y": y}
+
+
+@where.expected
+def _(condition, x, y):
+    return applied(lambda c, a, b: a if c else b, promoted(x.dtype, y.dtype), condition, x, y)
+
+
+@cases(EVERY | {"uint8", "bool"}, exact=False)
+def cast(source):
+    x = operands(source, 1, DTYPES, ("quarters", "any"))[0]
+    signed = x.dtype not in ("uint8", "bool")  # what is below 0 has no meaning as a uint8
+    return {"x": x, "dtype": source.choice([dtype for dtype in DTYPES if not signed or dtype != "uint8"])}
+
+
+@cast.expected
+def _(x, dtype):
+    if dtype in FLOATS:
+        return applied(floating, dtype, x)
+    return applied(lambda number: (bool if dtype == "bool" else int)(value(number)), dtype, x)
+
+
+@cases((EVERY | {"uint8", "bool"}) - {"ties"}, gradient=False)
+def full_like(source):
+    x = operands(source, 1, DTYPES)[0]
+    dtype, fill_value = source.choice([(None, 1), ("float32", 0.5), ("bool", True), ("int64", -3), ("float64", 2)])
+    return {"x": x, "fill_value": fill_value, "dtype": dtype}
+
+
+@full_like.expected
+def _(x, fill_value, dtype):
+    kind = {"bool": bool, "float64": float, "float32": float}.get(dtype or x.dtype, int)
+    return applied(lambda number: kind(fill_value), dtype or x.dtype, x)

@@ -1,0 +1,64 @@
+"""Sequences filled up to one length, and back; masks of lengths."""
+
+import math
+
+from reference.case import cases
+from reference.corners import MOVED, depths
+from reference.draw import DTYPES, lengths
+from reference.draw_tensors import ROW_SHAPES, dense, ragged, vector
+from reference.ops import pad as oracle
+from reference.ops.levels import sequences
+from reference.tensors import Dense, fill, spread
+
+
+@cases(MOVED | depths(4))
+def sequence_pad(source):
+    x = ragged(source)
+    longest = max(map(len, sequences(x.nested, x.num_levels - 1)), default=0)
+    filling = dense(source, source.choice([(), (1,), x.row_shape]), [x.dtype], ["quarters", "nan"])
+    level = source.choice([-1, x.num_levels - 1])
+    return {"x": x, "pad_value": filling, "maxlen": source.choice([None, longest, longest + 2]), "level": level}
+
+
+@sequence_pad.expected
+def _(x, pad_value, maxlen, level):
+    longest = max(map(len, sequences(x.nested, x.num_levels - 1)), default=0)
+    lines, counts = oracle.sequence_pad(x.nested, broadcast(pad_value, x.row_shape), maxlen, x.num_levels)
+    shape = (len(counts), longest if maxlen is None else maxlen, *x.row_shape)
+    return Dense(lines, shape, x.dtype), Dense(counts, (len(counts),), "int64")
+
+
+def broadcast(pad_value, row_shape):
+    """Make the row that a number or a row stands for."""
+    numbers = spread(pad_value.nested, len(pad_value.shape))
+    return fill(numbers if pad_value.shape == row_shape else numbers * math.prod(row_shape), row_shape)
+
+
+@cases({*DTYPES, "nan"})
+def sequence_unpad(source):
+    sizes = lengths(source, most=4, longest=4)
+    shape = (len(sizes), max(sizes, default=0) + source.integer(0, 2), *source.choice(ROW_SHAPES))
+    return {"x": dense(source, shape), "length": vector(source, sizes)}
+
+
+@sequence_unpad.expected
+def _(x, length):
+    return x.made(oracle.sequence_unpad(x.nested, length.nested), 1, x.shape[2:])
+
+
+@cases({"int64", "int32", "uint8"}, gradient=False, walked="lengths")
+def sequence_mask(source):
+    shape = source.choice([(), (0,), (3,), (4,), (2, 2), (3, 1)])
+    counts = [source.integer(0, 5) for _ in range(math.prod(shape))]
+    maxlen = source.choice([None, None, 0, 3, 7])
+    of = Dense(fill(counts, shape), shape, source.choice(["int64", "int32", "uint8"]))
+    return {"lengths": of, "maxlen": maxlen, "dtype": source.choice(DTYPES)}
+
+
+@sequence_mask.expected
+def _(lengths, maxlen, dtype):
+    maxlen = max(lengths.numbers(), default=0) if maxlen is None else maxlen
+    made = oracle.sequence_mask(lengths.nested, maxlen)
+    kind = {"bool": bool, "float64": float, "float32": float}.get(dtype, int)
+    shape = (*lengths.shape, maxlen)
+    return Dense(fill([kind(one) for one in spread(made, len(shape))], shape), shape, dtype)

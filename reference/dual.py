@@ -1,0 +1,107 @@
+"""Numbers that know their slopes, so that the gradient of an oracle comes from the code of the oracle itself.
+
+A `Dual` is a number together with its slopes with respect to some variables. Arithmetic and the functions of
+`reference.reals` carry the slopes along by the rules of calculus; comparisons look at the number alone, so that an
+oracle takes the same way as with plain numbers. It is no `float`, and does not turn into one, lest slopes be lost.
+"""
+
+from reference.reals import divide
+
+__all__ = ["Dual", "slopes", "value"]
+
+
+class Dual:
+    """A number and its slopes: a dict from variables to the slope with respect to each; those it lacks are 0."""
+
+    __slots__ = ("slopes", "value")
+
+    def __init__(self, value, slopes):
+        self.value = value
+        self.slopes = slopes
+
+    def __repr__(self):
+        return f"Dual({self.value}, {self.slopes})"
+
+    def chain(self, value, slope):
+        """Make the value of a function of this number, given the function's slope."""
+        return Dual(value, {name: slope * own for name, own in self.slopes.items()})
+
+    # -- arithmetic ------------------------------------------------------------------------------------------------
+
+    def __add__(self, other):
+        return combine(self, 1.0, other, 1.0, self.value + value(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return combine(self, 1.0, other, -1.0, self.value - value(other))
+
+    def __rsub__(self, other):
+        return combine(self, -1.0, other, 1.0, value(other) - self.value)
+
+    def __mul__(self, other):
+        return combine(self, value(other), other, self.value, self.value * value(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        below = value(other)
+        quotient = divide(self.value, below)
+        return combine(self, divide(1.0, below), other, divide(-quotient, below), quotient)
+
+    def __rtruediv__(self, other):
+        quotient = divide(other, self.value)
+        return self.chain(quotient, divide(-quotient, self.value))
+
+    def __neg__(self):
+        return self.chain(-self.value, -1.0)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return self.chain(abs(self.value), (self.value > 0) - (self.value < 0))
+
+    # -- comparisons -----------------------------------------------------------------------------------------------
+
+    def __eq__(self, other):
+        return self.value == value(other)
+
+    def __ne__(self, other):
+        return self.value != value(other)
+
+    def __lt__(self, other):
+        return self.value < value(other)
+
+    def __le__(self, other):
+        return self.value <= value(other)
+
+    def __gt__(self, other):
+        return self.value > value(other)
+
+    def __ge__(self, other):
+        return self.value >= value(other)
+
+    def __bool__(self):
+        return bool(self.value)
+
+    def __hash__(self):
+        return hash(self.value)
+
+
+def value(x):
+    """Give the number itself."""
+    return x.value if isinstance(x, Dual) else x
+
+
+def slopes(x):
+    """Give the slopes of a number; a plain one has none."""
+    return x.slopes if isinstance(x, Dual) else {}
+
+
+def combine(x, along_x, y, along_y, result):
+    """Make a result of two numbers, given its slope with respect to each."""
+    found = {name: along_x * own for name, own in slopes(x).items()}
+    for name, own in slopes(y).items():
+        found[name] = found.get(name, 0.0) + along_y * own
+    return Dual(result, found)

@@ -1,0 +1,62 @@
+"""Functions of real numbers for the oracles: with infinities and nan where Python raises, and with slopes.
+
+An oracle takes these in place of those of `math`, so that it also works on the numbers of `reference.dual`.
+"""
+
+import math
+
+__all__ = ["divide", "exp", "floating", "log", "sqrt", "tanh"]
+
+
+def divide(x, y):
+    """Divide, by 0 too."""
+    if not isinstance(x, (int, float)) or not isinstance(y, (int, float)) or y != 0:
+        return x / y
+    return math.nan if x == 0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
+
+
+def floating(x):
+    """Turn an integer into a float."""
+    return float(x) if isinstance(x, int) else x
+
+
+def _function(compute, slope):
+    """Make a function of numbers with or without slopes; `slope` takes the number and the result."""
+
+    def function(x):
+        if isinstance(x, (int, float)):
+            return compute(float(x))
+        result = compute(x.value)
+        return x.chain(result, slope(x.value, result))
+
+    function.__doc__ = compute.__doc__
+    return function
+
+
+def _exp(x):
+    """Compute the exponential; infinite beyond the range of floats."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def _log(x):
+    """Compute the natural logarithm: -inf of 0, nan below."""
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+def _sqrt(x):
+    """Compute the square root; nan below 0."""
+    return math.sqrt(x) if x >= 0 else math.nan
+
+
+def _tanh(x):
+    """Compute the hyperbolic tangent."""
+    return math.tanh(x)
+
+
+exp = _function(_exp, lambda x, result: result)
+log = _function(_log, lambda x, result: divide(1.0, x))
+sqrt = _function(_sqrt, lambda x, result: divide(0.5, result))
+tanh = _function(_tanh, lambda x, result: 1.0 - result * result)

@@ -1,0 +1,139 @@
+"""Cases drawn for every operator until each corner is hit, and the file that holds them; CASES.md describes it."""
+
+import io
+import json
+import textwrap
+import zipfile
+from collections import Counter
+
+import numpy as np
+
+from reference.case import drawn
+from reference.cases import OPERATORS
+from reference.draw import FLOATS, Seeded
+from reference.tensors import Dense, Map, Ragged, Steps, Structure, Table
+
+__all__ = ["draw_cases", "report", "write"]
+
+FORMAT = "lodcore cases 1"
+PATIENCE = 4000  # draws, until a corner that is not hit is given up
+NEVER = (1980, 1, 1, 0, 0, 0)  # the time of all files inside, so that one seed gives one file
+
+
+def draw_cases(seed=0, count=40, names=None):
+    """Draw cases of operators.
+
+    Parameters
+    ----------
+    seed : int
+    count : int
+        How many of each operator; more, where corners are left to hit.
+    names : list of str, optional
+        Of operators; all of them, if not given.
+
+    Returns
+    -------
+    list of Case
+
+    Raises
+    ------
+    LookupError
+        If a corner that an operator's cases must hit was not hit.
+    """
+    found = []
+    for name in sorted(OPERATORS) if names is None else names:
+        operator = OPERATORS[name]
+        source = Seeded(f"{seed} {name}")  # other operators change nothing about the cases of this one
+        missing = set(operator.must)
+        kept = 0
+        for _ in range(PATIENCE):
+            if kept >= count and not missing:
+                break
+            case = drawn(operator, source)
+            if kept < count or case.corners & missing:
+                found.append(case)
+                missing -= case.corners
+                kept += 1
+        if missing:
+            raise LookupError(f"cases: {name}: no case hits {', '.join(sorted(missing))}")
+    return found
+
+
+def report(found):
+    """Tell how many cases hit each corner, operator by operator; those that must be hit have a star."""
+    lines = []
+    for name in dict.fromkeys(case.operator for case in found):
+        own = [case for case in found if case.operator == name]
+        hits = Counter(corner for case in own for corner in case.corners)
+        counted = [f"{corner}{'*' * (corner in OPERATORS[name].must)} {hits[corner]}" for corner in sorted(hits)]
+        lines += [f"{name}: {len(own)} cases", textwrap.indent(textwrap.fill(", ".join(counted), 110), "    ")]
+    return "\n".join(lines)
+
+
+class Pools:
+    """The numbers of all tensors, behind each other, one array a dtype."""
+
+    def __init__(self):
+        self.numbers = {}
+
+    def add(self, numbers, dtype, shape):
+        """Keep numbers; give where they are."""
+        pool = self.numbers.setdefault(dtype, [])
+        start = len(pool)
+        pool.extend(numbers)
+        return [dtype, start, list(shape)]
+
+
+def encoded(thing, pools, computed):
+    """Turn an argument or a result into what JSON can say; `computed` floats are kept in double precision."""
+    again = lambda one: encoded(one, pools, computed)  # noqa: E731
+    if isinstance(thing, (Dense, Ragged)):
+        numbers = thing.numbers()
+        shape = thing.shape if isinstance(thing, Dense) else (len(thing.rows), *thing.row_shape)
+        dtype = "float64" if computed and thing.dtype in FLOATS else thing.dtype
+        made = {"dtype": thing.dtype, "values": pools.add(numbers, dtype, shape)}
+        if isinstance(thing, Dense):
+            return {"kind": "dense", **made}
+        return {"kind": "ragged", **made, "lod": thing.offsets}
+    if isinstance(thing, Structure):
+        return {"kind": "lod", "lod": thing.offsets, "num_rows": thing.num_rows}
+    if isinstance(thing, Steps):
+        return {"kind": "array", "elements": [again(one) for one in thing.elements]}
+    if isinstance(thing, Map):
+        return {"kind": "map", "of": again(thing.source), "level": thing.level, "indices": thing.indices}
+    if isinstance(thing, Table):
+        return {"kind": "table", "indices": thing.indices, "lengths": thing.lengths}
+    if isinstance(thing, (list, tuple)):
+        return [again(one) for one in thing]
+    return thing
+
+
+def entry(case, pools):
+    """Describe a case in the index."""
+
+    def each(things, computed):
+        return {name: encoded(thing, pools, computed) for name, thing in things.items()}
+
+    return {
+        "operator": case.operator,
+        "arguments": each(case.arguments, False),
+        "results": encoded(case.results, pools, True),
+        "cotangents": encoded(case.cotangents, pools, False),
+        "gradients": None if case.gradients is None else each(case.gradients, True),
+        "tolerance": case.tolerance,
+        "corners": sorted(case.corners),
+    }
+
+
+def write(path, found, seed=0):
+    """Write cases into a file: `index.json`, and one flat array a dtype."""
+    pools = Pools()
+    index = {"format": FORMAT, "seed": seed, "cases": [entry(case, pools) for case in found]}
+    members = {"index.json": (json.dumps(index, allow_nan=False) + "\n").encode()}
+    for dtype in sorted(pools.numbers):
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, np.array(pools.numbers[dtype], np.dtype(dtype).newbyteorder("<")))
+        members[f"{dtype}.npy"] = buffer.getvalue()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name, NEVER), content, zipfile.ZIP_DEFLATED)

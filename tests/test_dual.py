@@ -1,0 +1,88 @@
+"""Numbers that know their slopes, and the functions of real numbers that oracles use."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference import reals
+from reference.dual import Dual, slopes, value
+
+pytestmark = pytest.mark.not_on_reference  # no kernels
+
+FUNCTIONS = {
+    "sum": lambda x, y: x + y + 2,
+    "radd": lambda x, y: 3 + x + sum([x, y]),
+    "difference": lambda x, y: x - y - 1,
+    "rsub": lambda x, y: 2 - x,
+    "product": lambda x, y: x * y * 3,
+    "rmul": lambda x, y: 2 * x,
+    "quotient": lambda x, y: x / (y + 3),
+    "rdiv": lambda x, y: 2 / (x + 3) - 4 / (3 + y * y),
+    "half": lambda x, y: x / 2,
+    "signs": lambda x, y: -x + abs(y) - (+x),
+    "largest": lambda x, y: max(x, y) * 2 if x < y else min(x * x, y),
+    "exp": lambda x, y: reals.exp(x * y),
+    "log": lambda x, y: reals.log(x * x + 1),
+    "sqrt": lambda x, y: reals.sqrt(y * y + 1),
+    "tanh": lambda x, y: reals.tanh(x) * reals.exp(-y),
+    "divide": lambda x, y: reals.divide(x, y * y + 1) + reals.divide(1, x * x + 1),
+    "several": lambda x, y: math.prod([x, y, x]) + sum(x * y for _ in range(3)),
+}
+NUMBERS = st.floats(-2, 2).filter(lambda x: abs(x) > 1e-3)
+STEP = 1e-6
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@given(NUMBERS, NUMBERS)
+def test_slopes_are_slopes(name, x, y):
+    if abs(x - y) < 1e-3 or abs(x * x - y) < 1e-3:  # near a kink
+        return
+    function = FUNCTIONS[name]
+    made = function(Dual(x, {"x": 1.0}), Dual(y, {"y": 1.0}))
+    assert value(made) == function(x, y)
+    measured = {
+        "x": (function(x + STEP, y) - function(x - STEP, y)) / (2 * STEP),
+        "y": (function(x, y + STEP) - function(x, y - STEP)) / (2 * STEP),
+    }
+    for variable, slope in measured.items():
+        assert slopes(made).get(variable, 0.0) == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "tanh"])
+@pytest.mark.parametrize("x", [0, 0.0, -0.0, 1, -1.5, 800.0, -800.0, math.inf, -math.inf, math.nan])
+def test_functions_are_those_of_floats(name, x):
+    with np.errstate(all="ignore"):
+        want = float(getattr(np, name)(np.float64(x)))
+    for given_number in (x, Dual(x, {})):
+        assert value(getattr(reals, name)(given_number)) == pytest.approx(want, rel=1e-14, nan_ok=True)
+
+
+@pytest.mark.parametrize("x", [0.0, 1, -1.5, math.inf, math.nan])
+@pytest.mark.parametrize("y", [0.0, -0.0, 2, math.inf, math.nan])
+def test_quotients_are_those_of_floats(x, y):
+    with np.errstate(all="ignore"):
+        want = float(np.divide(np.float64(x), np.float64(y)))
+    for quotient in (reals.divide(x, y), Dual(x, {}) / y, x / Dual(y, {}), Dual(x, {}) / Dual(y, {})):
+        assert repr(value(quotient)) == repr(want)
+
+
+def test_comparisons_look_at_the_number():
+    one, same, two = Dual(1.0, {"a": 5.0}), Dual(1.0, {}), Dual(2.0, {})
+    assert one == same == 1.0
+    assert hash(one) == hash(1.0)
+    assert one != two
+    assert one < two <= 2 < 3 * two
+    assert two > one >= 1
+    assert not Dual(0.0, {"a": 1.0})
+    assert Dual(math.nan, {}) != math.nan
+    assert sorted([two, one]) == [one, two]
+    assert max([one, same]) is one
+
+
+@pytest.mark.parametrize("convert", [float, int, math.exp, lambda x: [0, 1][x]])
+def test_slopes_are_not_lost_in_silence(convert):
+    with pytest.raises(TypeError):
+        convert(Dual(1.0, {"a": 1.0}))

@@ -7,11 +7,14 @@ cdef extern from "buffers.h":
 
 cpdef cnp.ndarray new_offsets(Py_ssize_t count)
 cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=*)
-cdef Py_ssize_t row_size(cnp.ndarray array) noexcept
+cdef Py_ssize_t row_size(cnp.ndarray array, int first=*) noexcept
 cpdef cnp.ndarray as_bytes(cnp.ndarray array)
 cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=*)
+cpdef cnp.ndarray as_lines(cnp.ndarray array)
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop)
-cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=*)
+cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=*, int first=*)
+cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded, out=*)
+cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, int ndim)
 cpdef seal(cnp.ndarray array)
 cpdef cnp.ndarray as_int64(given, str where, type error=*, entry=*)
 cpdef cnp.ndarray private_offsets(given, str where, entry=*)

@@ -26,6 +26,7 @@ cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 cdef cnp.PyArray_Descr* UINT8 = <cnp.PyArray_Descr*> UINT8_DTYPE
 cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
 cdef cnp.ndarray NO_ROWS = np.empty(0)
+cdef int MOST_AXES = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 
 
 cpdef cnp.ndarray new_offsets(Py_ssize_t count):
@@ -48,11 +49,11 @@ cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
     return cnp.PyArray_EMPTY(2 if width else 1, shape, cnp.NPY_INT64, 0)
 
 
-cdef Py_ssize_t row_size(cnp.ndarray array) noexcept:
-    """Give the number of bytes of a row."""
+cdef Py_ssize_t row_size(cnp.ndarray array, int first=1) noexcept:
+    """Give the number of bytes of a row, which has the axes from `first` on."""
     cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(array)
     cdef int axis
-    for axis in range(1, cnp.PyArray_NDIM(array)):
+    for axis in range(first, cnp.PyArray_NDIM(array)):
         size *= cnp.PyArray_DIM(array, axis)
     return size
 
@@ -74,6 +75,13 @@ cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
     return array_over(array, kind, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
 
 
+cpdef cnp.ndarray as_lines(cnp.ndarray array):
+    """Give a C-contiguous array of shape (n, padded_length, ...) as uint8 (n, padded_length, row_bytes), in place."""
+    cdef cnp.npy_intp shape[3]
+    shape[0], shape[1], shape[2] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1), row_size(array, 2)
+    return array_over(array, UINT8, 3, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
     """Give the rows from `start` to `stop`, which are in range, as a view."""
     cdef cnp.npy_intp shape[64]
@@ -85,24 +93,43 @@ cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop
                       cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))
 
 
-cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=None):
-    """Make (or check) the array for a result of `n_rows` rows like those of `values`."""
+cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=None, int first=1):
+    """Make (or check) the array for a result of `n_rows` rows like those of `values`, whose axes begin at `first`."""
     cdef cnp.npy_intp shape[64]
-    cdef int64_t row_bytes = cnp.PyArray_ITEMSIZE(values)
-    cdef int axis, ndim = cnp.PyArray_NDIM(values)
-    for axis in range(1, ndim):
-        shape[axis] = cnp.PyArray_DIM(values, axis)
-        row_bytes *= shape[axis]
+    cdef int64_t row_bytes = row_size(values, first)
     if out is not None:
-        check_out(where, out, (n_rows, *(<object> values).shape[1:]), values.dtype, values)
+        check_out(where, out, (n_rows, *(<object> values).shape[first:]), values.dtype, values)
         return out
     if n_rows > SIZE_LIMIT // max(row_bytes, 1):
-        check_size(where, n_rows, *(<object> values).shape[1:], cnp.PyArray_ITEMSIZE(values))
+        check_size(where, n_rows, *(<object> values).shape[first:], cnp.PyArray_ITEMSIZE(values))
     shape[0] = n_rows
-    cdef cnp.PyArray_Descr* dtype = cnp.PyArray_DESCR(values)
+    return new_like(values, first, shape, 1)
+
+
+cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded, out=None):
+    """Make (or check) the array for a result of `count` lines of `padded` rows like those of `values`."""
+    cdef cnp.npy_intp shape[65]
+    cdef int64_t row_bytes = row_size(values)
+    if out is not None:
+        check_out(where, out, (count, padded, *(<object> values).shape[1:]), values.dtype, values)
+        return out
+    if padded > SIZE_LIMIT // max(row_bytes, 1) // max(count, 1):
+        check_size(where, count, padded, *(<object> values).shape[1:], cnp.PyArray_ITEMSIZE(values))
+    shape[0], shape[1] = count, padded
+    return new_like(values, 1, shape, 2)
+
+
+cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, int ndim):
+    """Make an array of the dtype of `values`; its shape goes on with the axes of that from `first` on."""
+    cdef int axis
+    for axis in range(first, cnp.PyArray_NDIM(values)):
+        shape[ndim] = cnp.PyArray_DIM(values, axis)
+        ndim += 1
+    if ndim > MOST_AXES:
+        raise ShapeError(f"lodcore: the result has {ndim} axes; {MOST_AXES} is the most")
     if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would make S1 of S0
-        return array_over(NO_ROWS, dtype, ndim, shape, NULL, cnp.PyArray_DATA(NO_ROWS), True)
-    return empty_array(dtype, ndim, shape)
+        return array_over(NO_ROWS, cnp.PyArray_DESCR(values), ndim, shape, NULL, cnp.PyArray_DATA(NO_ROWS), True)
+    return empty_array(cnp.PyArray_DESCR(values), ndim, shape)
 
 
 cpdef seal(cnp.ndarray array):
@@ -178,10 +205,17 @@ def any_int64(given, where, error):
     return np.require(array, np.int64, ["C", "A"])
 
 
+cdef bint is_number(given):
+    """Tell whether what stands for a vector is one number for all."""
+    if cnp.PyArray_CheckExact(given):
+        return cnp.PyArray_NDIM(given) == 0
+    return PyLong_CheckExact(given) or not isinstance(given, tuple) and np.ndim(given) == 0
+
+
 def for_each(given, str where, Py_ssize_t count):
     """Turn what a caller gives for `count` sequences, a vector or one number for all, into int64 of shape (count,)."""
     cdef cnp.ndarray vector
-    if not isinstance(given, (list, tuple)) and (PyLong_CheckExact(given) or np.ndim(given) == 0):
+    if type(given) is not list and is_number(given):
         vector = new_int64(count)
         number = given.item() if isinstance(given, (np.generic, np.ndarray)) else given
         vector.fill(as_int64([number], where, IndexError)[0])

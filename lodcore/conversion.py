@@ -8,16 +8,19 @@ import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.memory import check_out, check_size
-from lodcore.nested import as_lines, nest
+from lodcore.nested import nest
 
 if TYPE_CHECKING:
     from lodcore.lod import LoD
     from lodcore.tensor import LoDTensor
 
-__all__ = ["Conversions", "filling_row", "new_dense", "padded_length"]
+__all__ = ["NO_FILLING", "Conversions", "filling", "padded_length"]
 
 Array = np.ndarray[Any, Any]
+
+#: Zero bytes, of whatever size a row has.
+NO_FILLING: Array = np.empty(0, np.uint8)
+NO_FILLING.flags.writeable = False
 
 
 class Conversions:
@@ -127,14 +130,15 @@ class Conversions:
         """
         where = "LoDTensor.to_padded"
         offsets = self.lod._view(self.lod._level(-1))
-        padded = padded_length(where, "length", kernels.offsets.max_length(offsets), length, multiple_of)
+        padded = kernels.offsets.max_length(offsets)
+        if length is not None or type(multiple_of) is not int or multiple_of != 1:
+            padded = padded_length(where, "length", padded, length, multiple_of)
         if side not in ("right", "left"):
             raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
         values = self.values
-        shape = (len(offsets) - 1, padded, *values.shape[1:])
-        fill = filling_row(f"{where}: fill_value", fill_value, values)
-        dense = new_dense(where, shape, values, out)
-        kernels.pad.pad_rows(self._rows(), offsets, buffers.as_bytes(fill)[0], side == "left", as_lines(dense))
+        fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
+        dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
+        kernels.pad.pad_rows(self._rows(), offsets, fill, side == "left", buffers.as_lines(dense))
         if not return_mask:
             return dense
         steps = np.arange(padded)
@@ -168,31 +172,19 @@ class Conversions:
         return x
 
 
-def new_dense(where: str, shape: tuple[int, ...], values: Array, out: Array | None) -> Array:
-    """Make (or check) the array for a dense result with rows like those of `values`."""
-    if out is not None:
-        check_out(where, out, shape, values.dtype, values)
-        return out
-    check_size(where, *shape, values.itemsize)
-    dense: Array = np.empty(shape, values.dtype)
-    if dense.dtype != values.dtype:  # NumPy makes S1 of S0
-        dense = buffers.new_rows(where, values, shape[0] * shape[1]).reshape(shape)
-    return dense
-
-
-def filling_row(where: str, given: Any, values: Array) -> Array:
-    """Make one row, shape (1, ...), of what sequences are filled up with."""
+def filling(where: str, given: Any, values: Array) -> Array:
+    """Make one row, as bytes, of what sequences are filled up with; no bytes at all stand for zeros."""
+    if type(given) is int and given == 0 and values.dtype.kind not in "SU":
+        return NO_FILLING
     fill: Array = buffers.new_rows(where, values, 1)
-    if values.dtype.kind == "V" and type(given) is int and given == 0:
-        buffers.as_bytes(fill)[...] = 0
-        return fill
     try:
         fill[...] = given
     except (ValueError, TypeError, OverflowError) as error:
         raise ShapeError(f"{where}: {error}") from None
     if values.dtype.kind in "biu" and type(given) is not int and (fill != given).any():
         raise DTypeError(f"{where}: is {given!r}; {values.dtype} cannot hold it")
-    return fill
+    row: Array = buffers.as_bytes(fill)[0]
+    return row
 
 
 def padded_length(where: str, name: str, longest: int, length: Any, multiple_of: Any = 1) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.nested import as_array, as_lines, as_rows, as_values, join_arrays, values_and_lender
+from lodcore.nested import as_array, as_values, join_arrays, values_and_lender
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -195,8 +195,8 @@ class Makers:
             raise LoDError(
                 f"{where}: lengths: is {lod.lengths()[j]} at position {j}; a line has {padded.shape[1]} rows"
             )
-        rows = buffers.new_rows(where, as_rows(padded), lod.num_rows)
-        kernels.pad.unpad_rows(as_lines(padded), lod._view(0), False, buffers.as_bytes(rows))
+        rows = buffers.new_rows(where, padded, lod.num_rows, None, 2)
+        kernels.pad.unpad_rows(buffers.as_lines(padded), lod._view(0), False, buffers.as_bytes(rows))
         x: LoDTensor = tensor_core.new_tensor(rows, lod)
         return x
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEEPEST",
-    "as_lines",
     "as_values",
     "join_arrays",
     "join_rows",
@@ -276,16 +275,3 @@ def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
     for k in reversed(range(first, lod.num_levels)):
         flat = kernels.gather.nest(flat, lod._view(k))
     return flat
-
-
-def as_rows(dense: Array) -> Array:
-    """Give a C-contiguous array of shape (n, length, ...) as its n * length rows, in place."""
-    return dense.reshape(dense.shape[0] * dense.shape[1], *dense.shape[2:])
-
-
-def as_lines(dense: Array) -> Array:
-    """Give a dense array of shape (n, padded_length, ...) as bytes of shape (n, padded_length, row_bytes)."""
-    n, padded = dense.shape[:2]
-    row_bytes = dense.itemsize * int(np.prod(dense.shape[2:], dtype=np.int64))
-    lines: Array = buffers.as_bytes(dense.reshape(-1)).reshape(n, padded, row_bytes)
-    return lines

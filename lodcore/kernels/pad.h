@@ -9,7 +9,7 @@
 
 /* What gaps are filled with: a row, and the chunk that repeats it. */
 typedef struct {
-    const char *row;
+    const char *row; /* NULL for zero bytes */
     int64_t row_bytes;
     int even;    /* all bytes are the same */
     int regular; /* `chunk` begins anew where a row does */
@@ -18,10 +18,12 @@ typedef struct {
 
 static LODCORE_UNUSED filling filling_of(const char *row, int64_t row_bytes)
 {
-    filling made = {row, row_bytes, 1, 0, {0}};
+    filling made = {row, row_bytes, 1, 1, {0}};
+    if (row == NULL)
+        return made;
     for (int64_t k = 1; k < row_bytes; k++)
         made.even &= row[k] == row[0];
-    made.regular = row_bytes > 0 && (made.even || (row_bytes <= CHUNK && CHUNK % row_bytes == 0));
+    made.regular = made.even || (row_bytes <= CHUNK && CHUNK % row_bytes == 0);
     if (made.regular)
         for (int64_t k = 0; k < CHUNK; k++)
             made.chunk[k] = row[made.even ? 0 : k % row_bytes];
@@ -32,10 +34,8 @@ static LODCORE_UNUSED filling filling_of(const char *row, int64_t row_bytes)
 static LODCORE_UNUSED void fill_gap(char *out, int64_t size, const filling *fill)
 {
     int64_t done = size < fill->row_bytes ? size : fill->row_bytes;
-    if (size == 0)
-        return;
     if (fill->even) {
-        memset(out, fill->row[0], (size_t)size);
+        memset(out, fill->chunk[0], (size_t)size);
         return;
     }
     memcpy(out, fill->row, (size_t)done);

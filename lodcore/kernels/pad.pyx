@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t
 
 cdef extern from "pad.h" nogil:
+    int64_t read_once(const int64_t* place)
     void pad_lines(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, const char* row,
                    int64_t line, int left, char* out)
     void unpad_lines(const char* padded, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, int64_t line,
@@ -19,19 +20,19 @@ def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offse
     ----------
     rows : uint8, shape (n_rows, row_bytes)
     offsets : int64, shape (n_seqs + 1,), in rows
-    fill : uint8, shape (row_bytes,)
+    fill : uint8, shape (row_bytes,), or (0,) for zero bytes
     left : bool
         The filling comes first.
     out : uint8, shape (n_seqs, padded_length, row_bytes)
         No sequence is longer than padded_length.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[2], line = out.shape[1] * row_bytes
-    if row_bytes != rows.shape[1] or row_bytes != fill.shape[0]:
+    if row_bytes != rows.shape[1] or fill.shape[0] not in (0, row_bytes):
         raise ValueError("rows, fill and out have rows of different sizes")
     if n_seqs == 0 or line == 0:
         return
     cdef const char* source = <const char*> &rows[0, 0] if rows.shape[0] else NULL
-    cdef const char* row = <const char*> &fill[0]
+    cdef const char* row = <const char*> &fill[0] if fill.shape[0] else NULL
     cdef const int64_t* bounds = &offsets[0]
     cdef char* result = <char*> &out[0, 0, 0]
     with nogil:
@@ -61,6 +62,29 @@ def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1
     cdef char* result = <char*> &out[0, 0]
     with nogil:
         unpad_lines(source, row_bytes, bounds, n_seqs, line, left, result)
+
+
+def greatest(const int64_t[::1] lengths not None):
+    """Give the greatest of some lengths.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n,)
+        Any values; each is read once.
+
+    Returns
+    -------
+    int
+        0 if there is none above.
+    """
+    cdef Py_ssize_t n = lengths.shape[0], s
+    cdef const int64_t* counts = &lengths[0] if n else NULL
+    cdef int64_t most = 0, length
+    with nogil:
+        for s in range(n):
+            length = read_once(counts + s)
+            most = max(most, length)
+    return most
 
 
 def mask_rows(const int64_t[::1] lengths not None, const unsigned char[::1] one not None,

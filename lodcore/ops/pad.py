@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.conversion import filling_row, new_dense, padded_length
+from lodcore.conversion import NO_FILLING, filling, padded_length
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.memory import check_size
-from lodcore.nested import as_array, as_dtype, as_lines, as_rows, as_values
+from lodcore.nested import as_array, as_dtype, as_values
 from lodcore.ops.common import Array
 from lodcore.ops.moving import level_of, sum_copies
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
+
+TRUE = np.ones(1, bool)
 
 
 # -- filled up ---------------------------------------------------------------------------------------------------------
@@ -76,23 +77,22 @@ def sequence_pad(
     if k + 1 != lod.num_levels:
         raise LevelError(f"{where}: level: is {level}; only the last of {lod.num_levels} levels can be padded")
     offsets = lod._view(k)
-    padded = padded_length(where, "maxlen", kernels.offsets.max_length(offsets), maxlen)
-    fill = _filling(f"{where}: pad_value", pad_value, values)
-    dense = new_dense(where, (len(offsets) - 1, padded, *values.shape[1:]), values, out)
-    kernels.pad.pad_rows(x._rows(), offsets, buffers.as_bytes(fill)[0], False, as_lines(dense))
+    padded = kernels.offsets.max_length(offsets)
+    if maxlen is not None:
+        padded = padded_length(where, "maxlen", padded, maxlen)
+    fill = NO_FILLING if type(pad_value) is float and pad_value == 0 else _filling(pad_value, values)
+    dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
+    kernels.pad.pad_rows(x._rows(), offsets, fill, False, buffers.as_lines(dense))
     return dense, lod.lengths(k)
 
 
-def _filling(where: str, pad_value: Any, values: Array) -> Array:
-    """Make one row, shape (1, ...), of the filling."""
-    if type(pad_value) is float and pad_value == 0:  # zero bytes, whatever the dtype
-        fill: Array = buffers.new_rows(where, values, 1)
-        buffers.as_bytes(fill)[...] = 0
-        return fill
+def _filling(pad_value: Any, values: Array) -> Array:
+    """Make one row, as bytes, of the filling."""
+    where = "sequence_pad: pad_value"
     shape = np.shape(pad_value)
     if shape not in ((), (1,), values.shape[1:]):
         raise ShapeError(f"{where}: has shape {shape}; a number or a row of shape {values.shape[1:]} is needed")
-    return filling_row(where, pad_value, values)
+    return filling(where, pad_value, values)
 
 
 @sequence_pad.infer
@@ -109,7 +109,7 @@ def _(saved: Any, d: Array, d_lengths: None) -> tuple[Array | None, Array | None
     d_x = d_pad = None
     if saved.needs("x"):
         d_x = saved.new("x")
-        kernels.pad.unpad_rows(as_lines(d), lod._view(lod.num_levels - 1), False, buffers.as_bytes(d_x))
+        kernels.pad.unpad_rows(buffers.as_lines(d), lod._view(lod.num_levels - 1), False, buffers.as_bytes(d_x))
     if saved.needs("pad_value"):
         d_pad = saved.new("pad_value")
         _sum_filling(d, lod.offsets(-1), d_pad)
@@ -122,7 +122,7 @@ def _sum_filling(d: Array, offsets: Array, place: Array) -> None:
     The sums of lines come first, then theirs, so that each runs in the order of `pool.sum_rows`.
     """
     count, padded = d.shape[:2]
-    rows = as_rows(d)
+    rows = d.reshape(count * padded, *d.shape[2:])
     if place.shape != d.shape[2:]:  # cells are the rows of a number
         width = int(np.prod(d.shape[2:]))
         rows, padded, offsets = rows.reshape(-1), padded * width, offsets * width
@@ -183,8 +183,8 @@ def sequence_unpad(x: Dense, length: Dense, out: Array | None = None) -> LoDTens
         bad = int(np.argmax(offsets[1:] - offsets[:-1] > longest))
     if bad >= 0:
         raise IndexError(f"{where}: length: is {lengths[bad]} for sequence {bad}; its line has {longest} rows")
-    rows = buffers.new_rows(where, as_rows(padded), offsets.item(count), out)
-    kernels.pad.unpad_rows(as_lines(padded), offsets, False, buffers.as_bytes(rows))
+    rows = buffers.new_rows(where, padded, offsets.item(count), out, 2)
+    kernels.pad.unpad_rows(buffers.as_lines(padded), offsets, False, buffers.as_bytes(rows))
     unpadded: LoDTensor = tensor_core.new_tensor(rows, core.make_lod([offsets], len(rows)))
     return unpadded
 
@@ -197,8 +197,7 @@ def _(x: Spec, length: Any) -> Spec:
 @sequence_unpad.backward
 def _(saved: Any, d: Array) -> tuple[Array, None]:
     d_x = saved.new("x")
-    nothing = np.zeros(as_lines(d_x).shape[2], np.uint8)
-    kernels.pad.pad_rows(buffers.as_bytes(d), saved.out.lod._view(0), nothing, False, as_lines(d_x))
+    kernels.pad.pad_rows(buffers.as_bytes(d), saved.out.lod._view(0), NO_FILLING, False, buffers.as_lines(d_x))
     return d_x, None
 
 
@@ -242,27 +241,33 @@ def sequence_mask(lengths: Dense, maxlen: int | None = None, dtype: Any = bool) 
     """
     where = "sequence_mask"
     counts, shape = _lengths(f"{where}: lengths", lengths)
-    made = np.dtype(bool) if dtype is bool else as_dtype(where, dtype)
-    if made is None or made.kind not in "biufc":
-        raise DTypeError(f"{where}: dtype: is {made}; one of numbers or bool is needed")
+    like = TRUE if dtype is bool else _one(dtype)
     if maxlen is None:
-        maxlen = max(int(counts.max(initial=0)), 0)
+        maxlen = kernels.pad.greatest(counts)
     elif not hasattr(maxlen, "__index__") or isinstance(maxlen, (bool, np.bool_)):
         raise DTypeError(f"{where}: maxlen: is {maxlen!r}; an integer is needed")
     maxlen = int(maxlen)
     if maxlen < 0:
         raise ValueError(f"{where}: maxlen: is {maxlen}; 0 or more is needed")
-    check_size(where, *shape, maxlen, made.itemsize)
-    mask = np.empty((len(counts), maxlen), made)
-    one = np.ones(1, made).view(np.uint8)
-    bad = kernels.pad.mask_rows(counts, one, as_lines(mask))
+    mask: Array = buffers.new_lines(where, like, len(counts), maxlen)
+    bad = kernels.pad.mask_rows(counts, like.view(np.uint8), buffers.as_lines(mask))
     if bad >= 0:
         raise IndexError(f"{where}: lengths: is {counts[bad]} for sequence {bad}; 0 or more is needed")
-    return mask.reshape(*shape, maxlen)
+    return mask if len(shape) == 1 else mask.reshape(*shape, maxlen)
+
+
+def _one(dtype: Any) -> Array:
+    """Make a one of a dtype."""
+    made = as_dtype("sequence_mask", dtype)
+    if made is None or made.kind not in "biufc":
+        raise DTypeError(f"sequence_mask: dtype: is {made}; one of numbers or bool is needed")
+    return np.ones(1, made)
 
 
 def _lengths(where: str, given: Any) -> tuple[Array, tuple[int, ...]]:
     """Take integers of any shape: as a vector, and their shape."""
+    if type(given) is np.ndarray and given.ndim == 1:
+        return buffers.as_int64(given, where, IndexError), given.shape
     if isinstance(given, LoDTensor):
         raise DTypeError(f"{where}: is a LoDTensor; an array of integers is needed (x.lod.lengths() gives one)")
     if type(given) is not np.ndarray:

@@ -4,7 +4,7 @@
 def pad_rows(rows, offsets, fill, left, out):
     """Copy each sequence to the start (or the end) of its line, and fill the rest."""
     n_seqs, padded_length, row_bytes = out.shape
-    if rows.shape[1] != row_bytes or len(fill) != row_bytes:
+    if rows.shape[1] != row_bytes or len(fill) not in (0, row_bytes):
         raise ValueError("rows, fill and out have rows of different sizes")
     for k in range(row_bytes):
         for s in range(n_seqs):
@@ -12,7 +12,8 @@ def pad_rows(rows, offsets, fill, left, out):
             first = padded_length - length if left else 0
             for t in range(padded_length):
                 inside = first <= t < first + length
-                out[s, t, k] = rows[offsets[s] + t - first, k] if inside else fill[k]
+                filling = fill[k] if len(fill) > 0 else 0
+                out[s, t, k] = rows[offsets[s] + t - first, k] if inside else filling
 
 
 def unpad_rows(padded, offsets, left, out):
@@ -26,6 +27,14 @@ def unpad_rows(padded, offsets, left, out):
             first = padded_length - length if left else 0
             for t in range(length):
                 out[offsets[s] + t, k] = padded[s, first + t, k]
+
+
+def greatest(lengths):
+    """Give the greatest of some lengths, 0 if there is none above."""
+    most = 0
+    for s in range(len(lengths)):
+        most = lengths[s] if lengths[s] > most else most
+    return int(most)
 
 
 def mask_rows(lengths, one, out):

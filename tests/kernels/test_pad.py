@@ -30,8 +30,13 @@ class TestTwins:
         rows, offsets, fill, left, padded_length = drawn
         shape = (len(offsets) - 1, padded_length, rows.shape[1])
         agree("pad.pad_rows", rows, offsets, fill, left, unwritten(*shape, dtype="u1"))
+        agree("pad.pad_rows", rows, offsets, fill[:0], left, unwritten(*shape, dtype="u1"))
         padded = read_only(values_from_seed(0, shape[0], np.dtype("u1"), shape[1:]))
         agree("pad.unpad_rows", padded, offsets, left, unwritten(*rows.shape, dtype="u1"))
+
+    @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
+    def test_greatest(self, sizes):
+        assert agree("pad.greatest", int64(sizes)) == max([0, *sizes])
 
     @given(
         st.lists(st.integers(0, 9), max_size=9),

@@ -22,6 +22,7 @@ __all__ = [
     "join_rows",
     "levels_and_leaves",
     "nest",
+    "new_joined",
     "values_and_lender",
     "values_of_leaves",
 ]
@@ -179,12 +180,17 @@ def join_rows(where: str, arrays: Sequence[Any], num_rows: int, out: Array | Non
     -------
     ndarray
     """
-    joined: Array = buffers.new_rows(where, arrays[0], num_rows, out)
-    target = buffers.as_bytes(joined)
-    if out is not None and kernels.gather.first_overlap(arrays, target) >= 0:
-        raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
-    if kernels.gather.join_rows(arrays, target) >= 0:
+    joined = new_joined(where, arrays, num_rows, out)
+    if kernels.gather.join_rows(arrays, buffers.as_bytes(joined)) >= 0:
         raise ShapeError(f"{where}: arrays: changed while they were read")
+    return joined
+
+
+def new_joined(where: str, arrays: Sequence[Any], num_rows: int, out: Array | None) -> Array:
+    """Make (or check) the array for the rows of arrays that `count_rows` found alike."""
+    joined: Array = buffers.new_rows(where, arrays[0], num_rows, out)
+    if out is not None and kernels.gather.first_overlap(arrays, buffers.as_bytes(joined)) >= 0:
+        raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
     return joined
 
 

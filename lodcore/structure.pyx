@@ -53,6 +53,58 @@ def concat_lods(str where, list lods):
     return make_lod([join_level(lods, k) for k in range(num_levels)], rows)
 
 
+def check_coarser(str where, list lods, names, Py_ssize_t k):
+    """Check that structures have one depth, as many sequences of level k, and the same levels before it.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    lods : list of LoD
+        At least one, which has a level k.
+    names : callable
+        Gives the name of argument j, for the message.
+    k : int
+
+    Returns
+    -------
+    int
+        The rows of all together.
+
+    Raises
+    ------
+    LoDError
+        Naming the argument that differs from the first, and its first sequence that does.
+    MemoryError
+        If int64 cannot count the rows.
+    """
+    cdef LoDBody first = lods[0], lod
+    cdef Py_ssize_t j, level, count, wanted, s
+    cdef const int64_t* mine
+    cdef const int64_t* theirs
+    cdef int64_t rows = first._num_rows
+    for j in range(1, len(lods)):
+        lod = lods[j]
+        if lod._num_levels != first._num_levels:
+            raise LoDError(f"{where}: {names(j)}: has {lod._num_levels} levels; {names(0)} has {first._num_levels}")
+        for level in range(k + 1):
+            mine, theirs = first.level(level, &wanted), lod.level(level, &count)
+            if count != wanted:
+                raise LoDError(f"{where}: {names(j)}: has {count} sequences at level {level}; {names(0)} has {wanted}")
+            if level == k or mine == theirs:
+                continue
+            for s in range(count):
+                if theirs[s + 1] != mine[s + 1]:
+                    raise LoDError(
+                        f"{where}: {names(j)}: sequence {s} of level {level} has length {theirs[s + 1] - theirs[s]}; "
+                        f"that of {names(0)} has {mine[s + 1] - mine[s]}"
+                    )
+        if lod._num_rows > INT64_MAX - rows:
+            raise MemoryError(f"{where}: the result has {int(rows) + lod._num_rows} rows; 2**63 - 1 is the most")
+        rows += lod._num_rows
+    return rows
+
+
 cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
     """Put the sequences of one level behind each other."""
     cdef Py_ssize_t count, total = 0

@@ -1,4 +1,4 @@
-/* Rows repeated, and rows in reverse order. Every function takes raw pointers that its caller has checked.
+/* Rows repeated, in reverse order, and of several batches put together. Every function takes raw pointers that its caller has checked.
  *
  * Small rows are stored in whole groups or chunks: what runs past the end of a sequence is overwritten by the next one,
  * and where that could leave a buffer the rows are written one by one. A group of about the mean length leaves the
@@ -177,5 +177,40 @@ LODCORE_BODY reverse_by_size_body(const char *restrict rows, int64_t row_bytes, 
 LODCORE_TWICE(reverse_by_size,
               (const char *rows, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, char *out),
               (rows, row_bytes, offsets, n_seqs, out))
+
+/* The rows of a batch, and how far they are used up. */
+typedef struct {
+    char *rows;
+    const char *end;
+    const int64_t *offsets; /* of the sequence that is next */
+    int64_t left;           /* sequences */
+} batch;
+
+/* Copy the next sequence of a batch to `out`, or from there; its size in bytes is given. */
+LODCORE_INLINE int64_t move_next(batch *from, int64_t row_bytes, char *out, const char *out_end, const int back)
+{
+    int64_t size = (from->offsets[1] - from->offsets[0]) * row_bytes;
+    if (back)
+        copy_piece(from->rows, from->end, out, out_end, size);
+    else
+        copy_piece(out, out_end, from->rows, from->end, size);
+    from->rows += size;
+    from->offsets++;
+    from->left--;
+    return size;
+}
+
+/* The sequences s of all batches, for every s, behind each other; or back, where each belongs. */
+LODCORE_BODY join_batches_body(batch *batches, int64_t n_batches, int64_t row_bytes, char *out, const char *out_end,
+                               int back)
+{
+    for (int64_t s = batches[0].left; s > 0; s--)
+        for (int64_t j = 0; j < n_batches; j++)
+            out += back ? move_next(batches + j, row_bytes, out, out_end, 1)
+                        : move_next(batches + j, row_bytes, out, out_end, 0);
+}
+LODCORE_TWICE(join_batches,
+              (batch * batches, int64_t n_batches, int64_t row_bytes, char *out, const char *out_end, int back),
+              (batches, n_batches, row_bytes, out, out_end, back))
 
 #endif

@@ -2,9 +2,18 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memset
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 cdef extern from "expand.h" nogil:
+    ctypedef struct batch:
+        char* rows
+        const char* end
+        const int64_t* offsets
+        int64_t left
+
+    int64_t move_next(batch* side, int64_t row_bytes, char* out, const char* out_end, int back)
+    void join_batches(batch* batches, int64_t n_batches, int64_t row_bytes, char* out, const char* out_end, int back)
     void repeat_by_size(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, char* out)
     void reverse_by_size(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, char* out)
 
@@ -55,40 +64,72 @@ def reverse_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] o
         reverse_by_size(source, row_bytes, bounds, n_seqs, result)
 
 
-def interleave(levels, int64_t[:, :, ::1] ranges not None, int64_t[::1] out not None):
+def join_sequences(arrays, levels, int64_t[::1] offsets not None, unsigned char[:, ::1] out not None):
     """Put the sequences s of all batches behind each other, to one sequence s.
 
     Parameters
     ----------
-    levels : list of int64, shape (n_seqs + 1,) each
+    arrays : list of C-contiguous ndarrays, shape (rows of the batch, ...), of row_bytes a row
+    levels : list of int64, shape (n_seqs + 1,) each, in rows
         The offsets of each batch. Their ends together fit in int64.
-    ranges : int64, shape (n_batches, n_seqs, 2)
-        Written: where the sequences of each batch come to stand.
-    out : int64, shape (n_seqs + 1,)
-        The offsets of the result.
+    offsets : int64, shape (n_seqs + 1,)
+        Written: the offsets of the result.
+    out : uint8, shape (n_rows, row_bytes)
     """
-    cdef Py_ssize_t n_seqs = out.shape[0] - 1, j = 0, s
-    cdef int64_t* result = &out[0]
-    cdef int64_t* pairs = &ranges[0, 0, 0] if n_seqs and ranges.shape[0] else NULL
-    cdef const int64_t* offsets
-    cdef const int64_t[::1] view
-    memset(result, 0, (n_seqs + 1) * sizeof(int64_t))
-    for level in levels:
-        view = level
-        offsets = &view[0]
-        with nogil:
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_batches = len(levels), row_bytes = out.shape[1], j, s
+    cdef int64_t* result = &offsets[0]
+    cdef char* place = <char*> &out[0, 0] if out.shape[0] * row_bytes else NULL
+    cdef Py_ssize_t size = out.shape[0] * row_bytes
+    cdef batch* batches = batches_of(arrays, levels)
+    with nogil:
+        memset(result, 0, (n_seqs + 1) * sizeof(int64_t))
+        for j in range(n_batches):
             for s in range(n_seqs + 1):
-                result[s] += offsets[s]
-    for level in levels:
-        view = level
-        offsets = &view[0]
-        with nogil:
-            for s in range(n_seqs):  # behind that of the batch before
-                pairs[2 * s] = (pairs - 2 * n_seqs)[2 * s + 1] if j else result[s]
-                pairs[2 * s + 1] = pairs[2 * s] + offsets[s + 1] - offsets[s]
-            if n_seqs:
-                pairs += 2 * n_seqs
-        j += 1
+                result[s] += batches[j].offsets[s]
+        if size:
+            join_batches(batches, n_batches, row_bytes, place, place + size, False)
+        free(batches)
+
+
+def split_sequences(const unsigned char[:, ::1] rows not None, levels, arrays):
+    """Divide the sequences s among the batches from which they were joined: inverse and adjoint of `join_sequences`.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_rows, row_bytes)
+    levels : list of int64, shape (n_seqs + 1,) each, in rows
+        The offsets of each batch.
+    arrays : list of uint8 ndarrays, shape (rows of the batch, row_bytes)
+        Written.
+    """
+    cdef Py_ssize_t n_batches = len(levels), row_bytes = rows.shape[1], size = rows.shape[0] * row_bytes
+    if size == 0:
+        return
+    cdef char* place = <char*> &rows[0, 0]
+    cdef batch* batches = batches_of(arrays, levels)
+    with nogil:
+        join_batches(batches, n_batches, row_bytes, place, place + size, True)
+        free(batches)
+
+
+cdef batch* batches_of(arrays, levels) except NULL:
+    """Take the memory of rows and offsets, which their lists keep alive."""
+    cdef Py_ssize_t n_batches = len(levels), j
+    cdef const int64_t[::1] view
+    cdef cnp.ndarray array
+    cdef batch* batches = <batch*> malloc(max(n_batches, 1) * sizeof(batch))
+    if batches == NULL:
+        raise MemoryError
+    try:
+        for j in range(n_batches):
+            array, view = arrays[j], levels[j]
+            batches[j].rows = cnp.PyArray_BYTES(array)
+            batches[j].end = batches[j].rows + cnp.PyArray_NBYTES(array)
+            batches[j].offsets, batches[j].left = &view[0], view.shape[0] - 1
+    except BaseException:
+        free(batches)
+        raise
+    return batches
 
 
 def split_mask(const unsigned char[::1] mask not None, int64_t[::1] out not None):
@@ -124,84 +165,51 @@ def split_mask(const unsigned char[::1] mask not None, int64_t[::1] out not None
     return true
 
 
-def merge_offsets(
-    const int64_t[::1] when_true not None, const int64_t[::1] when_false not None,
-    const unsigned char[::1] mask not None, int64_t[:, ::1] true_ranges not None,
-    int64_t[:, ::1] false_ranges not None, int64_t[::1] out not None,
-):
+def merge_sequences(arrays, levels, const unsigned char[::1] mask not None, int64_t[::1] offsets not None,
+                    unsigned char[:, ::1] out not None):
     """Put the sequences of two batches in the order that a mask tells.
 
     Parameters
     ----------
-    when_true, when_false : int64, shape (n_true + 1,) and (n_false + 1,)
+    arrays : list of two C-contiguous ndarrays, shape (rows of the batch, ...), of row_bytes a row
+        The first where the mask is true.
+    levels : list of two int64, shape (n_true + 1,) and (n_false + 1,), in rows
         Their offsets, whose ends together fit in int64.
     mask : uint8, shape (n_true + n_false,)
         From which batch the next sequence is.
-    true_ranges, false_ranges : int64, shape (n_true, 2) and (n_false, 2)
-        Written: where the sequences of each batch come to stand.
-    out : int64, shape (n_true + n_false + 1,)
-        The offsets of the result. The content of all three after a bad mask is of no use.
+    offsets : int64, shape (n_true + n_false + 1,)
+        Written: the offsets of the result.
+    out : uint8, shape (n_rows, row_bytes)
 
     Returns
     -------
     int
-        The first place where the mask asks for a sequence that its batch does not have, -1 if there is none.
+        The first place where the mask asks for a sequence that its batch does not have, -1 if there is none. Then the
+        content of what is written is of no use.
     """
-    cdef Py_ssize_t n = mask.shape[0], s, at[2], ends[2]
-    cdef int64_t total = 0
-    cdef const int64_t* offsets[2]
-    cdef int64_t* pairs[2]
-    cdef int side
-    at[0] = at[1] = 0
-    ends[0], ends[1] = when_false.shape[0] - 1, when_true.shape[0] - 1
-    offsets[0], offsets[1] = &when_false[0], &when_true[0]
-    pairs[0] = &false_ranges[0, 0] if ends[0] else NULL
-    pairs[1] = &true_ranges[0, 0] if ends[1] else NULL
+    cdef Py_ssize_t row_bytes = out.shape[1], n_rows = out.shape[0], n = mask.shape[0], s = -1
     cdef const unsigned char* chosen = &mask[0] if n else NULL
-    cdef int64_t* result = &out[0]
+    cdef int64_t* result = &offsets[0]
+    cdef char* place = <char*> &out[0, 0] if n_rows * row_bytes else NULL
+    cdef const char* end = place + n_rows * row_bytes if place != NULL else NULL
+    cdef batch* sides = batches_of(arrays, levels)
+    cdef batch* side
     with nogil:
         result[0] = 0
         for s in range(n):
-            side = chosen[s] != 0
-            if at[side] == ends[side]:
+            side = &sides[chosen[s] == 0]
+            if side.left == 0:
                 break
-            pairs[side][2 * at[side]] = total
-            total += offsets[side][at[side] + 1] - offsets[side][at[side]]
-            pairs[side][2 * at[side] + 1] = result[s + 1] = total
-            at[side] += 1
+            result[s + 1] = result[s] + side.offsets[1] - side.offsets[0]
+            if place != NULL:
+                place += move_next(side, row_bytes, place, end, 0)
+            else:
+                side.offsets += 1
+                side.left -= 1
         else:
             s = -1
+        free(sides)
     return s
-
-
-def join_ranges(arrays, ranges, unsigned char[:, ::1] out not None):
-    """Copy the rows of several arrays to the ranges where they belong; `gather.copy_ranges` brings them back.
-
-    Parameters
-    ----------
-    arrays : list of C-contiguous ndarrays
-        The rows of each fill its ranges one after the other.
-    ranges : list of int64, shape (n_ranges, 2) each, in rows of `out`
-        All together cover each row of `out` once.
-    out : uint8, shape (n_rows, row_bytes)
-    """
-    cdef Py_ssize_t row_bytes = out.shape[1], size, count, j, k
-    if out.shape[0] == 0 or row_bytes == 0:
-        return
-    cdef char* result = <char*> &out[0, 0]
-    cdef const char* source
-    cdef const int64_t* pairs
-    cdef const int64_t[:, ::1] view
-    cdef cnp.ndarray array
-    for j in range(len(arrays)):
-        array, view = arrays[j], ranges[j]
-        source, count = <const char*> cnp.PyArray_DATA(array), view.shape[0]
-        pairs = &view[0, 0] if count else NULL
-        with nogil:
-            for k in range(count):
-                size = (pairs[2 * k + 1] - pairs[2 * k]) * row_bytes
-                memcpy(result + pairs[2 * k] * row_bytes, source, size)
-                source += size
 
 
 def scale_offsets(const int64_t[::1] offsets not None, int64_t width, int64_t new_width, int64_t[::1] out not None):

@@ -46,16 +46,6 @@ static LODCORE_UNUSED void fill_gap(char *out, int64_t size, const filling *fill
     }
 }
 
-LODCORE_BODY copy_chunks(char *to, const char *from, int64_t size)
-{
-    const char *end = to + size;
-    do {
-        memcpy(to, from, CHUNK);
-        to += CHUNK;
-        from += CHUNK;
-    } while (to < end);
-}
-
 LODCORE_BODY fill_chunks(char *to, const char *end, const char *chunk)
 {
     for (; to < end; to += CHUNK)

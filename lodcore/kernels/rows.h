@@ -154,28 +154,37 @@ static LODCORE_UNUSED int64_t take_range_offsets(const int64_t *restrict offsets
     return -1;
 }
 
-/* Copy the ranges of rows one behind the other. Short ranges go in whole chunks: what runs past their end is
- * overwritten by the next range, and never leaves either buffer. */
+/* Copy in whole chunks; up to a chunk more is read and written. */
+LODCORE_BODY copy_chunks(char *to, const char *from, int64_t size)
+{
+    const char *end = to + size;
+    do {
+        memcpy(to, from, CHUNK);
+        to += CHUNK;
+        from += CHUNK;
+    } while (to < end);
+}
+
+/* Copy a piece to where the next one will go on. Short ones go in whole chunks: what runs past their end is
+ * overwritten by the next piece, and never leaves either buffer. */
+LODCORE_BODY copy_piece(char *to, const char *to_end, const char *from, const char *from_end, int64_t size)
+{
+    if (size <= SHORT && from_end - from >= size + CHUNK && to_end - to >= size + CHUNK)
+        copy_chunks(to, from, size);
+    else
+        memcpy(to, from, (size_t)size);
+}
+
+/* Copy the ranges of rows one behind the other. */
 LODCORE_BODY copy_row_ranges_body(const char *restrict rows, int64_t n_rows, int64_t row_bytes,
                                   const int64_t *restrict ranges, int64_t count, char *restrict out, int64_t out_rows)
 {
-    const char *rows_end = rows + n_rows * row_bytes;
-    char *out_end = out + out_rows * row_bytes;
+    const char *rows_end = rows + n_rows * row_bytes, *out_end = out + out_rows * row_bytes;
     for (int64_t j = 0; j < count; j++) {
-        const char *from = rows + ranges[2 * j] * row_bytes;
         int64_t size = (ranges[2 * j + 1] - ranges[2 * j]) * row_bytes;
         if (j + AHEAD < count)
             LODCORE_PREFETCH(rows + ranges[2 * (j + AHEAD)] * row_bytes);
-        if (size <= SHORT && rows_end - from >= size + CHUNK && out_end - out >= size + CHUNK) {
-            char *to = out;
-            do {
-                memcpy(to, from, CHUNK);
-                to += CHUNK;
-                from += CHUNK;
-            } while (to < out + size);
-        } else {
-            memcpy(out, from, (size_t)size);
-        }
+        copy_piece(out, out_end, rows + ranges[2 * j] * row_bytes, rows_end, size);
         out += size;
     }
 }

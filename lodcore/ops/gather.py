@@ -8,21 +8,18 @@ import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.nested import join_rows
+from lodcore.nested import join_rows, new_joined
 from lodcore.ops.common import Array
 from lodcore.ops.moving import (
     add_back,
-    below,
-    check_coarser,
-    check_total,
-    copy_back,
     level_of,
+    put_together,
     row_ranges,
     spec_level,
     spec_rows,
 )
 from lodcore.registry import Batches, Dense, Nested, Spec, op
-from lodcore.structure import concat_lods
+from lodcore.structure import check_coarser, concat_lods
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_slice"]
@@ -182,36 +179,19 @@ def sequence_concat(xs: Batches, level: int = -1, out: Array | None = None) -> L
     >>> lodcore.sequence_concat([[[1, 2], []], [[3], [4, 5]]])
     LoDTensor(2 sequences of lengths 2..3, int64: [[1, 2, 3], [4, 5]])
     """
-    return _concat("sequence_concat", _batches("sequence_concat", xs), level, out)[0]
-
-
-def _concat(where: str, batches: list[LoDTensor], level: int, out: Array | None) -> tuple[LoDTensor, list[Array]]:
-    """Do the work of `sequence_concat`; give also where the rows of each batch have come to stand."""
+    where = "sequence_concat"
+    batches = _batches(where, xs)
     lods = [x.lod for x in batches]
     first = lods[0]
     k = level_of(where, first, level)
-    check_coarser(where, lods, [f"xs[{j}]" for j in range(len(lods))], k)
-    total = check_total(where, lods)
+    total = check_coarser(where, lods, "xs[{}]".format, k)
     values = _alike(where, batches)
-    rows: Array = buffers.new_rows(where, values[0], total, out)
-    target = buffers.as_bytes(rows)
-    if out is not None and kernels.gather.first_overlap(values, target) >= 0:
-        raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+    rows = new_joined(where, values, total, out)
     count = first.num_sequences(k)
-    all_ranges = np.empty((len(lods), count, 2), np.int64)
-    joined = buffers.new_offsets(count + 1)
-    kernels.expand.interleave([lod._view(k) for lod in lods], all_ranges, joined)
-    ranges, levels = list(all_ranges), [*(first.offsets(j) for j in range(k)), joined]
-    if k + 1 < first.num_levels:
-        finer, ranges = below(where, lods, k, ranges)
-        levels += finer
-    kernels.expand.join_ranges(values, ranges, target)
-    return tensor_core.new_tensor(rows, core.make_lod(levels, total)), ranges
-
-
-@sequence_concat.saving
-def _(xs: Any, level: int = -1) -> tuple[LoDTensor, list[Array]]:
-    return _concat("sequence_concat", _batches("sequence_concat", xs), level, None)
+    finer = put_together(where, lods, k, count, values, rows, kernels.expand.join_sequences)
+    levels = [*(first.offsets(j) for j in range(k)), *finer] if k else finer
+    joined: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(levels, total))
+    return joined
 
 
 @sequence_concat.infer
@@ -222,8 +202,10 @@ def _(xs: list[Spec], level: int) -> Spec:
 
 @sequence_concat.backward
 def _(saved: Any, d: Array) -> tuple[list[Array]]:
-    pairs = zip(saved.xs, saved.hidden, strict=True)
-    return ([copy_back(d, ranges, np.empty_like(x.values)) for x, ranges in pairs],)
+    found = [np.empty_like(x.values) for x in saved.xs]
+    levels = [x.lod.row_offsets(saved.level) for x in saved.xs]
+    kernels.expand.split_sequences(buffers.as_bytes(d), levels, [buffers.as_bytes(one) for one in found])
+    return (found,)
 
 
 @op(lod="own")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from lodcore import buffers, kernels
-from lodcore.errors import DTypeError, LevelError, LoDError
+from lodcore.errors import DTypeError, LevelError
 from lodcore.lod import LoD
 from lodcore.nested import as_values
-from lodcore.ops.common import Array, check_equal
+from lodcore.ops.common import Array
 from lodcore.registry import Spec
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor, as_nested
@@ -19,12 +19,9 @@ from lodcore.tensor import LoDTensor, as_nested
 __all__ = [
     "add_back",
     "as_rows_or_nested",
-    "below",
-    "check_coarser",
-    "check_total",
-    "copy_back",
     "level_of",
     "lod_of",
+    "put_together",
     "reals",
     "row_by_row",
     "row_ranges",
@@ -78,53 +75,44 @@ def spec_rows(x: Spec) -> tuple[int | None, ...]:
 # -- structures --------------------------------------------------------------------------------------------------------
 
 
-def check_coarser(where: str, lods: Sequence[LoD], names: Sequence[str], k: int) -> None:
-    """Raise if structures have different depths, numbers of sequences at level k, or levels before it."""
-    first = lods[0]
-    for lod, name in zip(lods[1:], names[1:], strict=True):
-        if lod.num_levels != first.num_levels:
-            raise LoDError(f"{where}: {name}: has {lod.num_levels} levels; {names[0]} has {first.num_levels}")
-        count, wanted = lod.num_sequences(k), first.num_sequences(k)
-        if count != wanted:
-            raise LoDError(f"{where}: {name}: has {count} sequences at level {k}; {names[0]} has {wanted}")
-        if k:
-            check_equal(where, first._part(0, k), lod._part(0, k), name)
-
-
-def check_total(where: str, lods: Sequence[LoD]) -> int:
-    """Add up the rows of several structures."""
-    total = sum(lod.num_rows for lod in lods)
-    if total >= 2**63:
-        raise MemoryError(f"{where}: the result has {total} rows; 2**63 - 1 is the most")
-    return total
-
-
-def below(where: str, lods: Sequence[LoD], k: int, ranges: Sequence[Array]) -> tuple[list[Array], list[Array]]:
-    """Put the levels below level k of several structures together.
+def put_together(
+    where: str, lods: list[LoD], k: int, count: int, values: list[Array], rows: Array, join: Callable[..., Any]
+) -> list[Array]:
+    """Put the sequences of level k of several batches together, with all that is inside.
 
     Parameters
     ----------
     where : str
     lods : list of LoD
-        Of more than k + 1 levels.
     k : int
-    ranges : list of ndarray
-        Where the sequences of level k of each come to stand, in elements: int64, shape (n, 2).
+    count : int
+        Number of sequences of level k of the result.
+    values : list of ndarray
+        The rows of each batch.
+    rows : ndarray
+        Where to write those of the result.
+    join : callable
+        The kernel: of arrays, their offsets, those of the result, and its rows.
 
     Returns
     -------
-    (list of ndarray, list of ndarray)
-        The offsets of the levels below, and where the sequences come to stand in rows.
+    list of ndarray
+        The offsets of level k of the result, and of those below.
     """
+    offsets: Array = buffers.new_offsets(count + 1)
+    target = buffers.as_bytes(rows)
+    if k + 1 == lods[0].num_levels:
+        join(values, [lod._view(k) for lod in lods], offsets, target)
+        return [offsets]
     parts = [lod._part(k + 1, lod.num_levels) for lod in lods]
     counts = [part.num_sequences(0) for part in parts]
     starts = [sum(counts[:j]) for j in range(len(counts))]
-    numbers = [np.arange(start, start + count) for start, count in zip(starts, counts, strict=True)]
+    numbers = [np.arange(start, start + size) for start, size in zip(starts, counts, strict=True)]
     index = buffers.new_int64(sum(counts))
-    kernels.expand.join_ranges(numbers, ranges, buffers.as_bytes(index))
-    joined = concat_lods(where, parts).take(index)
-    to_rows = joined.row_offsets(0)
-    return [joined.offsets(j) for j in range(joined.num_levels)], [to_rows[pairs] for pairs in ranges]
+    join(numbers, [lod._view(k) for lod in lods], offsets, buffers.as_bytes(index))
+    finer = concat_lods(where, parts).take(index)
+    join(values, [lod.row_offsets(k) for lod in lods], buffers.new_int64(count + 1), target)
+    return [offsets, *(finer.offsets(j) for j in range(finer.num_levels))]
 
 
 # -- gradients ---------------------------------------------------------------------------------------------------------
@@ -158,12 +146,6 @@ def add_back(d: Array, ranges: Array, place: Array) -> Array:
         sums = np.empty(place.shape, np.float32 if d.dtype.itemsize == 2 else np.float64)
         kernels.gather.add_ranges(reals(d.astype(sums.dtype)), ranges, reals(sums))
         place[...] = sums
-    return place
-
-
-def copy_back(d: Array, ranges: Array, place: Array) -> Array:
-    """Copy ranges of rows of a cotangent to `place`, one behind the other."""
-    kernels.gather.copy_ranges(buffers.as_bytes(d), ranges, buffers.as_bytes(place))
     return place
 
 

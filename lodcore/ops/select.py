@@ -10,26 +10,16 @@ from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.ops.common import Array
-from lodcore.ops.moving import (
-    as_rows_or_nested,
-    below,
-    check_coarser,
-    check_total,
-    copy_back,
-    level_of,
-    row_by_row,
-    row_ranges,
-    spec_level,
-    spec_rows,
-)
+from lodcore.ops.moving import as_rows_or_nested, level_of, put_together, spec_level, spec_rows
 from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.structure import check_coarser
 from lodcore.tensor import LoDTensor
 
 __all__ = ["merge_by_mask", "split_by_mask"]
 
 
-def _places(where: str, mask: Any, count: int) -> tuple[Array, Array, int]:
-    """Take a mask of `count` entries: private bytes, the places where it is true, then false, and how many are true."""
+def _chosen(where: str, mask: Any, count: int) -> Array:
+    """Take a mask of `count` entries: private bytes."""
     if isinstance(mask, LoDTensor):
         raise DTypeError(f"{where}: is LoDTensor; an array of bool is needed")
     given = np.asarray(mask)
@@ -41,9 +31,14 @@ def _places(where: str, mask: Any, count: int) -> tuple[Array, Array, int]:
         given = np.broadcast_to(given, count)
     if given.shape != (count,):
         raise ShapeError(f"{where}: has shape {given.shape}; there are {count} sequences")
-    chosen = given.astype(np.uint8)
-    places = buffers.new_int64(count)
-    return chosen, places, kernels.expand.split_mask(chosen, places)
+    return given.astype(np.uint8)
+
+
+def _places(chosen: Array) -> tuple[Array, Array]:
+    """Give the places where a mask is true, and where it is false."""
+    places = buffers.new_int64(len(chosen))
+    n_true = kernels.expand.split_mask(chosen, places)
+    return places[:n_true], places[n_true:]
 
 
 def _row_level(where: str, level: int) -> None:
@@ -83,22 +78,25 @@ def split_by_mask(x: Nested, mask: Dense, level: int = 0) -> tuple[Any, Any]:
     >>> when_false
     LoDTensor(1 sequence of length 0, int64: [[]])
     """
-    return _split("split_by_mask", x, mask, level)[0]
+    return _split(x, mask, level)[0]
 
 
-def _split(where: str, x: Any, mask: Any, level: int) -> tuple[tuple[Any, Any], tuple[Array, int]]:
-    """Do the work of `split_by_mask`; give also the places of both sides, and how many are true."""
-    x = as_rows_or_nested(f"{where}: x", x)
+def _split(x: Any, mask: Any, level: int) -> tuple[tuple[Any, Any], Array]:
+    """Do the work of `split_by_mask`; give also the mask, as private bytes."""
+    where = "split_by_mask"
+    x = as_rows_or_nested("split_by_mask: x", x)
     if not isinstance(x, LoDTensor):
         _row_level(where, level)
-        _, places, n_true = _places(f"{where}: mask", mask, len(x))
-        return (x[places[:n_true]], x[places[n_true:]]), (places, n_true)
+        chosen = _chosen("split_by_mask: mask", mask, len(x))
+        true, false = _places(chosen)
+        return (x[true], x[false]), chosen
     lod = x.lod
     k = level_of(where, lod, level)
-    chosen, places, n_true = _places(f"{where}: mask", mask, lod.num_sequences(k))
+    chosen = _chosen("split_by_mask: mask", mask, lod.num_sequences(k))
+    true, false = _places(chosen)
     shorter = [_counted(chosen, lod, k), _counted(1 - chosen, lod, k)] if k else [[], []]
-    when_true = x._gather(where, k, places[:n_true], None, shorter[0])
-    return (when_true, x._gather(where, k, places[n_true:], None, shorter[1])), (places, n_true)
+    both = x._gather(where, k, true, None, shorter[0]), x._gather(where, k, false, None, shorter[1])
+    return both, chosen
 
 
 def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
@@ -109,8 +107,8 @@ def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
 
 
 @split_by_mask.saving
-def _(x: Any, mask: Any, level: int = 0) -> tuple[tuple[Any, Any], tuple[Array, int]]:
-    return _split("split_by_mask", x, mask, level)
+def _(x: Any, mask: Any, level: int = 0) -> tuple[tuple[Any, Any], Array]:
+    return _split(x, mask, level)
 
 
 @split_by_mask.infer
@@ -124,19 +122,18 @@ def _(x: Spec, mask: Any, level: int) -> tuple[Spec, Spec]:
 
 
 @split_by_mask.backward
-def _(saved: Any, d_true: Array | None, d_false: Array | None) -> tuple[Array, None]:
-    places, n_true = saved.hidden
-    x, d_x = saved.x, saved.new("x")
-    both = [
-        np.zeros_like(side.values if isinstance(side, LoDTensor) else side) if d is None else d
-        for d, side in zip((d_true, d_false), saved.out, strict=True)
-    ]
-    if isinstance(x, LoDTensor) and x.lod.num_levels:
-        ranges = row_ranges(x.lod, x.lod._level(saved.level), places)
-    else:
-        ranges = row_by_row(places)
-    kernels.expand.join_ranges(both, [ranges[:n_true], ranges[n_true:]], buffers.as_bytes(d_x))
+def _(saved: Any, *d: Array | None) -> tuple[Array, None]:
+    d_x, chosen = saved.new("x"), saved.hidden
+    values = [side.values if isinstance(side, LoDTensor) else side for side in saved.out]
+    both = [np.zeros_like(rows) if one is None else one for one, rows in zip(d, values, strict=True)]
+    levels = [_row_offsets(side, saved.level) for side in saved.out]
+    kernels.expand.merge_sequences(both, levels, chosen, buffers.new_int64(len(chosen) + 1), buffers.as_bytes(d_x))
     return d_x, None
+
+
+def _row_offsets(x: Any, level: int) -> Array:
+    """Give the offsets of a level in rows; rows without a level are sequences of one."""
+    return x.lod.row_offsets(level) if isinstance(x, LoDTensor) else np.arange(len(x) + 1)
 
 
 @op(lod="own")
@@ -168,57 +165,51 @@ def merge_by_mask(when_true: Nested, when_false: Nested, mask: Dense, level: int
     >>> lodcore.merge_by_mask([[1, 2], []], [[3]], [True, False, True])
     LoDTensor(3 sequences of lengths 0..2, int64: [[1, 2], [3], []])
     """
-    return _merge("merge_by_mask", when_true, when_false, mask, level)[0]
+    return _merge(when_true, when_false, mask, level)[0]
 
 
-def _merge(where: str, when_true: Any, when_false: Any, mask: Any, level: int) -> tuple[Any, list[Array]]:
-    """Do the work of `merge_by_mask`; give also where the rows of both sides have come to stand."""
-    sides = [
-        as_rows_or_nested(f"{where}: {name}", side)
-        for name, side in (("when_true", when_true), ("when_false", when_false))
-    ]
-    values = [side.values if isinstance(side, LoDTensor) else side for side in sides]
-    lods = [side.lod if isinstance(side, LoDTensor) else LoD.from_offsets(num_rows=len(side)) for side in sides]
-    depths = [lod.num_levels for lod in lods]
-    if depths[0] != depths[1]:
-        raise LoDError(f"{where}: when_false: has {depths[1]} levels; when_true has {depths[0]}")
-    _check_rows(where, *values)
-    total = check_total(where, lods)
-    levels: list[Array] = []
-    if not depths[0]:
+def _merge(when_true: Any, when_false: Any, mask: Any, level: int) -> tuple[Any, Array]:
+    """Do the work of `merge_by_mask`; give also the mask, as private bytes."""
+    where = "merge_by_mask"
+    true = as_rows_or_nested("merge_by_mask: when_true", when_true)
+    false = as_rows_or_nested("merge_by_mask: when_false", when_false)
+    if isinstance(true, LoDTensor) != isinstance(false, LoDTensor):
+        odd, depth = ("when_true", true) if isinstance(true, LoDTensor) else ("when_false", false)
+        raise LoDError(f"{where}: {odd}: has {depth.lod.num_levels} levels; the other side has none")
+    if not isinstance(true, LoDTensor):
         _row_level(where, level)
-        _, places, n_true = _places(f"{where}: mask", mask, total)
-        _check_count(where, n_true, len(values[0]), "rows")
-        units = row_by_row(places)
-        ranges = [units[:n_true], units[n_true:]]
-    else:
-        levels, ranges = _merged_levels(where, lods, mask, level_of(where, lods[0], level))
-    rows = buffers.new_rows(where, values[0], total)
-    kernels.expand.join_ranges(values, ranges, buffers.as_bytes(rows))
-    return (tensor_core.new_tensor(rows, core.make_lod(levels, total)) if levels else rows), ranges
+        single = [LoDTensor(x, LoD.from_offsets(np.arange(len(x) + 1))) for x in (true, false)]
+        merged, chosen = _merged(where, single[0], single[1], mask, 0)
+        return merged.values, chosen
+    return _merged(where, true, false, mask, level_of(where, true.lod, level))
 
 
-def _merged_levels(where: str, lods: list[LoD], mask: Any, k: int) -> tuple[list[Array], list[Array]]:
-    """Give the offsets of the merged levels, and where the rows of both sides come to stand."""
+def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) -> tuple[LoDTensor, Array]:
+    """Merge the sequences of level k."""
+    lods, values = [true.lod, false.lod], [true.values, false.values]
+    if values[1].dtype != values[0].dtype:
+        raise DTypeError(f"{where}: when_false: has dtype {values[1].dtype}; when_true has {values[0].dtype}")
+    if values[1].shape[1:] != values[0].shape[1:]:
+        shapes = values[1].shape[1:], values[0].shape[1:]
+        raise ShapeError(f"{where}: when_false: has rows of shape {shapes[0]}; when_true has {shapes[1]}")
+    total = check_coarser(where, lods, ("when_true", "when_false").__getitem__, k - 1)
     counts = [lod.num_sequences(k) for lod in lods]
-    chosen, _, n_true = _places(f"{where}: mask", mask, sum(counts))
-    _check_count(where, n_true, counts[0], f"sequences at level {k}")
-    levels = _added(where, lods, chosen, k) if k else []
-    true, false = (buffers.new_int64(count, 2) for count in counts)
-    merged = buffers.new_offsets(sum(counts) + 1)
-    kernels.expand.merge_offsets(lods[0]._view(k), lods[1]._view(k), chosen, true, false, merged)
-    ranges = [true, false]
-    levels.append(merged)
-    if k + 1 < lods[0].num_levels:
-        finer, ranges = below(where, lods, k, ranges)
-        levels += finer
-    return levels, ranges
+    chosen = _chosen("merge_by_mask: mask", mask, sum(counts))
+    upper = _added(where, lods, chosen, k) if k else []
+    rows: Array = buffers.new_rows(where, values[0], total)
+
+    def join(arrays: list[Array], levels: list[Any], offsets: Array, out: Array) -> None:
+        if kernels.expand.merge_sequences(arrays, levels, chosen, offsets, out) >= 0:
+            n_true = np.count_nonzero(chosen)
+            raise LoDError(f"{where}: mask: is true {n_true} times; when_true has {counts[0]} sequences")
+
+    finer = put_together(where, lods, k, sum(counts), values, rows, join)
+    return tensor_core.new_tensor(rows, core.make_lod(upper + finer, total)), chosen
 
 
 def _added(where: str, lods: list[LoD], chosen: Array, k: int) -> list[Array]:
     """Give the offsets of the levels before level k: those of the last one are added up."""
     true, false = lods
-    check_coarser(where, [true, false], ["when_true", "when_false"], k - 1)
     added: Array = true.offsets(k - 1) + false.offsets(k - 1)
     taken = buffers.new_int64(len(chosen) + 1)
     kernels.offsets.offsets_from_lengths(chosen.astype(np.int64), taken)
@@ -233,21 +224,9 @@ def _added(where: str, lods: list[LoD], chosen: Array, k: int) -> list[Array]:
     return [*(true.offsets(j) for j in range(k - 1)), added]
 
 
-def _check_count(where: str, n_true: int, count: int, things: str) -> None:
-    if n_true != count:
-        raise LoDError(f"{where}: mask: is true {n_true} times; when_true has {count} {things}")
-
-
-def _check_rows(where: str, true: Array, false: Array) -> None:
-    if false.dtype != true.dtype:
-        raise DTypeError(f"{where}: when_false: has dtype {false.dtype}; when_true has {true.dtype}")
-    if false.shape[1:] != true.shape[1:]:
-        raise ShapeError(f"{where}: when_false: has rows of shape {false.shape[1:]}; when_true has {true.shape[1:]}")
-
-
 @merge_by_mask.saving
-def _(when_true: Any, when_false: Any, mask: Any, level: int = 0) -> tuple[Any, list[Array]]:
-    return _merge("merge_by_mask", when_true, when_false, mask, level)
+def _(when_true: Any, when_false: Any, mask: Any, level: int = 0) -> tuple[Any, Array]:
+    return _merge(when_true, when_false, mask, level)
 
 
 @merge_by_mask.infer
@@ -261,5 +240,10 @@ def _(when_true: Spec, when_false: Spec, mask: Any, level: int) -> Spec:
 
 @merge_by_mask.backward
 def _(saved: Any, d: Array) -> tuple[Array, Array, None]:
-    true, false = saved.hidden
-    return copy_back(d, true, saved.new("when_true")), copy_back(d, false, saved.new("when_false")), None
+    ranges = _row_offsets(saved.out, saved.level)
+    found = []
+    for name, index in zip(("when_true", "when_false"), _places(saved.hidden), strict=True):
+        pairs = np.stack([ranges[index], ranges[index + 1]], axis=1)
+        found.append(saved.new(name))
+        kernels.gather.copy_ranges(buffers.as_bytes(d), pairs, buffers.as_bytes(found[-1]))
+    return found[0], found[1], None

@@ -21,15 +21,28 @@ def reverse_rows(rows, offsets, out):
                 out[r, k] = rows[offsets[s] + offsets[s + 1] - 1 - r, k]
 
 
-def interleave(levels, ranges, out):
+def join_sequences(arrays, levels, offsets, out):
     """Put the sequences s of all batches behind each other, to one sequence s."""
-    out[0] = at = 0
-    for s in range(len(out) - 1):
-        for j in range(len(levels)):
-            ranges[j, s, 0] = at
-            at += levels[j][s + 1] - levels[j][s]
-            ranges[j, s, 1] = at
-        out[s + 1] = at
+    contents = [array.tobytes() for array in arrays]
+    offsets[0] = at = 0
+    for s in range(len(offsets) - 1):
+        for j in range(len(arrays)):
+            for r in range(levels[j][s], levels[j][s + 1]):
+                for k in range(out.shape[1]):
+                    out[at, k] = contents[j][r * out.shape[1] + k]
+                at += 1
+        offsets[s + 1] = at
+
+
+def split_sequences(rows, levels, arrays):
+    """Divide the sequences s among the batches from which they were joined."""
+    at = 0
+    for s in range(len(levels[0]) - 1):
+        for j in range(len(arrays)):
+            for r in range(levels[j][s], levels[j][s + 1]):
+                for k in range(rows.shape[1]):
+                    arrays[j][r, k] = rows[at, k]
+                at += 1
 
 
 def split_mask(mask, out):
@@ -41,32 +54,22 @@ def split_mask(mask, out):
     return len(true)
 
 
-def merge_offsets(when_true, when_false, mask, true_ranges, false_ranges, out):
+def merge_sequences(arrays, levels, mask, offsets, out):
     """Put the sequences of two batches in the order of a mask; give the first place that cannot be filled, or -1."""
-    out[0] = true = false = 0
+    contents = [array.tobytes() for array in arrays]
+    taken = [0, 0]
+    offsets[0] = at = 0
     for s in range(len(mask)):
-        if (true == len(when_true) - 1) if mask[s] else (false == len(when_false) - 1):
+        side = 0 if mask[s] else 1
+        if taken[side] == len(levels[side]) - 1:
             return s
-        if mask[s]:
-            out[s + 1] = out[s] + when_true[true + 1] - when_true[true]
-            true_ranges[true, 0], true_ranges[true, 1] = out[s], out[s + 1]
-            true += 1
-        else:
-            out[s + 1] = out[s] + when_false[false + 1] - when_false[false]
-            false_ranges[false, 0], false_ranges[false, 1] = out[s], out[s + 1]
-            false += 1
+        for r in range(levels[side][taken[side]], levels[side][taken[side] + 1]):
+            for k in range(out.shape[1]):
+                out[at, k] = contents[side][r * out.shape[1] + k]
+            at += 1
+        taken[side] += 1
+        offsets[s + 1] = at
     return -1
-
-
-def join_ranges(arrays, ranges, out):
-    """Copy the rows of several arrays to the ranges where they belong."""
-    for j in range(len(arrays)):
-        content, at = arrays[j].tobytes(), 0
-        for i in range(len(ranges[j])):
-            for r in range(ranges[j][i][0], ranges[j][i][1]):
-                for k in range(out.shape[1]):
-                    out[r, k] = content[at]
-                    at += 1
 
 
 def scale_offsets(offsets, width, new_width, out):

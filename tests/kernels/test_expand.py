@@ -1,7 +1,5 @@
 """Rows repeated, in reverse order, and put together from several batches."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from tests.draw import int64, lengths, read_only, running_sum, values_from_seed
-from tests.kernels.face_to_face import agree, unwritten
+from tests.kernels.face_to_face import agree, guarded, unwritten
 
 ROW_BYTES = st.sampled_from([4, 8, 1, 2, 16, 3, 12, 24, 40, 64, 100, 0])
 
@@ -44,13 +42,22 @@ def masks(count):
 
 
 @st.composite
-def tiles(draw):
-    """Draw ranges that cover rows once, dealt to some arrays, and the number of rows: (list of lists, int)."""
-    offsets = running_sum(draw(lengths(most=10)))
-    hands = [[] for _ in range(draw(st.integers(1, 4)))]
-    for pair in draw(st.permutations(list(pairwise(offsets)))):
-        draw(st.sampled_from(hands)).append(pair)
-    return [int64(hand).reshape(-1, 2) for hand in hands], offsets[-1]
+def batches(draw):
+    """Draw opaque rows and offsets of batches of as many sequences: (list of arrays, list of offsets, row_bytes)."""
+    n_seqs, row_bytes = draw(st.sampled_from([0, 1, 4, 12])), draw(ROW_BYTES)
+    levels = [int64(running_sum(draw(lengths(count=n_seqs)))) for _ in range(draw(st.integers(1, 4)))]
+    return [opaque(offsets[-1], row_bytes, j) for j, offsets in enumerate(levels)], levels, row_bytes
+
+
+@st.composite
+def two_sides(draw, too_many):
+    """Draw a mask, and the rows and offsets of two batches that it tells the order of, about or just."""
+    mask, row_bytes = draw(st.integers(0, 30).flatmap(masks)), draw(ROW_BYTES)
+    n_true = min(max(0, int(np.count_nonzero(mask)) + draw(too_many)), len(mask))
+    levels = [int64(running_sum(draw(lengths(count=count)))) for count in (n_true, len(mask) - n_true)]
+    arrays = [opaque(offsets[-1], row_bytes, j) for j, offsets in enumerate(levels)]
+    out = unwritten(sum(map(len, arrays)), row_bytes, dtype="u1")
+    return arrays, levels, mask, unwritten(len(mask) + 1), out
 
 
 @pytest.mark.not_on_reference
@@ -69,36 +76,35 @@ class TestTwins:
             unwritten(offsets[-1], row_bytes, dtype="u1"),
         )
 
-    @given(st.integers(0, 6), st.integers(1, 4), st.data())
-    def test_interleave(self, n_seqs, n_batches, data):
-        drawn = [data.draw(lengths(count=n_seqs)) for _ in range(n_batches)]
-        levels = [int64(running_sum(sizes)) for sizes in drawn]
-        agree("expand.interleave", levels, unwritten(n_batches, n_seqs, 2), unwritten(n_seqs + 1))
+    @given(batches())
+    def test_join_sequences(self, drawn):
+        arrays, levels, row_bytes = drawn
+        out = unwritten(sum(map(len, arrays)), row_bytes, dtype="u1")
+        agree("expand.join_sequences", arrays, levels, unwritten(len(levels[0])), out)
+
+    @given(batches())
+    def test_split_sequences(self, drawn):
+        arrays, levels, row_bytes = drawn
+        rows = opaque(sum(map(len, arrays)), row_bytes, 9)
+        guards = [guarded(array) for array in arrays]
+        agree("expand.split_sequences", rows, levels, [copy for _, copy in guards])  # the twin comes last
+        twin = [buffer.copy() for buffer, _ in guards]
+        for _, copy in guards:
+            copy[...] = 0
+        kernels.expand.split_sequences(rows, levels, [copy for _, copy in guards])
+        for (buffer, _), wanted in zip(guards, twin, strict=True):
+            np.testing.assert_array_equal(buffer, wanted)
 
     @given(st.integers(0, 12).flatmap(masks))
     def test_split_mask(self, mask):
         n_true = agree("expand.split_mask", mask, unwritten(len(mask)))
         assert n_true == np.count_nonzero(mask)
 
-    @given(st.integers(0, 12).flatmap(masks), st.integers(-1, 1), st.data())
-    def test_merge_offsets(self, mask, too_many, data):
-        n_true = min(max(0, int(np.count_nonzero(mask)) + too_many), len(mask))
-        counts = n_true, len(mask) - n_true
-        both = [int64(running_sum(data.draw(lengths(count=count)))) for count in counts]
-        bad = agree(
-            "expand.merge_offsets",
-            *both,
-            mask,
-            *(unwritten(count, 2) for count in counts),
-            unwritten(len(mask) + 1),
-        )
-        assert (bad < 0) == (n_true == np.count_nonzero(mask))
-
-    @given(tiles(), ROW_BYTES)
-    def test_join_ranges(self, drawn, row_bytes):
-        ranges, n_rows = drawn
-        arrays = [opaque(int((pairs[:, 1] - pairs[:, 0]).sum()), row_bytes, j) for j, pairs in enumerate(ranges)]
-        agree("expand.join_ranges", arrays, ranges, unwritten(n_rows, row_bytes, dtype="u1"))
+    @given(two_sides(st.integers(-1, 1)))
+    def test_merge_sequences(self, drawn):
+        bad = agree("expand.merge_sequences", *drawn)
+        mask, offsets = drawn[2], drawn[1][0]
+        assert (bad < 0) == (len(offsets) - 1 == np.count_nonzero(mask))
 
     @given(OFFSETS, st.integers(0, 6), st.integers(1, 6))
     def test_scale_offsets(self, offsets, width, new_width):
@@ -126,29 +132,28 @@ class TestLaws:
         kernels.offsets.segment_ids(offsets, ids)
         np.testing.assert_array_equal(repeated, ids)
 
-    @given(tiles(), st.sampled_from([1, 4, 12]))
-    def test_copy_ranges_undoes_join_ranges(self, drawn, row_bytes):
-        ranges, n_rows = drawn
-        arrays = [opaque(int((pairs[:, 1] - pairs[:, 0]).sum()), row_bytes, j) for j, pairs in enumerate(ranges)]
-        joined = unwritten(n_rows, row_bytes, dtype="u1")
-        kernels.expand.join_ranges(arrays, ranges, joined)
-        for array, pairs in zip(arrays, ranges, strict=True):
-            back = unwritten(*array.shape, dtype="u1")
-            kernels.gather.copy_ranges(joined, pairs, back)
-            np.testing.assert_array_equal(back, array)
+    @given(batches())
+    def test_split_undoes_join(self, drawn):
+        arrays, levels, row_bytes = drawn
+        joined = unwritten(sum(map(len, arrays)), row_bytes, dtype="u1")
+        kernels.expand.join_sequences(arrays, levels, unwritten(len(levels[0])), joined)
+        back = [unwritten(*array.shape, dtype="u1") for array in arrays]
+        kernels.expand.split_sequences(joined, levels, back)
+        for array, wanted in zip(back, arrays, strict=True):
+            np.testing.assert_array_equal(array, wanted)
 
-    @given(st.integers(0, 12).flatmap(masks), st.data())
-    def test_merge_undoes_split(self, mask, data):
-        offsets = int64(running_sum(data.draw(lengths(count=len(mask)))))
-        places, merged = unwritten(len(mask)), unwritten(len(mask) + 1)
+    @given(two_sides(st.just(0)))
+    def test_split_undoes_merge(self, drawn):
+        (true, false), _, mask, offsets, merged = drawn
+        assert kernels.expand.merge_sequences(*drawn) == -1
+        places = unwritten(len(mask))
         n_true = kernels.expand.split_mask(mask, places)
-        sizes = np.diff(offsets)[places]
-        both = [int64(running_sum(part.tolist())) for part in (sizes[:n_true], sizes[n_true:])]
-        ranges = [unwritten(len(part) - 1, 2) for part in both]
-        assert kernels.expand.merge_offsets(*both, mask, *ranges, merged) == -1
-        np.testing.assert_array_equal(merged, offsets)
-        starts = np.concatenate(ranges)[:, 0]
-        np.testing.assert_array_equal(starts, offsets[places])
+        for array, index in ((true, places[:n_true]), (false, places[n_true:])):
+            pairs, taken = unwritten(len(index), 2), unwritten(len(index) + 1)
+            assert kernels.gather.take_sequences(offsets, index, pairs, taken) == -1
+            back = unwritten(*array.shape, dtype="u1")
+            kernels.gather.copy_ranges(merged, pairs, back)
+            np.testing.assert_array_equal(back, array)
 
 
 @pytest.mark.parametrize("name", ["repeat_rows", "reverse_rows"])

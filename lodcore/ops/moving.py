@@ -120,9 +120,7 @@ def put_together(
 
 def reals(rows: Array) -> Array:
     """Give rows of real or complex numbers as real ones: shape (n_rows, width), in place."""
-    width = int(np.prod(rows.shape[1:])) * (2 if rows.dtype.kind == "c" else 1)
-    flat: Array = rows.reshape(-1).view(rows.real.dtype)
-    return flat.reshape(len(rows), width)
+    return buffers.as_cells(rows, rows.real.dtype)
 
 
 def row_ranges(lod: LoD, k: int, index: Array) -> Array:
@@ -140,17 +138,21 @@ def row_by_row(places: Array) -> Array:
 
 def add_back(d: Array, ranges: Array, place: Array) -> Array:
     """Add the cotangent of copied ranges of rows to where they were copied from: the gradient, written to `place`."""
-    if d.dtype.char in "fdFD":
-        kernels.gather.add_ranges(reals(d), ranges, reals(place))
-    else:  # half, long double
-        sums = np.empty(place.shape, np.float32 if d.dtype.itemsize == 2 else np.float64)
-        kernels.gather.add_ranges(reals(d.astype(sums.dtype)), ranges, reals(sums))
-        place[...] = sums
-    return place
+    return _summed(kernels.gather.add_ranges, d, place, ranges)
 
 
-def sum_copies(d: Array, offsets: Array, place: Array) -> Array:
+def sum_copies(d: Array, offsets: Any, place: Array) -> Array:
     """Add up the rows of each sequence, to which a row was copied: the gradient of that row, written to `place`."""
-    ids = buffers.new_int64(len(d))
-    kernels.offsets.segment_ids(offsets, ids)
-    return add_back(d, row_by_row(ids), place)
+    return _summed(kernels.pool.sum_rows, d, place, offsets, 0)
+
+
+def _summed(kernel: Callable[..., Any], d: Array, place: Array, *args: Any) -> Array:
+    """Sum with a kernel that takes float32 and float64: complex numbers as pairs, others as such."""
+    if d.dtype.char in "fdFD":
+        kernel(reals(d), *args, reals(place))
+        return place
+    dtype = np.dtype(np.float32 if d.dtype.itemsize == 2 else np.complex128 if d.dtype.kind == "c" else np.float64)
+    sums = np.empty(place.shape, dtype)
+    kernel(reals(d.astype(dtype)), *args, reals(sums))
+    place[...] = sums
+    return place

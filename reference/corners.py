@@ -39,6 +39,7 @@ def corners_of(arguments, walked):
     found = set()
     for tensor in leaves(arguments[walked]) or leaves(arguments):
         found |= {tensor.dtype} | of_values(tensor)
+    found |= {f"{name} {given}" for name, given in arguments.items() if isinstance(given, (str, bool))}
     x = first_of(arguments[walked])
     level = arguments.get("level", arguments.get("ref_level"))
     if isinstance(x, (Ragged, Structure)) and x.num_levels:

@@ -6,7 +6,7 @@ from reference.draw import DTYPES, lengths, levels, numbers, running_sum
 from reference.nested import nest
 from reference.tensors import Dense, Ragged, Structure, fill
 
-__all__ = ["ROW_SHAPES", "dense", "level_of", "levels_below", "ragged", "rows_for", "structure", "vector"]
+__all__ = ["ROW_SHAPES", "dense", "filled", "level_of", "levels_below", "ragged", "rows_for", "structure", "vector"]
 
 ROW_SHAPES = ((), (1,), (3,), (2, 2), (0,))
 
@@ -59,3 +59,9 @@ def level_of(source, x):
 def vector(source, integers, dtypes=("int64", "int32")):
     """Make a vector of integers of some width."""
     return Dense(list(integers), (len(integers),), source.choice(dtypes))
+
+
+def filled(row_shape, numbers):
+    """Make a row of its numbers, or of one number for all."""
+    numbers, count = list(numbers), math.prod(row_shape)
+    return fill(numbers if len(numbers) == count else numbers * count, row_shape)

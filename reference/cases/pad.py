@@ -5,7 +5,7 @@ import math
 from reference.case import cases
 from reference.corners import MOVED, depths
 from reference.draw import DTYPES, lengths
-from reference.draw_tensors import ROW_SHAPES, dense, ragged, vector
+from reference.draw_tensors import ROW_SHAPES, dense, filled, ragged, vector
 from reference.ops import pad as oracle
 from reference.ops.levels import sequences
 from reference.tensors import Dense, fill, spread
@@ -23,15 +23,9 @@ def sequence_pad(source):
 @sequence_pad.expected
 def _(x, pad_value, maxlen, level):
     longest = max(map(len, sequences(x.nested, x.num_levels - 1)), default=0)
-    lines, counts = oracle.sequence_pad(x.nested, broadcast(pad_value, x.row_shape), maxlen, x.num_levels)
+    lines, counts = oracle.sequence_pad(x.nested, filled(x.row_shape, pad_value.numbers()), maxlen, x.num_levels)
     shape = (len(counts), longest if maxlen is None else maxlen, *x.row_shape)
     return Dense(lines, shape, x.dtype), Dense(counts, (len(counts),), "int64")
-
-
-def broadcast(pad_value, row_shape):
-    """Make the row that a number or a row stands for."""
-    numbers = spread(pad_value.nested, len(pad_value.shape))
-    return fill(numbers if pad_value.shape == row_shape else numbers * math.prod(row_shape), row_shape)
 
 
 @cases({*DTYPES, "nan"})

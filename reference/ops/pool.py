@@ -1,8 +1,7 @@
 """Sequences pooled to one row each; rows are numbers, or nested lists of numbers."""
 
-from math import sqrt
-
 from reference.ops.levels import each_at_level, sequences
+from reference.reals import sqrt
 
 __all__ = ["pooled", "sequence_pool"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lodcore import LoDTensor, concat_batches, gather_sequences, sequence_slice
+from lodcore import LoDTensor, concat_batches, gather_sequences, sequence_slice, vjp
 
 from . import flat
 from .common import DTYPES, WIDTHS, Peaks, Times
@@ -65,6 +65,38 @@ class Subset(Times, widths=WIDTHS):
         return gather_sequences(batch.tensor, batch.subset).values.copy
 
 
+class SubsetBackward(Times, widths=WIDTHS):
+    """Add the cotangents of a quarter of the sequences, with repeats, to where they were taken from."""
+
+    def lodcore(self, batch):
+        index = batch.subset
+        taken, pullback = vjp(lambda x: gather_sequences(x, index), batch.tensor)
+        return lambda: pullback(taken.values)
+
+    def flat(self, batch):
+        values, offsets, index = batch.values, batch.offsets, batch.subset
+        d, _ = flat.take(values, offsets, index)
+
+        def call():
+            rows, _ = flat.row_numbers(offsets[index], offsets[index + 1] - offsets[index])
+            total = np.zeros_like(values)
+            np.add.at(total, rows, d)
+            return total
+
+        return call
+
+    def padded(self, batch):
+        padded, index = batch.padded, batch.subset
+        d = padded[index]
+
+        def call():
+            total = np.zeros_like(padded)
+            np.add.at(total, index, d)
+            return total
+
+        return call
+
+
 class SubsetOfDocuments(Times, widths=WIDTHS):
     """Take a quarter of the documents, with repeats and with all levels inside."""
 
@@ -117,6 +149,27 @@ class SliceEach(Times, widths=WIDTHS):
 
     def copy(self, batch):
         return sequence_slice(batch.tensor, batch.piece_starts, batch.piece_sizes).values.copy
+
+
+class SliceEachBackward(Times, widths=WIDTHS):
+    """Put the cotangents of pieces back into their sequences, zeros elsewhere."""
+
+    def lodcore(self, batch):
+        starts, sizes = batch.piece_starts, batch.piece_sizes
+        cut, pullback = vjp(lambda x: sequence_slice(x, starts, sizes), batch.tensor)
+        return lambda: pullback(cut.values)
+
+    def flat(self, batch):
+        values, offsets, starts, sizes = batch.values, batch.offsets, batch.piece_starts, batch.piece_sizes
+        d, _ = flat.slice_each(values, offsets, starts, sizes)
+
+        def call():
+            rows, _ = flat.row_numbers(offsets[:-1] + starts, sizes)
+            total = np.zeros_like(values)
+            total[rows] = d
+            return total
+
+        return call
 
 
 class SliceEachPeak(Peaks):

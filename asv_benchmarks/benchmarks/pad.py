@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lodcore import LoDTensor
+from lodcore import LoDTensor, sequence_mask, sequence_pad, sequence_unpad, vjp
 
 from . import flat
 from .common import DISTRIBUTIONS, DTYPES, WIDTHS, Batch, Peaks, Times
@@ -64,6 +64,55 @@ class Unpad(Times, widths=WIDTHS):
 
     def copy(self, batch):
         return batch.values.copy
+
+
+class PadOperator(Pad, widths=WIDTHS):
+    """Fill the sequences up to the longest, and give their lengths."""
+
+    def lodcore(self, batch):
+        x, _ = batch.tensor, batch.padded_shape
+        return lambda: sequence_pad(x)
+
+    def lodcore_out(self, batch):
+        x, out = batch.tensor, np.empty(batch.padded_shape, batch.dtype)
+        return lambda: sequence_pad(x, out=out)
+
+
+class UnpadOperator(Unpad, widths=WIDTHS):
+    """Take the first rows of each line of a padded array."""
+
+    def lodcore(self, batch):
+        padded, lengths = batch.padded, batch.lengths
+        return lambda: sequence_unpad(padded, lengths)
+
+    def lodcore_out(self, batch):
+        padded, lengths, out = batch.padded, batch.lengths, np.empty_like(batch.values)
+        return lambda: sequence_unpad(padded, lengths, out=out)
+
+
+class PadBackward(Times, widths=WIDTHS):
+    """Give the cotangents of padded rows back, and add up those of the filling."""
+
+    def lodcore(self, batch):
+        _, pullback = vjp(sequence_pad, batch.tensor, np.float32(0))
+        d = batch.padded
+        return lambda: pullback(d, None)
+
+    def padded(self, batch):
+        d, mask = batch.padded, batch.mask
+        return lambda: (d[mask], d[~mask].sum())
+
+
+class Mask(Times):
+    """Tell which places of a padded array are rows."""
+
+    def lodcore(self, batch):
+        lengths, _ = batch.lengths, batch.padded_shape
+        return lambda: sequence_mask(lengths)
+
+    def padded(self, batch):
+        lengths, _ = batch.lengths, batch.padded_shape
+        return lambda: np.arange(lengths.max()) < lengths[:, None]
 
 
 class PaddedSize:

@@ -2,7 +2,20 @@
 
 import numpy as np
 
-from lodcore import LoD, LoDTensor, TensorArray, concat_batches, gather_sequences, sequence_slice
+from lodcore import (
+    LoD,
+    LoDTensor,
+    TensorArray,
+    concat_batches,
+    gather_sequences,
+    sequence_concat,
+    sequence_expand,
+    sequence_expand_as,
+    sequence_pad,
+    sequence_reverse,
+    sequence_slice,
+    sequence_unpad,
+)
 
 from . import flat
 
@@ -10,6 +23,7 @@ OFFSETS = np.array([0, 2, 5, 6, 10])
 LENGTHS = np.diff(OFFSETS)
 VALUES = np.arange(10, dtype=np.float32)
 INDEX = np.array([3, 0, 0, 2])
+PAIRS = np.array([0, 4, 1, 5, 2, 6, 3, 7])
 STARTS = np.array([1, 0, 1, 2])
 SIZES = np.array([1, 2, 0, 2])
 DOCUMENTS = np.array([0, 1, 4])
@@ -34,6 +48,21 @@ CALLS = {  # lodcore, and the NumPy idiom
         lambda: flat.slice_each(VALUES, OFFSETS, STARTS, SIZES),
     ),
     "concat_batches": (lambda: concat_batches([X, X]), lambda: flat.concat([(VALUES, OFFSETS), (VALUES, OFFSETS)])),
+    "sequence_concat": (
+        lambda: sequence_concat([X, X]),
+        lambda: flat.take(*flat.concat([(VALUES, OFFSETS), (VALUES, OFFSETS)]), PAIRS),
+    ),
+    "sequence_expand": (
+        lambda: sequence_expand(X, X.lod),
+        lambda: flat.take(VALUES, OFFSETS, flat.segment_ids(LENGTHS)),
+    ),
+    "sequence_expand_as": (lambda: sequence_expand_as(VALUES[:4], X), lambda: np.repeat(VALUES[:4], LENGTHS)),
+    "sequence_reverse": (
+        lambda: sequence_reverse(X),
+        lambda: VALUES[np.repeat(OFFSETS[:-1] + OFFSETS[1:] - 1, LENGTHS) - np.arange(10)],
+    ),
+    "sequence_pad": (lambda: sequence_pad(X), lambda: flat.pad(VALUES, LENGTHS)),
+    "sequence_unpad": (lambda: sequence_unpad(PADDED, LENGTHS), lambda: flat.unpad(PADDED, LENGTHS)),
     "split": (lambda: list(NESTED), lambda: flat.split(VALUES, OFFSETS, DOCUMENTS)),
     "from_arrays": (lambda: LoDTensor.from_arrays(ARRAYS), lambda: flat.from_arrays(ARRAYS)),
     "to_arrays": (X.to_arrays, lambda: flat.to_arrays(VALUES, OFFSETS)),

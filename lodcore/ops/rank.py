@@ -12,6 +12,7 @@ from lodcore.lod import LoD
 from lodcore.ops.common import Array
 from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_rows
 from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor, as_nested
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     >>> lodcore.lod_rank_table([[1], [2, 3, 4], [], [5]])
     RankTable(4 sequences, index: length {1: 3, 0: 1, 3: 1, 2: 0})
     """
+    if isinstance(x, Symbol):  # the structure of a value is no variable
+        x = x.get()  # type: ignore[attr-defined]
     lod = x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
     k = level_of("lod_rank_table", lod, level)
     offsets = lod._view(k)

@@ -2,23 +2,19 @@
 
 from lodcore.graph.arrays import ArrayVariable
 from lodcore.graph.autodiff import value_and_grad, vjp
+from lodcore.graph.backward import append_backward
 from lodcore.graph.block import Block, Operator
 from lodcore.graph.body import LoopVariable
 from lodcore.graph.executor import Executor
 from lodcore.graph.grad_check import grad_check
 from lodcore.graph.gradients import Context
-from lodcore.graph.program import Program, append_backward
+from lodcore.graph.kinds import is_inheritance_of, register_inheritance, var_get_mutable
+from lodcore.graph.map_fn import map_fn
+from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.var_array import Slot, VarArray
-from lodcore.graph.variable import (
-    Variable,
-    data,
-    is_inheritance_of,
-    parameter,
-    register_inheritance,
-    var_get_mutable,
-)
-from lodcore.graph.while_loop import WhileLoop, map_fn, while_loop
+from lodcore.graph.variable import Variable, data, parameter
+from lodcore.graph.while_loop import WhileLoop, while_loop
 
 __all__ = [
     "ArrayVariable",

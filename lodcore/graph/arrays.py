@@ -1,4 +1,4 @@
-"""Variables that hold a TensorArray, with its methods."""
+"""TensorArrays where operators are recorded: each is a value, and what is written makes its next version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,85 @@ from lodcore.graph.variable import Variable
 from lodcore.registry import Spec
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["ArrayVariable", "new_variable"]
+__all__ = ["ArrayVariable", "Version", "new_variable", "next_version", "of_user"]
+
+_HOLE = object()
+
+
+class Version(TensorArray):
+    """A TensorArray that stays as it is: `written` gives the next version, in time and memory that do not grow.
+
+    One version of an array holds all elements, mostly the last; every other knows what to undo in the one after it. To
+    read it brings the elements over (Baker, "Shallow binding makes functional arrays fast", 1991).
+    """
+
+    __slots__ = ("_held", "_undo")
+
+    _held: Any  # the elements, by their numbers; None where another version has them
+    _undo: Any  # that version, a number, and the element that was there before
+
+    @classmethod
+    def of(cls, array: TensorArray) -> Version:
+        """Give the version that an array is now; what is written to the array later does not reach it."""
+        if type(array) is cls:
+            return array
+        made = cls.__new__(cls)
+        made._held, made._undo = None, None
+        made._take_over(array)
+        return made
+
+    def written(self, index: Any, value: Any, data_shared: bool = True) -> Version:
+        """Give the version with one more element written."""
+        made = Version.__new__(Version)
+        elements = self._items
+        made._held, made._undo, made._block = {}, None, None
+        made._source, made._size, made._limit = self._source, self._size, self._limit
+        _PLAIN_WRITE(made, index, value, data_shared)
+        ((at, written),) = made._held.items()
+        self._undo = made, at, elements.get(at, _HOLE)
+        self._held, made._held = None, elements
+        elements[at] = written
+        return made
+
+    @property
+    def _items(self) -> Any:
+        if self._undo is not None:
+            self._come_back()
+        return self._held
+
+    @_items.setter
+    def _items(self, elements: dict[int, Any]) -> None:
+        self._held = elements
+
+    def _come_back(self) -> None:
+        """Take the elements from the version that has them, undoing one write after the other."""
+        chain = [self]
+        while chain[-1]._undo is not None:
+            chain.append(chain[-1]._undo[0])
+        newer = chain.pop()
+        for older in reversed(chain):
+            _, at, before = older._undo
+            elements = newer._held
+            newer._held, newer._undo = None, (older, at, elements.get(at, _HOLE))
+            older._held, older._undo = elements, None
+            if before is _HOLE:
+                elements.pop(at, None)
+            else:
+                elements[at] = before
+            newer = older
+
+
+_PLAIN_WRITE = TensorArray.write.__wrapped__  # type: ignore[attr-defined]
+
+
+def next_version(ta: TensorArray, index: Any, x: Any, data_shared: bool = True) -> Version:
+    """Run `tensor_array_write` where it is recorded."""
+    return Version.of(ta).written(index, x, data_shared)
+
+
+def of_user(value: Any) -> Any:
+    """Give a TensorArray of its own of a version, for the user to write to; anything else is given back."""
+    return value._snapshot() if isinstance(value, TensorArray) else value
 
 
 class ArrayVariable(Variable):
@@ -55,5 +133,7 @@ class ArrayVariable(Variable):
 
 def new_variable(name: str | None, value: Any, spec: Spec | None, block: Any) -> Variable:
     """Make a Variable, with the methods of what it holds."""
-    kind = type(value) if value is not None else spec.kind if spec is not None else None
+    if value is not None:
+        return (ArrayVariable if isinstance(value, TensorArray) else Variable)(name, value, spec, block)
+    kind = spec.kind if spec is not None else None
     return (ArrayVariable if kind is TensorArray else Variable)(name, value, spec, block)

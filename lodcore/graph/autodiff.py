@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
-from lodcore.graph.arrays import new_variable
-from lodcore.graph.block import Block
-from lodcore.graph.gradients import Gradients, differentiable, path, values_of
+from lodcore.graph.arrays import of_user
+from lodcore.graph.gradients import Gradients, differentiable, of_type, values_of, without_sharing
+from lodcore.graph.tape import Tape, computing
 from lodcore.graph.trees import leaves, map_leaves, map_leaves_of_two
+from lodcore.graph.var_array import VarArray
 from lodcore.graph.variable import Variable
 from lodcore.memory import check_out
-from lodcore.symbol import open_block, recording
-from lodcore.tensor import LoDTensor, Tensor
+from lodcore.ops.common import check_equal
+from lodcore.symbol import Symbol
+from lodcore.tensor import LoDTensor, Tensor, array
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["of_type", "value_and_grad", "vjp"]
+__all__ = ["Pullback", "value_and_grad", "vjp"]
 
 Array = np.ndarray[Any, Any]
 
@@ -28,12 +30,11 @@ Array = np.ndarray[Any, Any]
 class Pullback:
     """From cotangents of the results to gradients of the inputs; may be called any number of times."""
 
-    __slots__ = ("_arrays", "_block", "_inputs", "_needed", "_result", "_way")
+    __slots__ = ("_inputs", "_needed", "_ops", "_result")
 
-    def __init__(self, block: Block, inputs: tuple[Any, ...], arrays: dict[Variable, TensorArray], result: Any) -> None:
-        self._block, self._inputs, self._arrays, self._result = block, inputs, arrays, result
-        wanted = [x for x in leaves(inputs) if isinstance(x, Variable) and differentiable(x._value)]
-        self._needed, self._way = path(block.ops, wanted, lambda out: differentiable(out._value))
+    def __init__(self, tape: Tape, inputs: tuple[Any, ...], result: Any) -> None:
+        self._needed, self._ops = tape.needed, tape.ops
+        self._inputs, self._result = inputs, result
 
     def __call__(self, *cotangents: Any, out: Any = None) -> tuple[Any, ...]:
         """Give the gradients.
@@ -51,46 +52,56 @@ class Pullback:
             One entry an input, of its type; None for integers.
         """
         gradients = Gradients(self._needed)
-        several = isinstance(self._result, (list, tuple)) and not (len(cotangents) == 1 != len(self._result))
-        result = list(self._result) if several else [self._result]
-        if len(cotangents) != len(result):
-            raise ValueError(f"pullback: cotangents: are {len(cotangents)}; the function gave {len(result)}")
-        for j, (one, cotangent) in enumerate(zip(result, cotangents, strict=True)):
-            begin = functools.partial(self._begin, gradients, f"pullback: cotangents[{j}]")
-            map_leaves_of_two(begin, one, cotangent, f"pullback: cotangents[{j}]")
-        self._place(gradients, out)
-        frame = self._block.frame
-        for operator in reversed(self._way):
-            gradients.step_back(operator, frame)
+        taken = self._begin(gradients, cotangents)
+        if out is not None:
+            self._place(gradients, out)
+        computing(self._back, {"gradients": gradients})
         outs = [None] * len(self._inputs) if out is None else out
+        of_inputs = [x for x in leaves(self._inputs) if isinstance(x, Variable)]
+        found = without_sharing([gradients.found.get(x) for x in of_inputs], *taken)
+        gradients.found = dict(zip(of_inputs, found, strict=True))
         return tuple(
             map_leaves(functools.partial(self._given, gradients, place), x)
             for x, place in zip(self._inputs, outs, strict=True)
         )
 
-    def _begin(self, gradients: Gradients, name: str, x: Any, cotangent: Any) -> None:
-        """Take in the cotangent of one result."""
-        if isinstance(x, Variable):
-            made = checked_cotangent(name, x._value, cotangent)
-            if x in self._needed and made is not None:
-                gradients.add(x, made)
+    def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> list[Any]:
+        """Take in the cotangents, and list the arrays that they are."""
+        result = self._result
+        several = isinstance(result, (list, tuple)) and not (len(cotangents) == 1 != len(result))
+        results = list(result) if several else [result]
+        if len(cotangents) != len(results):
+            raise ValueError(f"pullback: cotangents: are {len(cotangents)}; the function gave {len(results)}")
+        taken = []
+
+        def begin(x: Any, cotangent: Any, where: str) -> None:
+            if isinstance(x, Variable):
+                made = checked_cotangent(where, x._value, cotangent)
+                if made is not None and x in self._needed:
+                    gradients.add(x, made)
+                    taken.append(made)
+            elif differentiable(x):
+                checked_cotangent(where, x, cotangent)
+
+        for j, (one, cotangent) in enumerate(zip(results, cotangents, strict=True)):
+            map_leaves_of_two(begin, one, cotangent, f"pullback: cotangents[{j}]")
+        return taken
+
+    def _back(self, gradients: Gradients) -> None:
+        for operator in reversed(self._ops):
+            gradients.step_back(operator, operator.saved)
 
     def _place(self, gradients: Gradients, out: Any) -> None:
         """Check the arrays that the caller gives for gradients."""
-        if out is None:
-            return
         if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
             raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
-        given = [
-            values_of(x._value)
-            for x in leaves(self._inputs)
-            if isinstance(x, Variable) and isinstance(x._value, Tensor)
-        ]
+        variables = [x for x in leaves(self._inputs) if isinstance(x, Variable) and isinstance(x._value, Tensor)]
+        given = [values_of(x._value) for x in variables]
         given += [d for d in gradients.found.values() if isinstance(d, np.ndarray)]
         for j, (x, place) in enumerate(zip(self._inputs, out, strict=True)):
             if place is None:
                 continue
-            if not isinstance(x, Variable) or x not in self._needed:
+            if not isinstance(x, Variable) or x not in self._needed or isinstance(x._value, TensorArray):
                 raise DTypeError(f"pullback: out[{j}]: the input has no gradient of its own")
             values = values_of(x._value)
             check_out(f"pullback: out[{j}]", place, values.shape, values.dtype, *given)
@@ -99,33 +110,9 @@ class Pullback:
 
     def _given(self, gradients: Gradients, place: Array | None, x: Any) -> Any:
         """Give the gradient of an input its type."""
-        if not isinstance(x, Variable) or x not in self._needed:
+        if not isinstance(x, Variable) or not differentiable(x._value):
             return None
-        return of_type(self._arrays.get(x, x._value), gradients.found.get(x), place)
-
-
-def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
-    """Make of a gradient a tensor of the type of a value, zeros if there is none."""
-    if isinstance(value, TensorArray):
-        steps = TensorArray(value.size())
-        for index, one in (gradient or {}).items():
-            element = value._element("read", index)
-            steps.write(index, of_type(element, one))
-        return steps
-    if hasattr(gradient, "to_dense") and place is not None:
-        gradient = gradient.to_dense()
-    if hasattr(gradient, "to_dense"):
-        return gradient
-    values = values_of(value)
-    if gradient is None:
-        gradient = np.zeros(values.shape, values.dtype) if place is None else place
-        gradient[...] = 0
-    elif place is not None and gradient is not place:
-        place[...] = gradient
-        gradient = place
-    if isinstance(value, LoDTensor):
-        return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
-    return gradient
+        return of_type(x._value, gradients.found.get(x), place)
 
 
 def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
@@ -138,20 +125,17 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
     """
     if cotangent is None or not differentiable(value):
         return None
+    if isinstance(cotangent, Symbol):
+        raise GraphError(f"{where}: is a {type(cotangent).__name__}; gradients of gradients are not supported")
     if isinstance(value, TensorArray):
-        return {
-            index: checked_cotangent(f"{where}[{index}]", value._element("read", index), one)
-            for index, one in enumerate(cotangent)
-            if one is not None
-        }
-    if isinstance(cotangent, Variable):
-        raise GraphError(f"{where}: is a Variable; gradients of gradients are not supported")
+        return _checked_elements(where, value, cotangent)
     values = values_of(value)
+    if isinstance(cotangent, (list, tuple)):
+        cotangent = _of_lists(where, value, cotangent)
     if isinstance(cotangent, LoDTensor):
         if not isinstance(value, LoDTensor):
             raise LoDError(f"{where}: has levels; the result has none")
-        if cotangent.lod != value.lod:
-            raise LoDError(f"{where}: has another LoD than the result")
+        check_equal("pullback", value.lod, cotangent.lod, where.removeprefix("pullback: "))
     if hasattr(cotangent, "to_dense"):
         cotangent = cotangent.to_dense()
     made = values_of(cotangent)
@@ -162,6 +146,36 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
     return np.ascontiguousarray(made, values.dtype).reshape(values.shape)
 
 
+def _of_lists(where: str, value: Any, cotangent: Any) -> Any:
+    """Make a tensor of a cotangent that is given as lists."""
+    if isinstance(value, LoDTensor) and any(isinstance(one, (list, tuple, np.ndarray)) for one in cotangent):
+        return array(cotangent)
+    try:
+        return np.asarray(cotangent)
+    except ValueError:
+        raise ShapeError(f"{where}: is a list of uneven lists; the result has shape {np.shape(value)}") from None
+
+
+def _checked_elements(where: str, value: TensorArray, cotangent: Any) -> dict[int, Any]:
+    """Turn the cotangent of an array, one entry an element or None, into the gradients of its elements."""
+    if isinstance(cotangent, TensorArray):
+        known = range(len(cotangent._source) if cotangent._source is not None else 0)
+        entries = {at: cotangent._element("read", at) for at in sorted({*known, *cotangent._items})}
+        count = cotangent._size
+    elif isinstance(cotangent, (list, tuple)):
+        entries, count = dict(enumerate(cotangent)), len(cotangent)
+    else:
+        raise DTypeError(f"{where}: is {type(cotangent).__name__}; a TensorArray or a list is needed, as the result")
+    if count != value._size:
+        raise ShapeError(f"{where}: has {count} elements; the result has {value._size}")
+    found = {
+        at: checked_cotangent(f"{where}[{at}]", value._element("read", at), one)
+        for at, one in entries.items()
+        if one is not None
+    }
+    return {at: one for at, one in found.items() if one is not None}
+
+
 def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
     """Run a function, and give the way back: from cotangents of its results to gradients of its inputs.
 
@@ -170,6 +184,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
     f : callable
         Of operators, with any Python control flow.
     *inputs : tensor, or lists, tuples and dicts of tensors
+        Each tensor and number in them is a Variable for f; everything else is given to f as it is.
 
     Returns
     -------
@@ -178,6 +193,13 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
     pullback : callable
         `pullback(*cotangents, out=None)` gives a tuple, one entry an input: zeros where there is no path, None for
         integers.
+
+    Raises
+    ------
+    GraphError
+        If an input is a Variable that is being recorded: there are no gradients of gradients.
+    DTypeError
+        If f gives something else than tensors, numbers, and lists, tuples and dicts of them.
 
     Examples
     --------
@@ -189,33 +211,27 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
     >>> pullback(1.0)
     (LoDTensor(3 sequences of lengths 0..2, float64: [[2., 4.], [], [6.]]),)
     """
-    block = Block()
-    variables = tuple(map_leaves(lambda x: _valued("vjp", x, block), one) for one in inputs)
-    arrays = {x: x._value._snapshot() for x in leaves(variables) if type(getattr(x, "_value", None)) is TensorArray}
-    if open_block() is None:
-        result = f(*variables)
-    else:
-        with recording(None):
-            result = f(*variables)
-    settled = map_leaves(lambda x: block.output(x), result)
-    outputs = map_leaves(lambda x: x._value if isinstance(x, Variable) else x, settled)
-    block.close()
-    return outputs, Pullback(block, variables, arrays, settled)
+    tape = Tape()
+    finished = False
+    try:
+        variables = tuple(map_leaves(functools.partial(tape.begin, "vjp"), one) for one in inputs)
+        result = computing(lambda: f(*variables), {})
+        settled = map_leaves(lambda x: tape.output(_result(x)), result)
+        outputs = map_leaves(lambda x: of_user(x._value if isinstance(x, Variable) else x), settled)
+        finished = True
+    finally:
+        tape.closed = True
+        tape.release(keep_writes=finished)
+    return outputs, Pullback(tape, variables, settled)
 
 
-def _valued(where: str, x: Any, block: Block) -> Any:
-    """Make a Variable of a tensor or number; everything else stays."""
-    if isinstance(x, Variable):
-        raise GraphError(f"{where}: Variable {x.name}: is recorded already; gradients of gradients are not supported")
-    if isinstance(x, (bool, int, float, complex, np.generic)):
-        x = np.asarray(x)
-    if isinstance(x, np.ndarray) and x.dtype.hasobject:
-        raise DTypeError(f"{where}: an input has dtype {x.dtype}; Python objects have no fixed size")
-    if not isinstance(x, (Tensor, TensorArray)):
-        return x
-    made = new_variable(None, x._snapshot() if isinstance(x, TensorArray) else x, None, block)
-    block.frame[made] = made._value
-    return made
+def _result(x: Any) -> Any:
+    """Check what a function that is differentiated gives."""
+    if isinstance(x, VarArray):
+        return x.array
+    if x is not None and not isinstance(x, (Symbol, Tensor, TensorArray, bool, int, float, complex, np.generic)):
+        raise DTypeError(f"vjp: f: gave a {type(x).__name__}; tensors, and lists, tuples and dicts of them are needed")
+    return x
 
 
 def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., tuple[Any, Any]]:
@@ -233,6 +249,13 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     callable
         Of the same arguments; gives the number, and the gradient (a tuple, if argnums is one).
 
+    Raises
+    ------
+    IndexError, ValueError
+        If argnums names no argument, or one twice.
+    ShapeError, DTypeError
+        If f gives anything else than one real number.
+
     Examples
     --------
     >>> import numpy as np
@@ -241,27 +264,31 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     >>> float(value), slope
     (5.0, array([2., 4.]))
     """
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    several = isinstance(argnums, (list, tuple))
+    numbers = [index(number) for number in argnums] if several else [index(argnums)]  # type: ignore[union-attr,arg-type]
 
-    def with_gradient(*args: Any) -> tuple[Any, Any]:
+    @functools.wraps(f, updated=())
+    def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         for number in numbers:
             if not -len(args) <= number < len(args):
                 raise IndexError(f"value_and_grad: argnums: is {number}; there are {len(args)} arguments")
         places = [number % len(args) for number in numbers]
+        if len(set(places)) < len(places):
+            raise ValueError(f"value_and_grad: argnums: are {argnums}; each argument is needed once")
 
         def of_chosen(*chosen: Any) -> Any:
             every = list(args)
             for place, x in zip(places, chosen, strict=True):
                 every[place] = x
-            return f(*every)
+            return f(*every, **kwargs)
 
         value, pullback = vjp(of_chosen, *[args[place] for place in places])
-        if isinstance(value, (list, tuple, dict)) or np.size(values_of(value)) != 1:
+        if not isinstance(value, (Tensor, np.generic, int, float)) or np.size(values_of(value)) != 1:
             raise ShapeError(f"value_and_grad: f: gave {_described(value)}; one number is needed")
         if not differentiable(value):
             raise DTypeError(f"value_and_grad: f: gave dtype {values_of(value).dtype}; a real number is needed")
         slopes = pullback(np.ones(values_of(value).shape))
-        return value, slopes if isinstance(argnums, tuple) else slopes[0]
+        return value, slopes if several else slopes[0]
 
     return with_gradient
 

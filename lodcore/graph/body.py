@@ -2,32 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import ArrayVariable
-from lodcore.graph.block import Block, in_body, text_of
-from lodcore.graph.variable import Variable, spec_text
+from lodcore.graph.arrays import ArrayVariable, new_variable
+from lodcore.graph.block import Block, NamedBlock, Operator, text_of
+from lodcore.graph.variable import Variable, settled, spec_text
 from lodcore.nested import as_array
-from lodcore.registry import Spec, spec_of
+from lodcore.registry import Op, Spec, spec_of
 from lodcore.symbol import open_block
 from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
 
-if TYPE_CHECKING:
-    from lodcore.graph.while_loop import WhileLoop
-
-__all__ = ["Body", "Break", "LoopArray", "LoopVariable", "Update", "as_tensor"]
+__all__ = ["Body", "Break", "LoopArray", "LoopVariable", "Update", "as_tensor", "changes", "size_of", "spec_in_body"]
 
 
-class Body(Block):
-    """The Block of a loop: operators, updates and breaks in program order."""
+class Body(NamedBlock):
+    """The Block of a loop: operators, updates and breaks in program order; nothing in it has a value.
 
-    def __init__(self, loop: WhileLoop, parent: Block | None) -> None:
-        super().__init__(parent, symbolic=True)
-        self.loop = loop
+    Parameters
+    ----------
+    parent : Block or None
+        The Block that is open around it.
+    keeps_shapes : bool
+        Whether axis 0 of what comes from outside is known inside, too.
+    """
+
+    def __init__(self, parent: Block | None, keeps_shapes: bool = False) -> None:
+        super().__init__(parent)
+        self.parent = parent
+        self.keeps_shapes = keeps_shapes
+
+    def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
+        """Append an operator whose arguments are Variables of this Block and constants."""
+        made = self.inferred(op, arguments)
+        self.ops.append(made)
+        return made
+
+    def stands_for(self, given: Any) -> bool:
+        """Tell whether a Variable stands for something here."""
+        return isinstance(given, (Variable, TensorArray, Tensor))
+
+    def may_capture(self, block: Block) -> bool:
+        """Tell whether Variables of another Block may be used here: not those of a body that is not around."""
+        around = self.parent
+        while around is not None and around is not block:
+            around = around.parent if isinstance(around, Body) else None
+        return around is block or (self.parent is None and not isinstance(block, Body))
+
+    def capture(self, given: Any) -> Variable:
+        """Make the Variable that stands here for something from outside."""
+        spec = given.spec if isinstance(given, Variable) else spec_of(given)
+        captured = new_variable(None, None, spec if self.keeps_shapes else spec_in_body(spec), self)
+        stem = "array" if spec.kind is TensorArray else "outer"
+        self.add(captured, given.name if isinstance(given, Variable) else None, stem)
+        return captured
+
+    def write_back(self, given: Any, version: Variable) -> None:
+        """Let an array stand for its next version from now on, and in the next step."""
+        super().write_back(given, version)
+        self.ops.append(Update(self.variable(settled(given)), version, written=True))
+
+    def after(self, count: int, carried: list[Variable]) -> dict[Variable, Any]:
+        """Tell what each value that goes from step to step is after the first instructions: a Variable or constant."""
+        now: dict[Variable, Any] = {v: v for v in carried}
+        for op in self.ops[:count]:
+            if isinstance(op, Update):
+                now[op.variable] = op.value
+        return now
 
 
 class LoopVariable(Variable):
@@ -36,14 +80,13 @@ class LoopVariable(Variable):
     Made by `WhileLoop.loop_var`. After the loop it stands for the last value.
     """
 
-    __slots__ = ("_final", "advance", "following", "init", "loop")
+    __slots__ = ("_ended", "_final", "advance", "init")
 
-    def __init__(self, loop: WhileLoop, init: Any, spec: Spec, name: str | None, advance: Any) -> None:
-        super().__init__(name, None, spec, loop.body)
-        self.loop = loop
+    def __init__(self, body: Body, init: Any, spec: Spec, advance: Any) -> None:
+        super().__init__(None, None, spec, body)
         self.init = init
         self.advance = advance
-        self.following = Variable(None, None, spec, None)  # the key of its new value in a frame
+        self._ended = False
         self._final: Any = None
 
     def update(self, value: Any) -> None:
@@ -59,20 +102,27 @@ class LoopVariable(Variable):
         GraphError
             If it is of another kind, or outside the body of the loop.
         """
-        body = self.loop.body
-        if open_block() is not body:
+        body = None if self._ended else open_block()
+        if not isinstance(body, Body) or body is not self.block:
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
-        given = value if isinstance(value, (Variable, TensorArray)) else as_tensor("update: value", value)
+        given = settled(value)
+        if not isinstance(given, (Variable, TensorArray)):
+            given = as_tensor("update: value", given)
         spec = given.spec if isinstance(given, Variable) else spec_of(given)
-        if object not in (spec.kind, self.spec.kind) and _changes(self.spec, spec):
+        if changes(self.spec, spec):
             raise GraphError(
-                f"update: value: is {spec_text(in_body(spec))}; loop variable {self.name} is {spec_text(self.spec)}"
+                f"update: value: is {spec_text(spec_in_body(spec))}; loop variable {self.name} is "
+                f"{spec_text(self.spec)}, and stays so from step to step"
             )
-        body.ops.append(Update(self, body.outer(given)))
+        body.ops.append(Update(self, body.known(given)))
+
+    def end(self, final: Any) -> None:
+        """Let it stand for a value from now on: None until the loop has run."""
+        self._ended, self._final = True, final
 
     def current(self) -> Any:
         """Give what it stands for: itself in the body, its last value after the loop."""
-        if not self.loop.body.closed:
+        if not self._ended:
             return self
         if self._final is None:
             raise GraphError(f"Variable {self.name}: its loop has not run")
@@ -80,15 +130,25 @@ class LoopVariable(Variable):
 
     def get(self) -> Any:
         """Give the last value, after the loop."""
-        if self.loop.body.closed:
+        if self._ended:
             found = self.current()
             return found.get() if isinstance(found, Variable) else found
         return super().get()
+
+    def set(self, value: Any) -> None:
+        """Refuse: values of a loop variable come from its loop."""
+        raise GraphError(f"Variable {self.name}: is a loop variable; update gives it the value of the next step")
 
     @property
     def has_value(self) -> bool:
         """Whether the loop has run, and with values."""
         return self._final is not None and (not isinstance(self._final, Variable) or self._final.has_value)
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """Shape, after the loop that of the last value."""
+        shape: tuple[int | None, ...] = self.get().shape if self.has_value else super().shape
+        return shape
 
 
 class LoopArray(LoopVariable, ArrayVariable):
@@ -97,8 +157,24 @@ class LoopArray(LoopVariable, ArrayVariable):
     __slots__ = ()
 
 
-def _changes(old: Spec, new: Spec) -> bool:
-    """Tell whether an update changes dtype, width, levels or kind."""
+def spec_in_body(spec: Spec) -> Spec:
+    """Forget the number of rows: in the body of a loop it may differ from step to step."""
+    return spec._replace(shape=(None, *spec.shape[1:])) if spec.shape and spec.kind is not TensorArray else spec
+
+
+def size_of(spec: Spec) -> int | None:
+    """Count the elements of a tensor, None if that is not known."""
+    if spec.num_levels or spec.kind in (object, TensorArray) or None in spec.shape:
+        return None
+    return int(np.prod([size for size in spec.shape if size is not None]))
+
+
+def changes(old: Spec, new: Spec) -> bool:
+    """Tell whether an update changes dtype, width, levels or kind; what is not known yet is seen when it runs."""
+    if object in (old.kind, new.kind):
+        return False
+    if old.kind is new.kind is TensorArray and "V" in (old.dtype.kind, new.dtype.kind):
+        return False  # of an array without elements
     if len(old.shape) != len(new.shape):
         return True
     widths = zip(old.shape[1:], new.shape[1:], strict=True)
@@ -118,12 +194,22 @@ def as_tensor(where: str, value: Any) -> Any:
 
 
 class Update:
-    """What `update` records: the new value of a loop variable."""
+    """What `update` records, and what follows a write: the value that goes on to the next step.
 
-    __slots__ = ("outputs", "value", "variable")
+    Parameters
+    ----------
+    variable : Variable
+    value : Variable or tensor
+    written : bool
+        Whether the value is the next version of an array.
+    """
 
-    def __init__(self, variable: LoopVariable, value: Any) -> None:
-        self.variable, self.value = variable, value
+    __slots__ = ("outputs", "value", "variable", "written")
+
+    name = "update"
+
+    def __init__(self, variable: Variable, value: Any, written: bool = False) -> None:
+        self.variable, self.value, self.written = variable, value, written
         self.outputs: list[Variable] = []
 
     @property
@@ -139,6 +225,8 @@ class Break:
     """What `break_if` records: the loop ends here if a condition holds."""
 
     __slots__ = ("condition", "outputs")
+
+    name = "break_if"
 
     def __init__(self, condition: Any) -> None:
         self.condition = condition

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
-from lodcore.graph.block import Frame
-from lodcore.graph.program import GradientOperator, Program, finished
+from lodcore.graph.arrays import of_user
+from lodcore.graph.backward import GradientOperator, Seed
+from lodcore.graph.block import Frame, Operator
+from lodcore.graph.gradients import Gradients, of_type, values_of, without_sharing
+from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
-from lodcore.graph.variable import Variable, spec_text
+from lodcore.graph.tape import computing
+from lodcore.graph.variable import Variable, settled, spec_text
 from lodcore.nested import as_array
 from lodcore.registry import Spec, spec_of
-from lodcore.symbol import recording
-from lodcore.tensor import LoDTensor, Tensor, as_nested
+from lodcore.tensor import LoDTensor, Tensor, array
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["Executor"]
@@ -22,14 +27,27 @@ __all__ = ["Executor"]
 class Executor:
     """Runs Programs.
 
-    Attributes
-    ----------
-    scope : Scope
-        What the last run computed, by name.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> from lodcore.graph import Executor, Program, data
+    >>> with Program() as program:
+    ...     x = data("x", (None,), "float64", num_levels=1)
+    ...     y = lodcore.mul(x, 2.0)
+    >>> Executor().run(program, feed={"x": [[1.0], [2.0, 3.0]]}, fetch=[y])
+    [LoDTensor(2 sequences of lengths 1..2, float64: [[2.], [4., 6.]])]
     """
 
     def __init__(self) -> None:
-        self.scope = Scope()
+        self._last: Scope | Frame = Scope()
+
+    @property
+    def scope(self) -> Scope:
+        """What the last run computed, by name."""
+        if not isinstance(self._last, Scope):
+            self._last = Scope.over(self._last)
+        return self._last
 
     def run(self, program: Program, feed: Mapping[Any, Any] | None = None, fetch: Sequence[Any] = ()) -> list[Any]:
         """Run a Program.
@@ -56,52 +74,151 @@ class Executor:
         """
         if not isinstance(program, Program):
             raise DTypeError(f"Executor.run: program: is {type(program).__name__}; a Program is needed")
-        frame = self._fed(program, feed or {})
-        wanted = [_found(program, one) for one in fetch]
-        ops = _on_the_way(program.ops, wanted) if wanted else program.ops
-        keep = any(isinstance(op, GradientOperator) for op in ops)
-        produced = {out for op in program.ops for out in op.outputs}
+        if program.closed:
+            raise GraphError("Executor.run: program: was left by an error while it was recorded; it is not complete")
+        self._last = Scope()
+        wanted = _wanted(program, fetch)
+        frame = _fed(program, {} if feed is None else feed)
+        key = (len(program.ops), *map(id, wanted))
+        if key not in program.plans:
+            program.plans[key] = Plan(program, wanted)
+        plan: Plan = program.plans[key]
+        for x in plan.read:
+            if x not in frame:
+                if not x.has_value:
+                    raise GraphError(f"Executor.run: feed: {x.name}: {spec_text(x.spec)} is not fed")
+                frame[x] = of_user(x.get())
+        computing(plan.run, {"frame": frame})
+        self._last = frame
+        return plan.given(frame, wanted)
+
+
+class Plan:
+    """What runs for given results, and how: made once, and kept by the Program.
+
+    Attributes
+    ----------
+    read : list of Variable
+        What must have a value before it runs.
+    runners : list of callable
+        One an operator that runs: takes the frame.
+    """
+
+    def __init__(self, program: Program, wanted: list[Variable]) -> None:
+        every = [out for op in program.ops for out in op.outputs]
+        needed = set(wanted) if wanted else set(every)
+        ops = []
+        for op in reversed(program.ops):
+            if any(out in needed for out in op.outputs):
+                needed.update(op.inputs)
+                if isinstance(op, GradientOperator):
+                    needed.update(op.forward.outputs)
+                ops.append(op)
+        ops.reverse()
+        produced = set(every)
+        read = dict.fromkeys([*wanted, *(x for op in ops for x in op.inputs)])
+        self.read = [x for x in read if x not in produced]
+        self.gradients = {d: x for op in ops if isinstance(op, Seed) for x, d in op.gradient_of.items() if d in needed}
+        valued = set(wanted) | {x for op in ops if isinstance(op, Operator) for x in op.inputs} if wanted else needed
+        complete = self._complete(ops, valued)
+        backward = {op.forward for op in ops if isinstance(op, GradientOperator)}
+        self.runners: list[Callable[[Frame], None]] = []
         for op in ops:
-            for x in op.inputs:
-                if x not in frame and x not in produced:
-                    if not x.has_value:
-                        raise GraphError(f"Executor.run: feed: {x.name}: {spec_text(x.spec)} is not fed")
-                    frame[x] = x.get()
-        with recording(None):
-            for op in ops:
-                op.run(frame, keep)
-        self.scope = Scope.over(frame)
-        gradient_of = {x: d for op in ops if isinstance(op, GradientOperator) for x, d in op.gradient_of.items()}
-        return [self._given(one, frame, gradient_of) for one in wanted]
+            if isinstance(op, Operator):
+                self.runners.append(op.runner(op in backward))
+            else:
+                self.runners.append(_seed(op, needed) if isinstance(op, Seed) else _step(op))
+                if op in complete:
+                    self.runners.append(_completing(op, complete[op]))
 
-    def _given(self, one: Variable, frame: Frame, gradient_of: dict[Variable, Variable]) -> Any:
-        if any(one is d for d in gradient_of.values()):
-            return finished(one, frame, gradient_of)
-        if one not in frame:
-            if not one.has_value:
-                raise GraphError(f"Executor.run: fetch: {one.name} is not fed")
-            return one.get()
-        return frame[one]
+    def _complete(self, ops: list[Any], valued: set[Variable]) -> dict[Any, list[Variable]]:
+        """Tell after which operator a gradient has all its parts, of those that are fetched or read."""
+        last: dict[Variable, Any] = {}
+        for op in ops:
+            if isinstance(op, (Seed, GradientOperator)):
+                last.update((d, op) for d in op.outputs if d in valued)
+        complete: dict[Any, list[Variable]] = {}
+        for d, op in last.items():
+            complete.setdefault(op, []).append(d)
+        return complete
 
-    def _fed(self, program: Program, feed: Mapping[Any, Any]) -> Frame:
-        """Check what is fed."""
-        frame: Frame = {}
-        places = {v.name: v for v in program.feeds}
-        for key, value in feed.items():
-            name = key.name if isinstance(key, Variable) else key
-            if name not in places:
-                known = ", ".join(places) or "none"
-                raise GraphError(f"Executor.run: feed: {name}: the Program has no such data; it has {known}")
-            variable = places[name]
-            frame[variable] = _checked(f"Executor.run: feed: {name}", variable.spec, value)
-        return frame
+    def run(self, frame: Frame) -> None:
+        """Run all, on a frame that holds what is read."""
+        for runner in self.runners:
+            runner(frame)
+
+    def given(self, frame: Frame, wanted: list[Variable]) -> list[Any]:
+        """List the values of what is fetched; two gradients never share memory."""
+        found = [of_user(frame[one]) for one in wanted]
+        places = [j for j, one in enumerate(wanted) if one in self.gradients]
+        dense = [j for j in places if isinstance(found[j], (np.ndarray, LoDTensor))]
+        own = without_sharing([values_of(found[j]) for j in dense])
+        for j, values in zip(dense, own, strict=True):
+            if values is not values_of(found[j]):
+                found[j] = of_type(frame[self.gradients[wanted[j]]], values)
+        return found
+
+
+def _seed(op: Seed, needed: set[Variable]) -> Callable[[Frame], None]:
+    """Make what begins a gradient, of those that are needed."""
+    wanted = {x for x, d in op.gradient_of.items() if d in needed}
+
+    def begin(frame: Frame) -> None:
+        value = values_of(frame[op.loss])
+        if value.size != 1:
+            raise GraphError(f"append_backward: loss: has shape {value.shape}; one number is needed")
+        frame[op] = Gradients(wanted)
+        frame[op].add(op.loss, np.ones(value.shape, value.dtype))
+
+    return begin
+
+
+def _step(op: GradientOperator) -> Callable[[Frame], None]:
+    """Make what goes back through one operator."""
+    forward, seed = op.forward, op.seed
+    return lambda frame: frame[seed].step_back(forward, forward.saved_in(frame))
+
+
+def _completing(op: Any, gradients: list[Variable]) -> Callable[[Frame], None]:
+    """Make what gives complete gradients the type of what they belong to."""
+    seed = op if isinstance(op, Seed) else op.seed
+    value_of = {d: x for x, d in seed.gradient_of.items()}
+    pairs = [(d, value_of[d]) for d in gradients]
+
+    def complete(frame: Frame) -> None:
+        for d, x in pairs:
+            frame[d] = of_type(frame[x], frame[seed].found.get(x))
+
+    return complete
+
+
+def _fed(program: Program, feed: Mapping[Any, Any]) -> Frame:
+    """Check what is fed."""
+    if not isinstance(feed, Mapping):
+        raise DTypeError(f"Executor.run: feed: is {type(feed).__name__}; a dict is needed")
+    frame: Frame = {}
+    places = {v.name: v for v in program.feeds}
+    for key, value in feed.items():
+        name = key.name if isinstance(key, Variable) else key
+        variable = places.get(name)
+        if variable is None or (isinstance(key, Variable) and key is not variable):
+            known = ", ".join(places) or "none"
+            raise GraphError(f"Executor.run: feed: {name}: the Program has no such data; it has {known}")
+        if variable in frame:
+            raise GraphError(f"Executor.run: feed: {name}: is fed twice")
+        frame[variable] = _checked(f"Executor.run: feed: {name}", variable.spec, value)
+    return frame
 
 
 def _checked(where: str, spec: Spec, value: Any) -> Any:
     """Check a value that is fed against the Spec of its `data`."""
-    if not isinstance(value, (Tensor, TensorArray)):
-        value = as_nested(where, value) if spec.num_levels else as_array(where, value)
+    if isinstance(value, (list, tuple, bool, int, float)):
+        value = _of_lists(where, spec, value)
+    elif not isinstance(value, (Tensor, TensorArray)):
+        value = as_array(where, value)
     found = spec_of(value)
+    if spec.kind is not np.ndarray and spec.kind is not LoDTensor and not isinstance(value, spec.kind):
+        raise DTypeError(f"{where}: is {type(value).__name__}; the Program says {spec.kind.__name__}")
     if found.num_levels != spec.num_levels:
         raise LoDError(f"{where}: has {found.num_levels} levels; the Program says {spec.num_levels}")
     if found.dtype != spec.dtype:
@@ -113,28 +230,34 @@ def _checked(where: str, spec: Spec, value: Any) -> Any:
     return value
 
 
+def _of_lists(where: str, spec: Spec, value: Any) -> Any:
+    """Make a tensor of lists and numbers, which have no dtype of their own: in that of the Program."""
+    made: Any = array(value) if spec.num_levels else as_array(where, value)
+    values = values_of(made)
+    if values.dtype == spec.dtype or not (values.size == 0 or np.can_cast(values.dtype, spec.dtype, "same_kind")):
+        return made
+    cast = values.astype(spec.dtype)
+    return LoDTensor(cast, made.lod, share=True) if spec.num_levels else cast
+
+
+def _wanted(program: Program, fetch: Any) -> list[Variable]:
+    """Find the Variables that are to be fetched."""
+    if isinstance(fetch, (str, Variable, Mapping)) or not hasattr(fetch, "__iter__"):
+        raise DTypeError(f"Executor.run: fetch: is {type(fetch).__name__}; a list of Variables or names is needed")
+    return [_found(program, one) for one in fetch]
+
+
 def _found(program: Program, one: Any) -> Variable:
     """Find a Variable that is to be fetched."""
     if isinstance(one, str):
         try:
-            return program.var(one)
+            found = program.var(one)
         except KeyError:
             raise GraphError(f"Executor.run: fetch: {one}: the Program has no such Variable") from None
-    found = one.current() if isinstance(one, Variable) else one
+    else:
+        found = program.output(settled(one))
     if not isinstance(found, Variable):
-        raise GraphError(f"Executor.run: fetch: is {type(found).__name__}; a Variable or a name is needed")
+        raise GraphError(f"Executor.run: fetch: is {type(one).__name__}; a Variable of the Program or a name is needed")
+    if found.block not in (program, None):
+        raise GraphError(f"Executor.run: fetch: {found.name}: is of another {type(found.block).__name__}")
     return program.versions.get(found, found)
-
-
-def _on_the_way(ops: list[Any], wanted: list[Variable]) -> list[Any]:
-    """List the operators on which something depends, in their order."""
-    needed = set(wanted)
-    chosen = []
-    for op in reversed(ops):
-        if any(out in needed for out in op.outputs):
-            needed.update(op.inputs)
-            needed.update(op.outputs)
-            if isinstance(op, GradientOperator):
-                needed.update(op.forward.outputs)
-            chosen.append(op)
-    return chosen[::-1]

@@ -99,6 +99,8 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
             wrong = abs(slope - float(dense[place]))
             if not wrong <= worst:
                 worst, where, measured = wrong, place, slope
+            if wrong != wrong:  # nan is as wrong as can be
+                break
         if not worst <= rtol * scale:
             raise AssertionError(
                 f"grad_check: input {at} at {where}: gradient {float(dense[where])}, slope {measured}, "

@@ -7,58 +7,56 @@ from typing import Any
 
 import numpy as np
 
+from lodcore import tensor_core
 from lodcore.errors import GraphError
-from lodcore.graph.block import Frame, Operator, value_in
+from lodcore.graph.block import Operator
 from lodcore.graph.variable import Variable
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["Context", "Gradients", "differentiable", "differentiable_spec", "fitting", "path", "values_of"]
+__all__ = [
+    "Context",
+    "Gradients",
+    "differentiable",
+    "differentiable_spec",
+    "fitting",
+    "of_type",
+    "path",
+    "values_of",
+    "without_sharing",
+]
 
 Array = np.ndarray[Any, Any]
 
 
 class Context:
-    """What a backward rule sees of a call: every argument by its name, `out`, and `hidden`.
+    """What a backward rule sees of a call: the value of every argument by its name, `out`, and `hidden`.
 
     Parameters
     ----------
+    saved : dict
+        These values.
     operator : Operator
-    frame : dict
-        Values, and what operators saved.
     gradients : Gradients
         What is wanted, and where to write it.
     """
 
-    __slots__ = ("_frame", "_gradients", "_operator")
+    __slots__ = ("__dict__", "_gradients", "_operator")
 
-    def __init__(self, operator: Operator, frame: Frame, gradients: Gradients) -> None:
+    def __init__(self, saved: dict[str, Any], operator: Operator, gradients: Gradients) -> None:
+        self.__dict__ = saved
         self._operator = operator
-        self._frame = frame
         self._gradients = gradients
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return value_in(self._frame, self._operator.arguments[name])
-        except KeyError:
-            raise AttributeError(name) from None
-
-    @property
-    def out(self) -> Any:
-        """The result; a tuple, if there are several."""
-        outputs = self._operator.outputs
-        return self._frame[outputs[0]] if self._operator.single else tuple(self._frame[out] for out in outputs)
-
-    @property
-    def hidden(self) -> Any:
-        """What the saving variant of the operator gave besides."""
-        return self._frame.get(self._operator)
+        raise AttributeError(f"{self._operator.name}: has no argument {name}")
 
     def needs(self, name: str) -> bool:
         """Tell whether the gradient of an argument is wanted."""
         given = self._operator.arguments[name]
-        needed = self._gradients.needed
-        return any(isinstance(x, Variable) and x in needed for x in (given if isinstance(given, list) else [given]))
+        if type(given) is list:
+            return any(self.wants(x) for x in given)
+        return self.wants(given)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -71,15 +69,16 @@ class Context:
 
     def input_lod(self, name: str) -> Any:
         """Give the LoD of an argument by its name, None if it has none (the InputSeq of the design documents)."""
-        return getattr(getattr(self, name), "lod", None)
+        return getattr(self.__dict__[name], "lod", None)
 
     def new(self, name: str) -> Array:
         """Make an uninitialised array for the gradient of an argument: with the shape and dtype of its values."""
-        given = self._operator.arguments[name]
-        place: Array | None = self._gradients.places.pop(given, None) if isinstance(given, Variable) else None
-        if place is not None:
-            return place
-        value = values_of(value_in(self._frame, given))
+        if self._gradients.places:
+            given = self._operator.arguments[name]
+            place = self._gradients.places.pop(given, None) if isinstance(given, Variable) else None
+            if place is not None:
+                return place
+        value = values_of(self.__dict__[name])
         return np.empty(value.shape, value.dtype)
 
 
@@ -94,50 +93,65 @@ class Gradients:
         Arrays in which the gradient of a Variable is to be written.
     """
 
-    __slots__ = ("found", "needed", "own", "places")
+    __slots__ = ("_own", "found", "needed", "places")
 
     def __init__(self, needed: set[Variable], places: dict[Variable, Array] | None = None) -> None:
         self.needed = needed
         self.places = {} if places is None else places
         self.found: dict[Variable, Any] = {}  # ndarrays, SparseTensors, or dicts for the elements of arrays
-        self.own: set[Variable] = set()  # those whose sum nobody else holds
+        self._own: set[Variable] = set()  # those whose sum nobody else holds
 
     def add(self, variable: Variable, gradient: Any) -> None:
-        """Add to the gradient of a Variable."""
+        """Add to the gradient of a Variable; the dict of an array's gradient is given away."""
         known = self.found.get(variable)
         if known is None:
             self.found[variable] = gradient
-        elif variable in self.own and type(known) is np.ndarray and type(gradient) is np.ndarray:
-            known += gradient
         elif type(known) is dict:
             for index, one in gradient.items():
                 known[index] = known[index] + one if index in known else one
+        elif variable in self._own and type(gradient) is np.ndarray:
+            known += gradient
         else:
-            self.found[variable] = known + gradient
-            self.own.add(variable)
+            total = known + gradient
+            self.found[variable] = total
+            if type(total) is np.ndarray:
+                self._own.add(variable)
 
     def take(self, variable: Variable) -> Any:
         """Give the gradient of a Variable, and forget it."""
-        self.own.discard(variable)
+        self._own.discard(variable)
         return self.found.pop(variable, None)
 
-    def step_back(self, operator: Operator, frame: Frame) -> None:
-        """Go back through one operator: from the gradients of its results to those of its inputs."""
+    def step_back(self, operator: Operator, saved: dict[str, Any]) -> None:
+        """Go back through one operator: from the gradients of its results to those of its inputs.
+
+        Parameters
+        ----------
+        operator : Operator
+        saved : dict
+            The values of its arguments, `out` and `hidden`.
+        """
         cotangents = [self.take(out) for out in operator.outputs]
-        if all(cotangent is None for cotangent in cotangents):
+        for cotangent in cotangents:
+            if cotangent is not None:
+                break
+        else:
             return
         op = operator.op
         if op._backward is None:
             raise GraphError(f"{op.__name__}: has no gradient")
-        found = op._backward(Context(operator, frame, self), *cotangents)
+        found = op._backward(Context(saved, operator, self), *cotangents)
+        needed = self.needed
         for name, gradient in zip(op.roles, found, strict=True):
             if gradient is None:
                 continue
             given = operator.arguments[name]
-            pairs = zip(given, gradient, strict=True) if isinstance(given, list) else [(given, gradient)]
-            for x, one in pairs:
-                if one is not None and isinstance(x, Variable) and x in self.needed:
-                    self.add(x, fitting(one, frame[x]))
+            if type(given) is list:
+                for x, one, value in zip(given, gradient, saved[name], strict=True):
+                    if one is not None and isinstance(x, Variable) and x in needed:
+                        self.add(x, fitting(one, value))
+            elif isinstance(given, Variable) and given in needed:
+                self.add(given, fitting(gradient, saved[name]))
 
 
 def values_of(value: Any) -> Array:
@@ -149,26 +163,72 @@ def fitting(gradient: Any, value: Any) -> Any:
     """Give a gradient the dtype of the value that it belongs to, in contiguous memory."""
     if isinstance(gradient, dict) or hasattr(gradient, "to_dense"):
         return gradient
-    values = values_of(value)
-    if type(gradient) is np.ndarray and gradient.dtype == values.dtype and gradient.flags.c_contiguous:
+    dtype = value.dtype
+    if type(gradient) is np.ndarray and gradient.dtype == dtype and gradient.flags.c_contiguous:
         return gradient
-    return np.require(gradient, values.dtype, ["C"])
+    return np.require(gradient, dtype, ["C"])
+
+
+def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
+    """Make of a gradient a tensor of the type of a value, zeros if there is none."""
+    if isinstance(value, TensorArray):
+        return _array_of_type(value, {} if gradient is None else gradient)
+    if hasattr(gradient, "to_dense"):
+        if place is None:
+            return gradient
+        gradient = gradient.to_dense()
+    if gradient is None:
+        values = values_of(value)
+        gradient = np.zeros(values.shape, values.dtype) if place is None else place
+        gradient[...] = 0
+    elif place is not None and gradient is not place:
+        place[...] = gradient
+        gradient = place
+    if isinstance(value, LoDTensor):
+        return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
+    return DenseTensor(gradient) if isinstance(value, DenseTensor) else gradient
+
+
+def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
+    """Make the gradient of an array: one of each element that has numbers, and holes where it has holes."""
+    made = TensorArray(array._size)
+    known = range(len(array._source) if array._source is not None else 0)
+    for index in sorted({*known, *array._items}):
+        element = array._element("read", index)
+        if differentiable(element):
+            made._items[index] = of_type(element, gradient.get(index))
+    return made
+
+
+def without_sharing(gradients: Iterable[Any], *taken: Any) -> list[Any]:
+    """Give gradients memory of their own, where several or something else are the same array or a view of one.
+
+    Rules of gradients may hand on what they got; who gets two gradients may change one in place.
+    """
+    seen = set(map(id, taken))
+    own = []
+    for gradient in gradients:
+        if type(gradient) is np.ndarray:
+            base = gradient.base
+            if id(gradient) in seen or isinstance(base, np.ndarray) or not gradient.flags.writeable:
+                gradient = gradient.copy()
+            seen.add(id(gradient))
+        own.append(gradient)
+    return own
 
 
 def differentiable_spec(spec: Spec) -> bool:
     """Tell whether there may be gradients with respect to what a Spec describes."""
-    return (
-        spec.kind is object or spec.kind is TensorArray or (spec.dtype.kind in "fc" and issubclass(spec.kind, Tensor))
-    )
+    if spec.kind is object or spec.kind is TensorArray:
+        return True
+    return spec.dtype.kind in "fc" and issubclass(spec.kind, Tensor)
 
 
 def differentiable(value: Any) -> bool:
     """Tell whether there are gradients with respect to a value."""
-    if isinstance(value, TensorArray):
-        return True
-    if not isinstance(value, (Tensor, np.generic, float, complex)):
-        return False
-    return np.dtype(value.dtype if hasattr(value, "dtype") else float).kind in "fc"
+    if type(value) is np.ndarray or isinstance(value, (Tensor, np.generic)):
+        return value.dtype.kind in "fc"
+    return isinstance(value, (TensorArray, float, complex))
 
 
 def path(

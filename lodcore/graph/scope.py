@@ -37,9 +37,9 @@ class Scope:
     @classmethod
     def over(cls, frame: dict[Any, Any], parent: Scope | None = None) -> Scope:
         """Make the Scope of what a run of a Block knows."""
-        made = cls(parent)
+        made = cls() if parent is None else parent.new_scope()
         for key, value in frame.items():
-            if isinstance(key, Variable) and key.block is not None:
+            if isinstance(key, Variable):
                 made._variables[key.name] = Variable(key.name, value)
         return made
 

@@ -5,74 +5,88 @@ from __future__ import annotations
 from typing import Any
 
 from lodcore.graph.block import Block, Operator, text_of
-from lodcore.graph.variable import spec_text
-from lodcore.graph.while_loop import LoopVariable, WhileLoop
+from lodcore.graph.body import LoopVariable
+from lodcore.graph.variable import Variable, spec_text
+from lodcore.graph.while_loop import WhileLoop
 
 __all__ = ["program_dot", "program_text"]
 
 
-def program_text(block: Any) -> str:
+def program_text(program: Any) -> str:
     """Write a Program for people: data, parameters, operators with what they give, bodies of loops indented."""
     lines = ["program:"]
-    lines += [f"    data {v.name}: {spec_text(v.spec)}" for v in block.feeds]
-    lines += [f"    parameter {v.name}: {spec_text(v.spec)}" for v in block.parameters]
-    return "\n".join(lines + _operators(block, "    "))
+    lines += [f"    data {v.name}: {spec_text(v.spec)}" for v in program.feeds]
+    lines += [f"    parameter {v.name}: {spec_text(v.spec)}" for v in program.parameters]
+    return "\n".join(lines + _operators(program, "    "))
 
 
 def _operators(block: Block, indent: str) -> list[str]:
     lines = []
     for op in block.ops:
-        if isinstance(op, Operator) and isinstance(op.arguments.get("loop"), WhileLoop):
-            lines += _loop(op, indent)
+        loop = _loop_of(op)
+        if loop is not None:
+            lines += _loop_text(op, loop, indent)
         elif isinstance(op, Operator):
             results = "; ".join(spec_text(out.spec) for out in op.outputs)
             lines.append(f"{indent}{op!r}  # {results}")
-        elif hasattr(op, "forward"):
-            to = ", ".join(out.name for out in op.outputs)
-            lines.append(f"{indent}{to} += {op.name}({', '.join(x.name for x in op.inputs)})")
-        elif hasattr(op, "loss"):
-            lines.append(f"{indent}{op.outputs[0].name} = {op.name}({op.loss.name})")
-        else:
+        elif not getattr(op, "written", False):
             lines.append(f"{indent}{op!r}")
     return lines
 
 
-def _loop(op: Operator, indent: str) -> list[str]:
+def _loop_of(op: Any) -> WhileLoop | None:
+    loop = op.arguments.get("loop") if isinstance(op, Operator) else None
+    return loop if isinstance(loop, WhileLoop) else None
+
+
+def _loop_text(op: Operator, loop: WhileLoop, indent: str) -> list[str]:
     """Write a loop: what goes from step to step, what comes from outside, the body."""
-    loop: WhileLoop = op.arguments["loop"]
+    assert loop.steps is not None
     inside = indent + "    "
     lines = [f"{indent}{', '.join(out.name for out in op.outputs)} = while_loop:"]
-    for v, given in zip([*loop._carried, *loop._captured], op.arguments["inputs"], strict=True):
-        role = "loop" if v in loop._carried else "outer"
-        step = f", +{v.advance}" if isinstance(v, LoopVariable) and v.advance else ""
+    roles = ["loop"] * len(loop.steps.carried) + ["outer"] * len(loop.steps.captured)
+    variables = [*loop.steps.carried, *loop.steps.captured]
+    for role, v, given in zip(roles, variables, op.arguments["inputs"], strict=True):
+        step = f", {v.advance:+d}" if isinstance(v, LoopVariable) and v.advance else ""
         lines.append(f"{inside}{role} {v.name} = {text_of(given)}{step}  # {spec_text(v.spec)}")
     return lines + _operators(loop.body, inside)
 
 
-def program_dot(block: Any) -> str:
-    """Draw a Program: boxes are operators, ellipses are Variables."""
+def program_dot(program: Any) -> str:
+    """Draw a Program: boxes are operators, ellipses are Variables, frames are bodies of loops."""
     lines = ["digraph program {", "    node [fontname=sans];"]
-    _draw(block, "    ", "", lines)
+    _draw(program, "    ", lines, {})
     return "\n".join([*lines, "}"])
 
 
-def _draw(block: Block, indent: str, prefix: str, lines: list[str]) -> None:
-    for v in block.variables():
-        lines.append(f"{indent}{_quoted(prefix + v.name)} [label={_quoted(f'{v.name}: {spec_text(v.spec)}')}];")
-    for at, op in enumerate(block.ops):
-        name = op.op.__name__ if isinstance(op, Operator) else getattr(op, "name", type(op).__name__.lower())
-        box = _quoted(f"{prefix}operator {at}")
-        lines.append(f"{indent}{box} [shape=box, label={_quoted(name)}];")
-        lines += [f"{indent}{_quoted(prefix + x.name)} -> {box};" for x in dict.fromkeys(op.inputs)]
-        lines += [f"{indent}{box} -> {_quoted(prefix + out.name)};" for out in op.outputs]
-        loop = op.arguments.get("loop") if isinstance(op, Operator) else None
-        if isinstance(loop, WhileLoop):
-            lines.append(f"{indent}subgraph {_quoted(f'cluster {prefix}{at}')} {{")
-            lines.append(f"{indent}    label={_quoted('body of ' + name)};")
-            _draw(loop.body, indent + "    ", f"{prefix}{at}/", lines)
+def _draw(block: Block, indent: str, lines: list[str], nodes: dict[Any, str]) -> None:
+    def node(thing: Any, text: str, look: str = "") -> str:
+        if thing not in nodes:
+            nodes[thing] = f"n{len(nodes)}"
+            lines.append(f"{indent}{nodes[thing]} [{look}label={_quoted(text)}];")
+        return nodes[thing]
+
+    def variable(x: Variable) -> str:
+        return node(x, f"{x.name}: {spec_text(x.spec)}")
+
+    for v in block.feeds:
+        variable(v)
+    for op in block.ops:
+        box = node(op, op.name, "shape=box, ")
+        lines += [f"{indent}{variable(x)} -> {box};" for x in dict.fromkeys(op.inputs)]
+        lines += [f"{indent}{box} -> {variable(out)};" for out in op.outputs]
+        if hasattr(op, "variable"):  # an update
+            lines.append(f"{indent}{box} -> {variable(op.variable)};")
+        loop = _loop_of(op)
+        if loop is not None and loop.steps is not None:
+            lines += [f"{indent}subgraph cluster_{box} {{", f"{indent}    label={_quoted('body of ' + op.name)};"]
+            _draw(loop.body, indent + "    ", lines, nodes)
             lines.append(f"{indent}}}")
+            for v, given in zip([*loop.steps.carried, *loop.steps.captured], op.arguments["inputs"], strict=True):
+                if isinstance(given, Variable):
+                    lines.append(f"{indent}{variable(given)} -> {nodes.get(v) or variable(v)} [style=dashed];")
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

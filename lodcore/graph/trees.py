@@ -28,8 +28,8 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     return function(tree)
 
 
-def map_leaves_of_two(function: Callable[[Any, Any], Any], tree: Any, other: Any, where: str) -> None:
-    """Call a function with the leaves of two trees of one form; None in the second stands for a whole branch.
+def map_leaves_of_two(function: Callable[[Any, Any, str], Any], tree: Any, other: Any, where: str) -> None:
+    """Call a function with the leaves of two trees of one form, and their place; None in the second is a whole branch.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def map_leaves_of_two(function: Callable[[Any, Any], Any], tree: Any, other: Any
         for key, twig in other.items():
             map_leaves_of_two(function, tree[key], twig, f"{where}[{key!r}]")
     else:
-        function(tree, other)
+        function(tree, other, where)
 
 
 def _form(tree: Any) -> str:

@@ -8,10 +8,10 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.errors import GraphError
-from lodcore.graph.variable import Variable
+from lodcore.graph.variable import Variable, settled
 from lodcore.ops.array import element_spec, tensor_array_read
 from lodcore.registry import Dense, Spec, Steps, op
-from lodcore.symbol import Symbol
+from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
@@ -72,26 +72,29 @@ def _(saved: Any, d: Any) -> tuple[Any, None, Any]:
 class Slot(Symbol):
     """A place in a VarArray: read when an operator first uses it, written by `update`; made by `VarArray.get`."""
 
-    __slots__ = ("_array", "_boot", "_index", "_value")
+    __slots__ = ("_array", "_block", "_boot", "_index", "_value")
 
     def __init__(self, array: VarArray, index: Any, boot: Any) -> None:
         self._array, self._index, self._boot = array, index, boot
         self._value: Any = None
+        self._block: Any = None  # where it was read
 
     def current(self) -> Any:
-        """Read it, once.
+        """Read it, once in each Block.
 
         Raises
         ------
         IndexError
             If there is nothing yet.
         """
-        if self._value is None:
+        block = open_block()
+        if self._value is None or self._block is not block:
             array = self._array.array
             if self._boot is None:
                 self._value = tensor_array_read(array, self._index)
             else:
                 self._value = tensor_array_get(array, self._index, self._boot)
+            self._block = block
         return self._value
 
     def get(self) -> Any:
@@ -101,29 +104,19 @@ class Slot(Symbol):
 
     def update(self, value: Any) -> None:
         """Write it."""
-        if isinstance(value, Slot):
-            value = value.current()
-        ops.tensor_array_write(self._array.array, self._index, value)
+        ops.tensor_array_write(self._array.array, self._index, settled(value))
         self._value = None
 
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Read what is used, and call the operator on that."""
-        return op(*map(_read, args), **{name: _read(given) for name, given in kwargs.items()})
+        return op(*map(settled, args), **{name: settled(given) for name, given in kwargs.items()})
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return np.asarray(self.get(), *args, **kwargs)
+        found = self.current()
+        return found.__array__(*args, **kwargs) if isinstance(found, Variable) else np.asarray(found, *args, **kwargs)
 
     def __repr__(self) -> str:
         return f"Slot({self._index!r} of {self._array!r})"
-
-
-def _read(given: Any) -> Any:
-    """Read a Slot, or those in a list."""
-    if isinstance(given, Slot):
-        return given.current()
-    if type(given) is list and any(isinstance(x, Slot) for x in given):
-        return [_read(x) for x in given]
-    return given
 
 
 class VarArray:
@@ -169,7 +162,7 @@ class VarArray:
         VarArray
             Itself.
         """
-        x = x.current() if isinstance(x, Symbol) else x  # type: ignore[attr-defined]
+        x = settled(x)
         levels = x.num_levels if isinstance(x, (LoDTensor, Variable)) else int(isinstance(x, (list, tuple)))
         if levels:
             self.array, self.indices_map = ops.tensor_array_unpack(x, level, sort_by_length)
@@ -196,6 +189,10 @@ class VarArray:
         Slot
         """
         return Slot(self, index, boot)
+
+    def update(self, index: Any, value: Any) -> None:
+        """Write a slot."""
+        self.get(index).update(value)
 
     def concat(self, axis: int = 0) -> Any:
         """Put the values behind each other along an axis that they have."""

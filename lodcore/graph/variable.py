@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
 if TYPE_CHECKING:
     from lodcore.graph.block import Block
 
-__all__ = ["Variable", "data", "is_inheritance_of", "parameter", "var_get_mutable"]
+__all__ = ["Variable", "data", "parameter", "settled", "spec_text"]
 
 T = TypeVar("T")
 
@@ -31,7 +32,7 @@ class Variable(Symbol):
     spec : Spec, optional
         That of the value, if not given.
     block : Block, optional
-        Where operators on it record.
+        Where operators on it record. A Variable without one stands for its value.
 
     Examples
     --------
@@ -41,7 +42,7 @@ class Variable(Symbol):
     Variable(weights: float64 (2, 3), with a value)
     """
 
-    __slots__ = ("__weakref__", "_name", "_spec", "_value", "block")
+    __slots__ = ("_home", "_name", "_spec", "_value")
 
     def __init__(
         self, name: str | None = None, value: Any = None, spec: Spec | None = None, block: Block | None = None
@@ -49,16 +50,30 @@ class Variable(Symbol):
         self._name = name
         self._value = value
         self._spec = spec
-        self.block = block
+        self._home: Callable[[], Block | None] | None = None if block is None else block.reference
 
     # -- the holder ------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """Its name, unique in its Block."""
-        if self._name is None:
-            self._name = self.block.name_of(self) if self.block is not None else "variable"
-        return self._name
+        """Its name; unique in a Program and in the body of a loop."""
+        return "variable" if self._name is None else self._name
+
+    @property
+    def block(self) -> Block | None:
+        """The Block it belongs to, None if it belongs to none.
+
+        Raises
+        ------
+        GraphError
+            If the Block is gone: nothing can be recorded on what was made in it.
+        """
+        if self._home is None:
+            return None
+        found = self._home()
+        if found is None:
+            raise GraphError(f"Variable {self.name}: its Block is gone; it has no meaning outside")
+        return found
 
     @property
     def spec(self) -> Spec:
@@ -83,7 +98,10 @@ class Variable(Symbol):
             If there is none yet.
         """
         if self._value is None:
-            raise GraphError(f"Variable {self.name}: has no value while it is recorded; a loop ends by break_if")
+            raise GraphError(
+                f"Variable {self.name}: has no value while it is recorded; control flow on values needs while_loop "
+                "and break_if"
+            )
         return self._value
 
     @property
@@ -92,8 +110,8 @@ class Variable(Symbol):
         return self.get()
 
     def set(self, value: Any) -> None:
-        """Give it a value."""
-        self._value, self._spec = value, None
+        """Give it a value: a tensor, or what makes an array."""
+        self._value, self._spec = as_value(f"Variable {self.name}", value), None
 
     def get_mutable(self, kind: type[T]) -> T:
         """Give the value as one of a kind, which is made empty if there is another or none.
@@ -104,22 +122,31 @@ class Variable(Symbol):
             A kind of tensor that can be made without arguments, or DenseTensor, LoDTensor.
         """
         if type(self._value) is not kind:
-            self.set(_empty(kind))
+            self._value, self._spec = _empty(kind), None
         made: T = self._value
         return made
 
     def clone(self, other: Variable) -> None:
         """Take over a copy of what another Variable holds, kind of tensor included."""
         value = other.get()
-        self.set(value.copy() if isinstance(value, np.ndarray) else value.clone())
+        copy = value.copy if isinstance(value, np.ndarray) else getattr(value, "clone", None) or value._snapshot
+        self._value, self._spec = copy(), None
+
+    def update(self, value: Any) -> None:
+        """Give the value of the next step, if a loop has this Variable among its `loop_vars`."""
+        block = open_block()
+        known = block.captures.get(id(self)) if block is not None else None
+        if known is None or not hasattr(known[1], "init"):
+            raise GraphError(f"update: {self.name}: is no loop variable of the Block that is open")
+        known[1].update(value)
 
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Append the call of an operator to the Block."""
         block = open_block()
         if block is None:
-            args = tuple(map(_settled, args))
-            kwargs = {name: _settled(given) for name, given in kwargs.items()}
-            block = _block_of([*args, *kwargs.values()])
+            args = tuple(map(settled, args))
+            kwargs = {name: settled(given) for name, given in kwargs.items()}
+            block = block_of([*args, *kwargs.values()])
         if block is not None:
             return block.record(op, args, kwargs)
         with_values = [[_known(x) for x in given] if type(given) is list else _known(given) for given in args]
@@ -165,6 +192,14 @@ class Variable(Symbol):
     def __len__(self) -> int:
         return len(self.get())
 
+    def __iter__(self) -> Iterator[Any]:
+        if not self.has_value:
+            raise GraphError(
+                f"Variable {self.name}: has no value while it is recorded, so its entries cannot be counted; "
+                "while_loop and map_fn go through them"
+            )
+        return (self[at] for at in range(len(self)))  # type: ignore[index]
+
     def __bool__(self) -> bool:
         return bool(self.get())
 
@@ -190,6 +225,8 @@ class Variable(Symbol):
 
 def spec_text(spec: Spec) -> str:
     """Write a Spec for people: `float32 (., 64), 2 levels`."""
+    if spec.kind is object:
+        return "not known yet"
     if not (spec.kind in (np.ndarray, LoDTensor) or spec.shape):
         return spec.kind.__name__
     axes = ["." if size is None else str(size) for size in spec.shape]
@@ -199,20 +236,21 @@ def spec_text(spec: Spec) -> str:
     return f"{spec.dtype} {shape}{levels}{kind}"
 
 
-def _settled(given: Any) -> Any:
-    """Put what stands for a loop variable after its loop in its place."""
+def settled(given: Any) -> Any:
+    """Put what a Symbol stands for now in its place: a loop variable after its loop, a slot that is read."""
+    if isinstance(given, Symbol):
+        return given.current()  # type: ignore[attr-defined]
     if type(given) is list and any(isinstance(x, Symbol) for x in given):
-        return [_settled(x) for x in given]
-    return given.current() if isinstance(given, Symbol) else given  # type: ignore[attr-defined]
+        return [settled(x) for x in given]
+    return given
 
 
-def _block_of(given: list[Any]) -> Block | None:
+def block_of(given: list[Any]) -> Block | None:
     """Find the Block of the first argument that has one."""
     for x in given:
-        block = _block_of(x) if type(x) is list else x.block if isinstance(x, Variable) else None
+        block = block_of(x) if type(x) is list else x.block if isinstance(x, Variable) else None
         if block is not None:
-            found: Block = block
-            return found
+            return block
     return None
 
 
@@ -221,18 +259,30 @@ def _known(given: Any) -> Any:
     return given.get() if isinstance(given, Variable) else given
 
 
+def as_value(where: str, value: Any) -> Any:
+    """Take a tensor as it is, and make an array of anything else."""
+    if isinstance(value, Symbol):
+        raise DTypeError(f"{where}: is a {type(value).__name__}; the value itself is needed")
+    if isinstance(value, np.matrix) or not (isinstance(value, Tensor) or hasattr(value, "_snapshot")):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        raise DTypeError(f"{where}: has dtype {value.dtype}; Python objects have no fixed size")
+    return value
+
+
 def parameter(value: Any, name: str | None = None) -> Variable:
     """Make a Variable of a value that is to be learned.
 
     Parameters
     ----------
     value : array_like or tensor
+        Held as it is: who changes the array changes the parameter.
     name : str, optional
 
     Returns
     -------
     Variable
-        In the Block that is open, if one is.
+        In the Program that is open, if one is.
 
     Examples
     --------
@@ -240,13 +290,12 @@ def parameter(value: Any, name: str | None = None) -> Variable:
     >>> parameter([1.0, 2.0], "weights")
     Variable(weights: float64 (2,), with a value)
     """
-    value = value if isinstance(value, Tensor) and not isinstance(value, np.ndarray) else np.asarray(value)
-    if isinstance(value, np.ndarray) and value.dtype.hasobject:
-        raise DTypeError(f"parameter: value: has dtype {value.dtype}; Python objects have no fixed size")
     block = open_block()
-    variable = Variable(name, value, None, block)
-    if block is not None:
-        block.add(variable, "parameter" if name is None else name)
+    made = as_value("parameter: value", value)
+    if block is None or not block.takes_names:
+        return Variable(_checked_name("parameter", name or "parameter"), made)
+    variable = Variable(None, made, None, block)
+    block.add(variable, _checked_name("parameter", name), "parameter")
     return variable
 
 
@@ -270,79 +319,51 @@ def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0) -> Variab
     Raises
     ------
     GraphError
-        If no Program is open.
+        If no Program is open, or the name is taken.
+
+    Examples
+    --------
+    >>> from lodcore.graph import Program, data
+    >>> with Program() as program:
+    ...     print(data("words", (None,), "int64", num_levels=1))
+    Variable(words: int64 (.,), 1 level)
     """
     block = open_block()
-    if block is None:
-        raise GraphError(f"data: {name}: there is no open Program; use `with Program():`")
-    if not isinstance(spec, Spec):
-        spec = Spec(tuple(spec), np.dtype(dtype or np.float32), num_levels, LoDTensor if num_levels else np.ndarray)
-    spec = spec._replace(dtype=np.dtype(spec.dtype))
-    if spec.num_levels and spec.kind is np.ndarray:
-        spec = spec._replace(kind=LoDTensor)
-    variable = Variable(name, None, spec, block)
-    block.add(variable, name)
+    if block is None or not block.takes_names:
+        raise GraphError(f"data: {name}: is made while a Program is open: `with Program():`, outside of loops")
+    variable = Variable(None, None, _declared(spec, dtype, num_levels), block)
+    block.add(variable, _checked_name("data", name), "data")
     block.feeds.append(variable)
     return variable
 
 
-# -- kinds of tensors, and which may stand for which -----------------------------------------------------------------
-
-_INHERITANCE: dict[type, tuple[type, ...]] = {}
-
-
-def register_inheritance(child: type, *parents: type) -> None:
-    """Let Variables that hold one kind of tensor stand where another is wanted: the second of the two steps.
-
-    Parameters
-    ----------
-    child : type
-        Implements the interface `Tensor`, which was the first step.
-    *parents : type
-    """
-    _INHERITANCE[child] = (*_INHERITANCE.get(child, ()), *parents)
-
-
-def is_inheritance_of(var: Variable, kind: type) -> bool:
-    """Tell whether what a Variable holds may stand where a kind of tensor is wanted.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> from lodcore.graph import Variable, is_inheritance_of
-    >>> is_inheritance_of(Variable("x", lodcore.array([[1], []])), lodcore.DenseTensor)
-    True
-    """
-    if not var.has_value:
-        return False
-    held = var.get()
-    if isinstance(held, kind):
-        return True
-    return any(kind in _INHERITANCE.get(base, ()) for base in type(held).__mro__)
+def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
+    """Make the Spec of what is declared, and check it."""
+    if not isinstance(spec, Spec):
+        if not isinstance(spec, (tuple, list)):
+            raise DTypeError(f"data: spec: is {spec!r}; a Spec or a shape is needed")
+        spec = Spec(tuple(spec), np.dtype(np.float32 if dtype is None else dtype), num_levels)
+    elif dtype is not None or num_levels:
+        raise DTypeError("data: dtype, num_levels: stand in the Spec that is given")
+    for size in spec.shape:
+        if size is not None and not (hasattr(size, "__index__") and size >= 0):
+            raise DTypeError(f"data: spec: has the shape {spec.shape}; each size is an integer, or None")
+    if not hasattr(spec.num_levels, "__index__") or spec.num_levels < 0:
+        raise DTypeError(f"data: num_levels: is {spec.num_levels!r}; an integer from 0 is needed")
+    found = np.dtype(spec.dtype)
+    if found.hasobject:
+        raise DTypeError(f"data: dtype: is {found}; Python objects have no fixed size")
+    if spec.num_levels and not spec.shape:
+        raise DTypeError("data: spec: has levels and no axis; the first axis counts rows")
+    shape = tuple(None if size is None else int(size) for size in spec.shape)
+    kind = LoDTensor if spec.num_levels and spec.kind is np.ndarray else spec.kind
+    return Spec(shape, found, int(spec.num_levels), kind)
 
 
-def var_get_mutable(var: Variable, T: type, enable_inheritance: bool = True) -> Any:
-    """Give what a Variable holds as a kind of tensor, or let it hold an empty one.
-
-    Parameters
-    ----------
-    var : Variable
-    T : type
-        The kind of tensor that is wanted.
-    enable_inheritance : bool, default True
-        Give a kind that may stand for T (`is_inheritance_of`) as it is, instead of making a T.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> from lodcore.graph import Variable, var_get_mutable
-    >>> x = Variable("x", lodcore.array([[1], []]))
-    >>> var_get_mutable(x, lodcore.DenseTensor)
-    LoDTensor(2 sequences of lengths 0..1, int64: [[1], []])
-    """
-    if enable_inheritance and is_inheritance_of(var, T):
-        return var.get()
-    return var.get_mutable(T)
+def _checked_name(where: str, name: Any) -> Any:
+    if name is not None and not isinstance(name, str):
+        raise DTypeError(f"{where}: name: is {type(name).__name__}; a str is needed")
+    return name
 
 
 def _empty(kind: Any) -> Any:
@@ -352,7 +373,3 @@ def _empty(kind: Any) -> Any:
     if kind is LoDTensor:
         return LoDTensor.from_lengths(np.empty(0), [])
     return kind()
-
-
-register_inheritance(LoDTensor, DenseTensor)
-register_inheritance(np.ndarray, DenseTensor)

@@ -42,7 +42,7 @@ def element_spec(ta: Spec) -> Spec:
 
 
 @op(lod="own", writes="ta")
-def tensor_array_write(ta: Steps, index: Dense, x: Nested, data_shared: bool = True) -> Any:
+def tensor_array_write(ta: Steps, index: Dense, x: Dense, data_shared: bool = True) -> Any:
     """Write an element of an array.
 
     Parameters
@@ -289,7 +289,7 @@ def _(saved: Any, d: Array) -> tuple[Any]:
 
 
 @op(lod="own")
-def tensor_array_unstack(x: Nested, axis: int = 0) -> Any:
+def tensor_array_unstack(x: Dense, axis: int = 0) -> Any:
     """Cut a tensor along an axis.
 
     Parameters

@@ -1,0 +1,157 @@
+"""append_backward: gradients as operators of a Program, like any others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodcore.errors import GraphError
+from lodcore.graph.arrays import new_variable
+from lodcore.graph.block import Operator
+from lodcore.graph.gradients import differentiable_spec, path
+from lodcore.graph.program import Program
+from lodcore.graph.variable import Variable
+from lodcore.tensor_array import TensorArray
+
+__all__ = ["GradientOperator", "Seed", "append_backward"]
+
+
+class Seed:
+    """The first operator of a gradient: the gradient of the loss with respect to itself is 1.
+
+    Attributes
+    ----------
+    gradient_of : dict
+        For each Variable that has a gradient, the Variable that holds it.
+    """
+
+    __slots__ = ("gradient_of", "inputs", "loss", "outputs")
+
+    name = "ones"
+
+    def __init__(self, loss: Variable, gradient_of: dict[Variable, Variable]) -> None:
+        self.loss, self.gradient_of = loss, gradient_of
+        self.inputs, self.outputs = [loss], [gradient_of[loss]]
+
+    def __repr__(self) -> str:
+        return f"{self.outputs[0].name} = {self.name}({self.loss.name})"
+
+
+class GradientOperator:
+    """An operator of the gradient: from the gradients of the results of a forward operator to those of its inputs.
+
+    Parameters
+    ----------
+    forward : Operator
+    seed : Seed
+        Where this gradient begins.
+    """
+
+    __slots__ = ("forward", "inputs", "outputs", "seed")
+
+    def __init__(self, forward: Operator, seed: Seed) -> None:
+        self.forward, self.seed = forward, seed
+        gradient_of = seed.gradient_of
+        self.outputs = list(dict.fromkeys(gradient_of[x] for x in forward.inputs if x in gradient_of))
+        self.inputs = [*forward.inputs, *(gradient_of[out] for out in forward.outputs if out in gradient_of)]
+
+    @property
+    def name(self) -> str:
+        """That of the forward operator and `_grad`."""
+        return f"{self.forward.name}_grad"
+
+    def __repr__(self) -> str:
+        results = ", ".join(out.name for out in self.outputs)
+        return f"{results} += {self.name}({', '.join(x.name for x in self.inputs)})"
+
+
+def append_backward(loss: Variable) -> list[tuple[Variable, Variable]]:
+    """Append the operators of the gradient to the Program of a loss.
+
+    Parameters
+    ----------
+    loss : Variable
+        One real number.
+
+    Returns
+    -------
+    list of (Variable, Variable)
+        Each parameter on the way to the loss, and the Variable of its gradient, which is named `<name>@GRAD`. Data
+        have such a Variable, too. What is not fetched is not computed.
+
+    Raises
+    ------
+    GraphError
+        If the loss is not computed in a Program, is not one real number, depends on no parameter and no data, or on
+        gradients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> from lodcore.graph import Executor, Program, append_backward, data, parameter
+    >>> with Program() as program:
+    ...     x = data("x", (None, 2), "float64")
+    ...     w = parameter(np.array([[1.0], [2.0]]), "w")
+    ...     loss = lodcore.ops.sum(lodcore.matmul(x, w))
+    ...     (_, slope), = append_backward(loss)
+    >>> Executor().run(program, feed={"x": np.ones((3, 2))}, fetch=[loss, slope])
+    [np.float64(9.0), array([[3.],
+           [3.]])]
+    """
+    loss = loss.current() if isinstance(loss, Variable) else loss
+    program = loss.block if isinstance(loss, Variable) else None
+    if not isinstance(program, Program):
+        raise GraphError("append_backward: loss: is no Variable of a Program")
+    loss = program.versions.get(loss, loss)
+    _check_loss(loss)
+    forward = _before(program, loss)
+    computed = {out for op in forward for out in op.outputs}
+    read = dict.fromkeys(x for op in forward for x in op.inputs)
+    leaves = [v for v in read if v not in computed and differentiable_spec(v.spec)]
+    needed, way = path(forward, leaves, lambda out: differentiable_spec(out.spec))
+    if loss not in needed:
+        raise GraphError(f"append_backward: loss: {loss.name} depends on no parameter and no data of real numbers")
+    gradient_of = {}
+    for v in dict.fromkeys([loss, *(x for op in reversed(way) for x in op.inputs)]):
+        if v in needed:
+            gradient_of[v] = new_variable(None, None, v.spec, program)
+            program.add(gradient_of[v], _free(program, f"{v.name}@GRAD"), "gradient")
+    seed = Seed(loss, gradient_of)
+    program.ops.append(seed)
+    program.ops += [GradientOperator(op, seed) for op in reversed(way)]
+    return [(v, gradient_of[v]) for v in leaves if v in gradient_of and v in set(program.parameters)]
+
+
+def _check_loss(loss: Variable) -> None:
+    """Refuse what is not one real number."""
+    spec = loss.spec
+    sizes = [size for size in spec.shape if size is not None]
+    if spec.kind is TensorArray or spec.num_levels or int(np.prod(sizes)) != 1 or len(sizes) < len(spec.shape) - 1:
+        raise GraphError(f"append_backward: loss: has shape {loss.shape}; one number is needed")
+    if not differentiable_spec(spec):
+        raise GraphError(f"append_backward: loss: has dtype {spec.dtype}; a real number is needed")
+
+
+def _before(program: Program, loss: Variable) -> list[Operator]:
+    """List the operators on which the loss depends, in their order."""
+    wanted = {loss}
+    found = []
+    for op in reversed(program.ops):
+        if any(out in wanted for out in op.outputs):
+            if not isinstance(op, Operator):
+                raise GraphError(
+                    f"append_backward: loss: {loss.name} depends on {op.outputs[0].name}; gradients of gradients are "
+                    "not supported"
+                )
+            wanted.update(op.inputs)
+            found.append(op)
+    return found[::-1]
+
+
+def _free(program: Program, name: str) -> str:
+    """Find a name that is not taken: that of a second gradient has a number."""
+    count, made = 0, name
+    while made in program.names:
+        count += 1
+        made = f"{name}_{count}"
+    return made

@@ -1,0 +1,117 @@
+"""Kinds of tensors, and which may stand for which: VarGetMutable and IsInherienceOf of the design of LODTensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.graph.variable import Variable
+from lodcore.tensor import DenseTensor, LoDTensor
+
+__all__ = ["is_inheritance_of", "register_inheritance", "var_get_mutable"]
+
+_PARENTS: dict[type, tuple[type, ...]] = {LoDTensor: (DenseTensor,), np.ndarray: (DenseTensor,)}
+
+
+def register_inheritance(child: type, *parents: type) -> None:
+    """Let Variables that hold one kind of tensor stand where another is wanted: the second of two steps.
+
+    Parameters
+    ----------
+    child : type
+        Implements the interface `Tensor`, which was the first step.
+    *parents : type
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> from lodcore.graph import Variable, is_inheritance_of, register_inheritance
+    >>> class Diagonal(lodcore.Tensor):  # the first step: a kind of tensor
+    ...     def __init__(self, entries=()):
+    ...         self.entries = np.array(entries, np.float64)
+    ...     shape = property(lambda self: (len(self.entries),) * 2)
+    ...     dtype = property(lambda self: self.entries.dtype)
+    ...     def clone(self):
+    ...         return Diagonal(self.entries)
+    >>> register_inheritance(Diagonal, lodcore.DenseTensor)  # the second
+    >>> is_inheritance_of(Variable("d", Diagonal([1, 2])), lodcore.DenseTensor)
+    True
+    """
+    for kind in (child, *parents):
+        if not isinstance(kind, type):
+            raise DTypeError(f"register_inheritance: is {kind!r}; a class is needed")
+    _PARENTS[child] = tuple(dict.fromkeys((*_PARENTS.get(child, ()), *parents)))
+
+
+def _may_stand_for(child: type, kind: type, seen: set[type]) -> bool:
+    if issubclass(child, kind):
+        return True
+    for base in child.__mro__:
+        for parent in _PARENTS.get(base, ()):
+            if parent not in seen:
+                seen.add(parent)
+                if _may_stand_for(parent, kind, seen):
+                    return True
+    return False
+
+
+def is_inheritance_of(var: Variable, T: type) -> bool:
+    """Tell whether what a Variable holds may stand where a kind of tensor is wanted.
+
+    Parameters
+    ----------
+    var : Variable
+    T : type
+        The kind that is wanted.
+
+    Returns
+    -------
+    bool
+        False, if it holds nothing.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.graph import Variable, is_inheritance_of
+    >>> is_inheritance_of(Variable("x", lodcore.array([[1], []])), lodcore.DenseTensor)
+    True
+    """
+    if not isinstance(var, Variable):
+        raise DTypeError(f"is_inheritance_of: var: is {type(var).__name__}; a Variable is needed")
+    return var.has_value and _may_stand_for(type(var.get()), T, set())
+
+
+def var_get_mutable(var: Variable, T: type, enable_inheritance: bool = True) -> Any:
+    """Give what a Variable holds as a kind of tensor, or let it hold an empty one.
+
+    Parameters
+    ----------
+    var : Variable
+    T : type
+        The kind of tensor that is wanted.
+    enable_inheritance : bool, default True
+        Give a kind that may stand for T (`is_inheritance_of`) as it is, instead of making a T.
+
+    Returns
+    -------
+    tensor
+        What the Variable holds now.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.graph import Variable, var_get_mutable
+    >>> x = Variable("x", lodcore.array([[1], []]))
+    >>> var_get_mutable(x, lodcore.DenseTensor)
+    LoDTensor(2 sequences of lengths 0..1, int64: [[1], []])
+    >>> var_get_mutable(x, lodcore.DenseTensor, enable_inheritance=False)
+    DenseTensor(shape=(0,), dtype=float64)
+    """
+    if not isinstance(var, Variable):
+        raise DTypeError(f"var_get_mutable: var: is {type(var).__name__}; a Variable is needed")
+    if enable_inheritance and is_inheritance_of(var, T):
+        return var.get()
+    return var.get_mutable(T)

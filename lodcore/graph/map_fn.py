@@ -1,0 +1,155 @@
+"""map_fn: a function of one entry, for all entries of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.graph.trees import map_leaves
+from lodcore.graph.variable import Variable, settled
+from lodcore.graph.while_loop import WhileLoop
+from lodcore.ops.array import tensor_array_read, tensor_array_size, tensor_array_unstack, tensor_array_write
+from lodcore.ops.common import rows_of
+from lodcore.ops.compare import greater_equal_than
+from lodcore.registry import Spec, Steps, op, spec_of
+from lodcore.tensor import LoDTensor, Tensor, as_nested
+from lodcore.tensor_array import TensorArray
+
+__all__ = ["map_fn"]
+
+
+@op(lod="own")
+def map_fn_results(ta: Steps, spec: Spec, sequences: bool) -> Any:
+    """Put what a mapped function gave together: each a sequence, or all along a new axis 0.
+
+    Parameters
+    ----------
+    ta : TensorArray
+    spec : Spec
+        Of what comes out: what no results are made of.
+    sequences : bool
+        Whether the results are sequences of rows, one an entry.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> from lodcore.graph.map_fn import map_fn_results
+    >>> ta = lodcore.TensorArray(unstack_from=lodcore.array([[1, 2], [3]]))
+    >>> map_fn_results(ta, lodcore.Spec((None,), np.dtype(int), 1), True)
+    LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
+    """
+    return _together(ta, spec, sequences)[0]
+
+
+@map_fn_results.saving
+def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[int]]:
+    """Put results together, and tell how many rows each has."""
+    elements = ta._elements("stack")
+    rows = [len(rows_of(element)) if np.ndim(rows_of(element)) else 1 for element in elements]
+    if not elements:
+        return _nothing(spec), rows
+    if sequences and not isinstance(elements[0], LoDTensor):
+        return LoDTensor.from_arrays(elements), rows
+    return TensorArray.stack.__wrapped__(ta), rows  # type: ignore[attr-defined]
+
+
+def _nothing(spec: Spec) -> Any:
+    """Make what no results give, of the Spec of all."""
+    values = np.empty([0 if size is None else size for size in spec.shape], spec.dtype)
+    return LoDTensor.from_lengths(values, *[[]] * spec.num_levels) if spec.num_levels else values
+
+
+@map_fn_results.infer
+def _(ta: Spec, spec: Spec, sequences: bool) -> Spec:
+    return spec
+
+
+@map_fn_results.backward
+def _(saved: Any, d: Any) -> tuple[Any]:
+    if not isinstance(saved.out, LoDTensor):
+        return (dict(enumerate(d)),)
+    ends = np.cumsum(saved.hidden)
+    return ({at: d[end - rows : end] for at, (rows, end) in enumerate(zip(saved.hidden, ends, strict=True))},)
+
+
+def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
+    """Apply a function to each entry of axis 0, or to each outermost sequence, in a loop.
+
+    Parameters
+    ----------
+    f : callable
+        Of operators; called once, to record it. Gives a tensor, or lists, tuples and dicts of tensors.
+    x : tensor
+        A LoDTensor, or an array of at least one axis.
+
+    Returns
+    -------
+    tensor, or lists, tuples and dicts of tensors
+        Of an array, the results along a new axis 0; they must have one shape.
+
+        Of a LoDTensor, a LoDTensor whose outermost sequences are the results; but where the shape rules of the
+        operators say how many rows a result has (or that it has no axis), whatever the sequence, it is an array: the
+        results along a new axis 0. So the kind of what comes back depends on f, never on the data.
+
+    Raises
+    ------
+    DTypeError
+        If f gives no tensor.
+    ShapeError
+        If shapes differ where they must not.
+
+    References
+    ----------
+    "Design for TensorArray" of PaddlePaddle, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> from lodcore.graph import map_fn
+    >>> map_fn(lambda row: lodcore.ops.sum(row), np.arange(6.0).reshape(3, 2))
+    array([1., 5., 9.])
+    >>> x = lodcore.array([[1.0, 2.0], [], [3.0]])
+    >>> map_fn(lambda sequence: lodcore.mul(sequence, 2.0), x)
+    LoDTensor(3 sequences of lengths 0..2, float64: [[2., 4.], [], [6.]])
+    >>> map_fn(lambda sequence: lodcore.ops.sum(sequence), x)
+    array([3., 0., 3.])
+    """
+    x = settled(x)
+    x = as_nested("map_fn: x", x) if isinstance(x, (list, tuple)) else x
+    nested = bool(x.num_levels if isinstance(x, (LoDTensor, Variable)) else 0)
+    entries = tensor_array_unstack(x)
+    found: list[tuple[TensorArray, Spec, bool]] = []
+    loop = WhileLoop((), None, False, keeps_shapes=True)
+    with loop.loop():
+        at = loop.step()
+        loop.break_if(greater_equal_than(at, tensor_array_size(entries)))
+
+        def collect(result: Any) -> int:
+            result = settled(result)
+            if isinstance(result, TensorArray) or not isinstance(result, (Variable, Tensor, np.generic, int, float)):
+                raise DTypeError(f"map_fn: f: gave {type(result).__name__}; a tensor is needed")
+            spec = result.spec if isinstance(result, Variable) else spec_of(result)
+            sequences = spec.num_levels > 0 or (nested and bool(spec.shape) and spec.shape[0] is None)
+            found.append((TensorArray(), spec, sequences))
+            tensor_array_write(found[-1][0], at, result)
+            return len(found) - 1
+
+        form = map_leaves(collect, f(tensor_array_read(entries, at)))
+    joined = [map_fn_results(array, _of_all(spec, sequences), sequences) for array, spec, sequences in found]
+    return map_leaves(joined.__getitem__, form)
+
+
+def _of_all(spec: Spec, sequences: bool) -> Spec:
+    """Describe all results together, by the Spec of one."""
+    if sequences:
+        return Spec((None, *spec.shape[1:]), spec.dtype, spec.num_levels + 1, LoDTensor)
+    return spec._replace(shape=(None, *spec.shape))

@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore import elements
 from lodcore.ops.common import Array, rows_of
-from lodcore.registry import Dense, Nested, Op, Spec, Steps, op
+from lodcore.registry import Dense, Op, Spec, Steps, op
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 

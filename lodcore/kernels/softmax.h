@@ -1,0 +1,97 @@
+/* Softmax within sequences, logarithms of sums of exponentials, and the gradient of softmax.
+ *
+ * The order of a sum is part of its meaning, see pool.h: rows of several cells are added one after another to 0. Of rows
+ * of one cell, 256 bytes lie side by side: lane k of 64 (float) or 32 (double) adds rows k, k + 64, ... to 0; then lane k
+ * adds lane k + 32, then lane k + 16, and so on to the last one. Every path keeps to it, and makes the same nan. */
+#ifndef LODCORE_SOFTMAX_H
+#define LODCORE_SOFTMAX_H
+
+#include "exponential.h"
+#include "lanes.h"
+
+enum { FEW = 4 }; /* vectors that stay in registers */
+
+#define CELL float
+#define PLAIN(NAME) NAME##_float
+#define SUM_LANES 64
+#include "softmax_cells.h"
+#if LODCORE_HAS_SIMD
+#define TARGET LODCORE_AVX2
+#define OF FLOAT_256
+#define LANES 8
+#include "softmax_lanes.h"
+#undef TARGET
+#undef OF
+#undef LANES
+#define TARGET LODCORE_AVX512
+#define OF FLOAT_512
+#define LANES 16
+#include "softmax_lanes.h"
+#undef TARGET
+#undef OF
+#undef LANES
+#endif
+#undef CELL
+#undef PLAIN
+#undef SUM_LANES
+
+#define CELL double
+#define PLAIN(NAME) NAME##_double
+#define SUM_LANES 32
+#include "softmax_cells.h"
+#if LODCORE_HAS_SIMD
+#define TARGET LODCORE_AVX2
+#define OF DOUBLE_256
+#define LANES 4
+#include "softmax_lanes.h"
+#undef TARGET
+#undef OF
+#undef LANES
+#define TARGET LODCORE_AVX512
+#define OF DOUBLE_512
+#define LANES 8
+#include "softmax_lanes.h"
+#undef TARGET
+#undef OF
+#undef LANES
+#endif
+#undef CELL
+#undef PLAIN
+#undef SUM_LANES
+
+#if LODCORE_HAS_SIMD
+#define LODCORE_BEST_PATH(NAME, CELL, PARAMETERS, ARGUMENTS)      \
+    static LODCORE_UNUSED void NAME##_##CELL PARAMETERS           \
+    {                                                             \
+        if (simd_level() == SIMD_AVX512)                          \
+            NAME##_rows_##CELL##_avx512 ARGUMENTS;                \
+        else if (simd_level() == SIMD_AVX2)                       \
+            NAME##_rows_##CELL##_avx2 ARGUMENTS;                  \
+        else                                                      \
+            NAME##_plain_##CELL ARGUMENTS;                        \
+    }
+#else
+#define LODCORE_BEST_PATH(NAME, CELL, PARAMETERS, ARGUMENTS)      \
+    static LODCORE_UNUSED void NAME##_##CELL PARAMETERS           \
+    {                                                             \
+        NAME##_plain_##CELL ARGUMENTS;                            \
+    }
+#endif
+
+#define LODCORE_SOFTMAX(CELL)                                                                                       \
+    LODCORE_BEST_PATH(softmax, CELL,                                                                                \
+                      (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, const CELL *weights,   \
+                       CELL *out),                                                                                  \
+                      (x, offsets, n_seqs, width, weights, out))                                                    \
+    LODCORE_BEST_PATH(log_sum, CELL,                                                                                \
+                      (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, CELL *out),            \
+                      (x, offsets, n_seqs, width, out))                                                             \
+    LODCORE_BEST_PATH(pull, CELL,                                                                                   \
+                      (const CELL *y, const CELL *d, const int64_t *offsets, int64_t n_seqs, int64_t width,         \
+                       CELL *out),                                                                                  \
+                      (y, d, offsets, n_seqs, width, out))
+
+LODCORE_SOFTMAX(float)
+LODCORE_SOFTMAX(double)
+
+#endif

@@ -1,0 +1,199 @@
+"""Softmax within sequences, logarithms of sums of exponentials, running sums; the columns of a row each on its own.
+
+The exponential is that of exponential.h, within 1.1 units in the last place. Sums of rows of several cells go row by row;
+rows of one cell are added in lanes, as softmax.h says. Every nan that comes out is the positive quiet one.
+"""
+
+from libc.math cimport NAN
+from libc.stdint cimport int64_t, uint64_t
+
+cdef extern from "softmax.h" nogil:
+    void softmax_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, const float* weights,
+                       float* out)
+    void softmax_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width,
+                        const double* weights, double* out)
+    void log_sum_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, float* out)
+    void log_sum_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, double* out)
+    void pull_float(const float* y, const float* d, const int64_t* offsets, int64_t n_seqs, int64_t width, float* out)
+    void pull_double(const double* y, const double* d, const int64_t* offsets, int64_t n_seqs, int64_t width,
+                     double* out)
+
+ctypedef fused real:
+    float
+    double
+
+ctypedef fused number:
+    float
+    double
+    uint64_t
+
+
+def softmax_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None, real[:, ::1] out not None):
+    """Compute exp(x - max) / sum(exp(x - max)) within each sequence.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    out : as x
+        The quotient is a product with 1 / sum. A sequence with nan or inf, or of only -inf, becomes nan.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
+    if out.shape[0] != x.shape[0] or out.shape[1] != width:
+        raise ValueError("x and out have different shapes")
+    if x.shape[0] == 0 or width == 0:
+        return
+    cdef const real* source = &x[0, 0]
+    cdef const int64_t* bounds = &offsets[0]
+    cdef real* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            softmax_float(source, bounds, n_seqs, width, NULL, result)
+        else:
+            softmax_double(source, bounds, n_seqs, width, NULL, result)
+
+
+def spread_softmax(const real[:, ::1] rows not None, const real[:, ::1] x not None,
+                   const int64_t[::1] offsets not None, real[:, ::1] out not None):
+    """Spread one row a sequence over its rows by their softmax: the gradient of `log_sum_exp`.
+
+    Parameters
+    ----------
+    rows : float32 or float64, shape (n_seqs, width)
+    x : as rows, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    out : as x
+        exp(x - max) * (row / sum(exp(x - max))).
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
+    if out.shape[0] != x.shape[0] or out.shape[1] != width or rows.shape[0] != n_seqs or rows.shape[1] != width:
+        raise ValueError("rows, x, offsets and out do not belong together")
+    if x.shape[0] == 0 or width == 0:
+        return
+    cdef const real* weights = &rows[0, 0]
+    cdef const real* source = &x[0, 0]
+    cdef const int64_t* bounds = &offsets[0]
+    cdef real* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            softmax_float(source, bounds, n_seqs, width, weights, result)
+        else:
+            softmax_double(source, bounds, n_seqs, width, weights, result)
+
+
+def pull_softmax(const real[:, ::1] y not None, const real[:, ::1] d not None, const int64_t[::1] offsets not None,
+                 real[:, ::1] out not None):
+    """Compute y * (d - sum(y * d)) within each sequence: the gradient of `softmax_rows`, which gave y.
+
+    Parameters
+    ----------
+    y, d : float32 or float64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    out : as y
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = y.shape[1]
+    if (out.shape[0] != y.shape[0] or out.shape[1] != width or d.shape[0] != y.shape[0] or d.shape[1] != width):
+        raise ValueError("y, d and out have different shapes")
+    if y.shape[0] == 0 or width == 0:
+        return
+    cdef const real* result_of = &y[0, 0]
+    cdef const real* cotangent = &d[0, 0]
+    cdef const int64_t* bounds = &offsets[0]
+    cdef real* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            pull_float(result_of, cotangent, bounds, n_seqs, width, result)
+        else:
+            pull_double(result_of, cotangent, bounds, n_seqs, width, result)
+
+
+def log_sum_exp(const real[:, ::1] x not None, const int64_t[::1] offsets not None, real[:, ::1] out not None):
+    """Compute max + log(sum(exp(x - max))) of each sequence.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    out : as x, shape (n_seqs, width)
+        The logarithm and the sum of the two are those of double. -inf for an empty sequence and for one of only -inf,
+        inf for one with inf, nan for one with nan.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
+    if out.shape[0] != n_seqs or out.shape[1] != width:
+        raise ValueError("x, offsets and out do not belong together")
+    if n_seqs == 0 or width == 0:
+        return
+    cdef const real* source = &x[0, 0] if x.shape[0] else NULL
+    cdef const int64_t* bounds = &offsets[0]
+    cdef real* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            log_sum_float(source, bounds, n_seqs, width, result)
+        else:
+            log_sum_double(source, bounds, n_seqs, width, result)
+
+
+def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint backwards,
+                number[:, ::1] out not None):
+    """Compute the running sums of each sequence. Those from the last row on are the adjoint of those from the first.
+
+    Parameters
+    ----------
+    x : float32, float64 or uint64, shape (n_rows, width)
+        Whole numbers wrap around, so that int64 may come as uint64.
+    offsets : int64, shape (n_seqs + 1,), in rows
+    backwards : bool
+        From the last row on.
+    out : as x
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1], s
+    if out.shape[0] != x.shape[0] or out.shape[1] != width:
+        raise ValueError("x and out have different shapes")
+    if x.shape[0] == 0 or width == 0:
+        return
+    cdef const number* source = &x[0, 0]
+    cdef const int64_t* bounds = &offsets[0]
+    cdef number* result = &out[0, 0]
+    with nogil:
+        for s in range(n_seqs):
+            if bounds[s] == bounds[s + 1]:
+                continue
+            if width == 1 and backwards:
+                running_sum(source + bounds[s + 1] - 1, bounds[s + 1] - bounds[s], -1, result + bounds[s + 1] - 1)
+            elif width == 1:
+                running_sum(source + bounds[s], bounds[s + 1] - bounds[s], 1, result + bounds[s])
+            elif backwards:
+                running_rows(source + (bounds[s + 1] - 1) * width, bounds[s + 1] - bounds[s], width, -width,
+                             result + (bounds[s + 1] - 1) * width)
+            else:
+                running_rows(source + bounds[s] * width, bounds[s + 1] - bounds[s], width, width,
+                             result + bounds[s] * width)
+
+
+cdef inline number one_nan(number x) noexcept nogil:
+    """Give every nan the same bits."""
+    if number is float or number is double:
+        return x if x == x else <number> NAN
+    else:
+        return x
+
+
+cdef void running_sum(const number* x, Py_ssize_t length, Py_ssize_t step, number* out) noexcept nogil:
+    """Add up one column, which has no others beside it."""
+    cdef Py_ssize_t r
+    cdef number total = x[0]
+    out[0] = one_nan(total)
+    for r in range(1, length):
+        total = total + x[r * step]
+        out[r * step] = one_nan(total)
+
+
+cdef void running_rows(const number* x, Py_ssize_t length, Py_ssize_t width, Py_ssize_t step,
+                       number* out) noexcept nogil:
+    """Add up rows; `step` leads to the next one."""
+    cdef Py_ssize_t r, c
+    for c in range(width):
+        out[c] = one_nan(x[c])
+    for r in range(1, length):
+        for c in range(width):
+            out[r * step + c] = one_nan(out[(r - 1) * step + c] + x[r * step + c])

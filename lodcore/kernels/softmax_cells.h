@@ -1,0 +1,155 @@
+/* Softmax in plain C; softmax.h includes this once a type of cells. CELL is the type, PLAIN(NAME) names functions, exp
+ * too, SUM_LANES is the number of lanes of a sum.
+ *
+ * A block is what is added up side by side. Of rows of one cell, that is a sequence: lines of SUM_LANES rows, the last one
+ * may be shorter, and in the end one lane is made of all. A short sequence is one line, with a power of two of lanes that
+ * hold it: further ones would be 0. Of wider rows, a block is some columns of a sequence. */
+
+typedef struct {
+    int64_t stop, stride, columns; /* lines start at 0, stride, 2 * stride, ... below stop, and have `columns` cells */
+    int one_cell;
+} PLAIN(Block);
+
+#define LEFT(at) (block.stop - (at) < block.columns ? block.stop - (at) : block.columns)
+#define EACH_CELL                                                                                        \
+    for (int64_t at = 0, left = LEFT(0); at < block.stop; at += block.stride, left = LEFT(at))           \
+        for (int64_t k = 0; k < left; k++)
+
+/* Every nan has the same bits, whichever operation made it. */
+LODCORE_INLINE CELL PLAIN(one_nan)(CELL x)
+{
+    return x == x ? x : (CELL)NAN;
+}
+
+/* Add up the lanes of one sum: lane k and lane k + half, down to one; then all of them have it. */
+LODCORE_INLINE void PLAIN(add_lanes)(CELL *lane, int64_t lanes)
+{
+    for (int64_t half = lanes / 2; half > 0; half /= 2)
+        for (int64_t k = 0; k < half; k++)
+            lane[k] += lane[k + half];
+    for (int64_t k = 1; k < lanes; k++)
+        lane[k] = lane[0];
+}
+
+LODCORE_INLINE void PLAIN(greatest_of_lanes)(CELL *lane, int64_t lanes)
+{
+    for (int64_t k = 1; k < lanes; k++)
+        lane[0] = lane[k] > lane[0] ? lane[k] : lane[0];
+    for (int64_t k = 1; k < lanes; k++)
+        lane[k] = lane[0];
+}
+
+/* exp(x - most) into `out`, if that is given, and their sums. */
+LODCORE_INLINE void PLAIN(exp_block)(const CELL *restrict x, PLAIN(Block) block, CELL *restrict out, CELL *restrict most,
+                                     CELL *restrict sum)
+{
+    for (int64_t k = 0; k < block.columns; k++) {
+        most[k] = -INFINITY;
+        sum[k] = 0;
+    }
+    EACH_CELL
+        most[k] = x[at + k] > most[k] ? x[at + k] : most[k];
+    if (block.one_cell)
+        PLAIN(greatest_of_lanes)(most, block.columns);
+    if (out != NULL) {
+        EACH_CELL
+            sum[k] += out[at + k] = PLAIN(exp)(x[at + k] - most[k]);
+    } else {
+        EACH_CELL
+            sum[k] += PLAIN(exp)(x[at + k] - most[k]);
+    }
+    if (block.one_cell)
+        PLAIN(add_lanes)(sum, block.columns);
+}
+
+LODCORE_INLINE void PLAIN(softmax_block)(const CELL *restrict x, PLAIN(Block) block, const CELL *weights,
+                                         CELL *restrict out)
+{
+    CELL most[SUM_LANES], by[SUM_LANES];
+    PLAIN(exp_block)(x, block, out, most, by);
+    for (int64_t k = 0; k < block.columns; k++)
+        by[k] = (weights == NULL ? 1 : weights[block.one_cell ? 0 : k]) / by[k];
+    EACH_CELL
+        out[at + k] = PLAIN(one_nan)(out[at + k] * by[k]);
+}
+
+/* The logarithm of a sum of exp(x - most), with most added. Only infinities and nan make the sum nan. */
+LODCORE_INLINE CELL PLAIN(log_of_sum)(CELL most, CELL sum, const CELL *x, int64_t length, int64_t width)
+{
+    if (length == 0)
+        return -INFINITY;
+    if (sum == sum)
+        return (CELL)((double)most + log((double)sum));
+    for (most = -INFINITY; length > 0; length--, x += width) {
+        if (*x != *x)
+            return (CELL)NAN;
+        most = *x > most ? *x : most;
+    }
+    return most;
+}
+
+LODCORE_INLINE void PLAIN(log_sum_block)(const CELL *restrict x, PLAIN(Block) block, int64_t length, CELL *restrict out)
+{
+    CELL most[SUM_LANES], sum[SUM_LANES];
+    PLAIN(exp_block)(x, block, NULL, most, sum);
+    for (int64_t k = 0; k < (block.one_cell ? 1 : block.columns); k++)
+        out[k] = PLAIN(log_of_sum)(most[k], sum[k], x + k, length, block.one_cell ? 1 : block.stride);
+}
+
+/* y * (d - sum of y * d) */
+LODCORE_INLINE void PLAIN(pull_block)(const CELL *restrict y, const CELL *restrict d, PLAIN(Block) block,
+                                      CELL *restrict out)
+{
+    CELL sum[SUM_LANES];
+    for (int64_t k = 0; k < block.columns; k++)
+        sum[k] = 0;
+    EACH_CELL
+        sum[k] += y[at + k] * d[at + k];
+    if (block.one_cell)
+        PLAIN(add_lanes)(sum, block.columns);
+    EACH_CELL
+        out[at + k] = PLAIN(one_nan)(y[at + k] * (d[at + k] - sum[k]));
+}
+
+#undef LEFT
+#undef EACH_CELL
+
+/* -- all sequences, and of each all columns --------------------------------------------------------------------------- */
+
+#define EACH_BLOCK                                                                                       \
+    for (int64_t s = 0; s < n_seqs; s++)                                                                 \
+        for (int64_t c = 0, first = offsets[s] * width, length = offsets[s + 1] - offsets[s]; c < width; c += SUM_LANES)
+#define BLOCK PLAIN(block_of)(length, width, c)
+
+LODCORE_INLINE PLAIN(Block) PLAIN(block_of)(int64_t length, int64_t width, int64_t column)
+{
+    int64_t left = width - column, lanes = 1;
+    if (width > 1)
+        return (PLAIN(Block)){length * width - column, width, left < SUM_LANES ? left : SUM_LANES, 0};
+    while (lanes < length && lanes < SUM_LANES)
+        lanes *= 2;
+    return (PLAIN(Block)){length, lanes, lanes, 1};
+}
+
+static void PLAIN(softmax_plain)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
+                                 const CELL *weights, CELL *out)
+{
+    EACH_BLOCK
+        PLAIN(softmax_block)(x + first + c, BLOCK, weights == NULL ? NULL : weights + s * width + c, out + first + c);
+}
+
+static void PLAIN(log_sum_plain)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, CELL *out)
+{
+    EACH_BLOCK
+        PLAIN(log_sum_block)(x + first + c, BLOCK, length, out + s * width + c);
+}
+
+static void PLAIN(pull_plain)(const CELL *y, const CELL *d, const int64_t *offsets, int64_t n_seqs, int64_t width,
+                              CELL *out)
+{
+    EACH_BLOCK
+        PLAIN(pull_block)(y + first + c, d + first + c, BLOCK, out + first + c);
+}
+
+#undef EACH_BLOCK
+#undef BLOCK

@@ -1,0 +1,184 @@
+"""Softmax and its gradient, logarithms of sums, running sums; the exponential, and every path of it."""
+
+import hashlib
+import math
+import os
+import subprocess
+import sys
+from decimal import Decimal, localcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from reference.kernels import softmax as twin
+from tests.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.kernels.face_to_face import agree, unwritten
+
+SHAPES = st.sampled_from([(8, 5), (3, 40), (2, 300)])  # most sequences, longest
+OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
+REALS = [np.dtype("f4"), np.dtype("f8")]
+WIDTHS = [1, 1, 2, 5, 16, 40, 0]
+
+
+def scores(seed, n_rows, dtype, width):
+    """Make rows as people have them: a spread of any size; some are -inf, a few nan or inf."""
+    random = np.random.default_rng(seed)
+    made = random.normal(size=(n_rows, width)) * random.choice([0.1, 1, 10, 100, 1000])
+    for odd, part in [(-np.inf, 0.2), (np.nan, 0.01), (np.inf, 0.01)]:
+        if random.random() < 0.3:
+            made[random.random(made.shape) < part] = odd
+    return read_only(made.astype(dtype))
+
+
+@st.composite
+def batches(draw, widths=WIDTHS, arrays=1, dtypes=REALS):
+    """Draw offsets, and arrays of rows that fit: scores, or any bits."""
+    offsets, dtype, width = draw(OFFSETS), draw(st.sampled_from(dtypes)), draw(st.sampled_from(widths))
+    if offsets[-1] > 100:
+        width = min(width, 5)
+    made = []
+    for _ in range(arrays):
+        seed = draw(st.integers(0, 2**32))
+        if dtype.kind == "f" and draw(st.booleans()):
+            made.append(scores(seed, offsets[-1], dtype, width))
+        else:
+            made.append(read_only(values_from_seed(seed, offsets[-1], dtype, (width,))))
+    return offsets, *made
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(batches())
+    def test_softmax(self, drawn):
+        offsets, x = drawn
+        agree("softmax.softmax_rows", x, offsets, unwritten(*x.shape, dtype=x.dtype))
+        agree("softmax.log_sum_exp", x, offsets, unwritten(len(offsets) - 1, x.shape[1], dtype=x.dtype))
+
+    @given(batches(), st.integers(0, 2**32))
+    def test_spread(self, drawn, seed):
+        offsets, x = drawn
+        rows = scores(seed, len(offsets) - 1, x.dtype, x.shape[1])
+        agree("softmax.spread_softmax", rows, x, offsets, unwritten(*x.shape, dtype=x.dtype))
+
+    @given(batches(arrays=2))
+    def test_pull(self, drawn):
+        offsets, y, d = drawn
+        agree("softmax.pull_softmax", y, d, offsets, unwritten(*y.shape, dtype=y.dtype))
+
+    @given(batches(dtypes=[*REALS, np.dtype("u8")]), st.booleans())
+    def test_running_sums(self, drawn, backwards):
+        offsets, x = drawn
+        agree("softmax.add_up_rows", x, offsets, backwards, unwritten(*x.shape, dtype=x.dtype))
+
+
+class TestLaws:
+    @given(OFFSETS, st.sampled_from(WIDTHS), st.data())
+    def test_running_sums_backwards_are_the_adjoint(self, offsets, width, data):
+        x, d = (data.draw(whole_numbers(offsets[-1], np.float64, width)) for _ in range(2))
+        forward, back = np.empty_like(x), np.empty_like(d)
+        kernels.softmax.add_up_rows(x, offsets, False, forward)
+        kernels.softmax.add_up_rows(d, offsets, True, back)
+        assert (forward * d).sum() == (x * back).sum()
+
+    @given(batches([1, 2]))
+    def test_softmax_sums_to_one(self, drawn):
+        offsets, x = drawn
+        y = np.empty_like(x)
+        kernels.softmax.softmax_rows(x, offsets, y)
+        for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
+            for c in range(x.shape[1]):
+                column = x[start:stop, c]
+                if not len(column) or not (column < np.inf).all() or column.max() == -np.inf:
+                    assert np.isnan(y[start:stop, c]).all()
+                else:
+                    assert abs(y[start:stop, c].sum(dtype=np.float64) - 1) < 100 * np.finfo(x.dtype).eps
+
+
+def exact_exp(x):
+    """Give exp(x) to 40 digits."""
+    with localcontext() as context:
+        context.prec = 40
+        return Decimal(float(x)).exp()
+
+
+class TestExponential:
+    """The twin against the mathematics; compiled kernels have the bits of the twin."""
+
+    @pytest.mark.parametrize(("real", "low", "high"), [(np.float32, -104, 89), (np.float64, -746, 710)])
+    def test_is_within_its_bound(self, real, low, high):
+        random = np.random.default_rng(5)
+        for x in [*random.uniform(low, high, 500), *random.uniform(-1, 1, 500), *random.uniform(low, low * 0.8, 200)]:
+            x = real(x)
+            with np.errstate(all="ignore"):
+                got = twin._exp(x)
+            assert type(got) is real
+            want = exact_exp(x)
+            if want < Decimal(float(np.finfo(real).max)):
+                nearest = real(float(want))
+                assert abs(Decimal(float(got)) - want) <= Decimal("1.1") * Decimal(float(np.spacing(nearest)))
+
+    @pytest.mark.parametrize("real", [np.float32, np.float64])
+    def test_at_the_ends(self, real):
+        with np.errstate(all="ignore"):
+            cases = [(0, 1), (-0.0, 1), (-np.inf, 0), (np.inf, np.inf), (1e30, np.inf), (-1e30, 0), (1e-30, 1)]
+            for x, want in cases:
+                assert twin._exp(real(x)) == want
+            assert np.isnan(twin._exp(real(np.nan)))
+            lowest = np.finfo(real).smallest_subnormal
+            edge = math.log(float(lowest)) if real is np.float32 else -744.4400719213812
+            assert twin._exp(real(edge)) == lowest
+            assert twin._exp(real(edge - 1)) == 0
+
+
+def digest():
+    """Compute all kernels on seeded rows of all kinds of shapes, and hash what they write."""
+    found = hashlib.sha256()
+    random = np.random.default_rng(3)
+    for seed in range(300):
+        dtype, width = REALS[seed % 2], int(random.choice([1, 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 65, 129]))
+        longest = int(random.choice([2, 20, 70, 300]))
+        offsets = np.append(0, np.cumsum(random.integers(0, longest, random.integers(1, 6))))
+        x, d = (scores(2 * seed + k, offsets[-1], dtype, width) for k in range(2))
+        rows, out = np.empty((len(offsets) - 1, width), dtype), np.empty_like(x)
+        kernels.softmax.log_sum_exp(x, offsets, rows)
+        found.update(rows.tobytes())
+        for compute, given_rows in [
+            (kernels.softmax.softmax_rows, (x,)),
+            (kernels.softmax.spread_softmax, (rows, x)),
+            (kernels.softmax.pull_softmax, (x, d)),
+        ]:
+            compute(*given_rows, offsets, out)
+            found.update(out.tobytes())
+    return found.hexdigest()
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("path", ["none", "avx2", "avx512"])
+def test_every_path_has_the_same_bits(path):
+    script = "from tests.kernels.test_softmax import digest; print(digest())"
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "LODCORE_SIMD": path, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == digest()
+
+
+def test_arrays_that_do_not_belong_together():
+    x, offsets = np.ones((2, 3)), int64([0, 2])
+    for call, says in [
+        (lambda: kernels.softmax.softmax_rows(x, offsets, np.ones((2, 2))), "x and out"),
+        (lambda: kernels.softmax.spread_softmax(np.ones((2, 3)), x, offsets, np.ones((2, 3))), "rows, x, offsets"),
+        (lambda: kernels.softmax.pull_softmax(x, np.ones((3, 3)), offsets, np.ones((2, 3))), "y, d and out"),
+        (lambda: kernels.softmax.log_sum_exp(x, offsets, np.ones((2, 3))), "x, offsets and out"),
+        (lambda: kernels.softmax.add_up_rows(x, offsets, False, np.ones((1, 3))), "x and out"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            call()

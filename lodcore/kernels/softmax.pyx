@@ -1,7 +1,7 @@
 """Softmax within sequences, logarithms of sums of exponentials, running sums; the columns of a row each on its own.
 
-The exponential is that of exponential.h, within 1.1 units in the last place. Sums of rows of several cells go row by row;
-rows of one cell are added in lanes, as softmax.h says. Every nan that comes out is the positive quiet one.
+The exponential is that of exponential.h, within 1.1 units in the last place. Sums of rows of several cells go row by
+row; rows of one cell are added in lanes, as softmax.h says. Every nan that comes out is the positive quiet one.
 """
 
 from libc.math cimport NAN
@@ -39,8 +39,8 @@ def softmax_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not N
         The quotient is a product with 1 / sum. A sequence with nan or inf, or of only -inf, becomes nan.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
-    if out.shape[0] != x.shape[0] or out.shape[1] != width:
-        raise ValueError("x and out have different shapes")
+    if offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width:
+        raise ValueError("x, offsets and out do not belong together")
     if x.shape[0] == 0 or width == 0:
         return
     cdef const real* source = &x[0, 0]
@@ -66,7 +66,8 @@ def spread_softmax(const real[:, ::1] rows not None, const real[:, ::1] x not No
         exp(x - max) * (row / sum(exp(x - max))).
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
-    if out.shape[0] != x.shape[0] or out.shape[1] != width or rows.shape[0] != n_seqs or rows.shape[1] != width:
+    if (offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width
+            or rows.shape[0] != n_seqs or rows.shape[1] != width):
         raise ValueError("rows, x, offsets and out do not belong together")
     if x.shape[0] == 0 or width == 0:
         return
@@ -92,8 +93,9 @@ def pull_softmax(const real[:, ::1] y not None, const real[:, ::1] d not None, c
     out : as y
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = y.shape[1]
-    if (out.shape[0] != y.shape[0] or out.shape[1] != width or d.shape[0] != y.shape[0] or d.shape[1] != width):
-        raise ValueError("y, d and out have different shapes")
+    if (offsets[n_seqs] != y.shape[0] or out.shape[0] != y.shape[0] or out.shape[1] != width
+            or d.shape[0] != y.shape[0] or d.shape[1] != width):
+        raise ValueError("y, d, offsets and out do not belong together")
     if y.shape[0] == 0 or width == 0:
         return
     cdef const real* result_of = &y[0, 0]
@@ -119,7 +121,7 @@ def log_sum_exp(const real[:, ::1] x not None, const int64_t[::1] offsets not No
         inf for one with inf, nan for one with nan.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
-    if out.shape[0] != n_seqs or out.shape[1] != width:
+    if offsets[n_seqs] != x.shape[0] or out.shape[0] != n_seqs or out.shape[1] != width:
         raise ValueError("x, offsets and out do not belong together")
     if n_seqs == 0 or width == 0:
         return
@@ -147,8 +149,8 @@ def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not 
     out : as x
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1], s
-    if out.shape[0] != x.shape[0] or out.shape[1] != width:
-        raise ValueError("x and out have different shapes")
+    if offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width:
+        raise ValueError("x, offsets and out do not belong together")
     if x.shape[0] == 0 or width == 0:
         return
     cdef const number* source = &x[0, 0]

@@ -42,7 +42,7 @@ TARGET LODCORE_INLINE void OF(softmax_few)(const CELL *x, int64_t length, int co
 /* exp(x - most) of a longer sequence, into `out` if that is given, and their sum. */
 TARGET LODCORE_INLINE CELL OF(many_vectors)(const CELL *x, int64_t length, CELL *out, OF(vector) *most)
 {
-    int64_t whole = length - length % (SUM_LANES), r = 0;
+    int64_t whole = length - length % SUM_LANES, r = 0;
     OF(vector) v[GROUP], sums[GROUP], least = OF(all)(-INFINITY);
     for (int j = 0; j < GROUP; j++)
         v[j] = least;
@@ -135,7 +135,13 @@ TARGET LODCORE_INLINE void OF(log_sum_cells)(const CELL *x, const int64_t *offse
 TARGET LODCORE_INLINE void OF(pull_cells)(const CELL *y, const CELL *d, const int64_t *offsets, int64_t n_seqs, CELL *out)
 {
     for (int64_t s = 0; s < n_seqs; s++) {
-        int64_t start = offsets[s], stop = offsets[s + 1], whole = stop - (stop - start) % (SUM_LANES), r;
+        int64_t start = offsets[s], stop = offsets[s + 1], whole = stop - (stop - start) % SUM_LANES, r;
+        if (stop - start == 1) {
+            CELL sum = 0;
+            sum += y[start] * d[start];
+            out[start] = PLAIN(one_nan)(y[start] * (d[start] - sum));
+            continue;
+        }
         OF(vector) sums[GROUP];
         for (int j = 0; j < GROUP; j++)
             sums[j] = OF(all)(0);

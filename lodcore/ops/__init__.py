@@ -45,6 +45,7 @@ from lodcore.ops.pool import sequence_pool
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
 from lodcore.ops.reduce import reduce_values
 from lodcore.ops.select import merge_by_mask, split_by_mask
+from lodcore.ops.softmax import sequence_cumsum, sequence_logsumexp, sequence_softmax
 from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
 
@@ -82,14 +83,17 @@ __all__ = [
     "relu",
     "reorder_by_rank",
     "sequence_concat",
+    "sequence_cumsum",
     "sequence_expand",
     "sequence_expand_as",
+    "sequence_logsumexp",
     "sequence_mask",
     "sequence_pad",
     "sequence_pool",
     "sequence_reshape",
     "sequence_reverse",
     "sequence_slice",
+    "sequence_softmax",
     "sequence_unpad",
     "shrink_memory",
     "sigmoid",

@@ -1,6 +1,6 @@
 """Twin of lodcore/kernels/softmax.pyx; `_exp` spells the operations of exponential.h."""
 
-from math import log
+from math import log as _log
 
 from numpy import errstate
 
@@ -10,8 +10,8 @@ NAN = float("nan")
 @errstate(all="ignore")
 def softmax_rows(x, offsets, out):
     """Compute exp(x - max) / sum(exp(x - max)) within each sequence."""
-    if x.shape != out.shape:
-        raise ValueError("x and out have different shapes")
+    if x.shape != out.shape or offsets[len(offsets) - 1] != len(x):
+        raise ValueError("x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             powers, total, _ = _powers(x, offsets[s], offsets[s + 1], c)
@@ -22,7 +22,7 @@ def softmax_rows(x, offsets, out):
 @errstate(all="ignore")
 def spread_softmax(rows, x, offsets, out):
     """Spread one row a sequence over its rows by their softmax."""
-    if x.shape != out.shape or rows.shape != (len(offsets) - 1, x.shape[1]):
+    if x.shape != out.shape or rows.shape != (len(offsets) - 1, x.shape[1]) or offsets[len(offsets) - 1] != len(x):
         raise ValueError("rows, x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
@@ -34,8 +34,8 @@ def spread_softmax(rows, x, offsets, out):
 @errstate(all="ignore")
 def pull_softmax(y, d, offsets, out):
     """Compute y * (d - sum(y * d)) within each sequence."""
-    if not y.shape == d.shape == out.shape:
-        raise ValueError("y, d and out have different shapes")
+    if not y.shape == d.shape == out.shape or offsets[len(offsets) - 1] != len(y):
+        raise ValueError("y, d, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
         for c in range(y.shape[1]):
             total = _sum([y[r, c] * d[r, c] for r in range(offsets[s], offsets[s + 1])], y)
@@ -46,13 +46,13 @@ def pull_softmax(y, d, offsets, out):
 @errstate(all="ignore")
 def log_sum_exp(x, offsets, out):
     """Compute max + log(sum(exp(x - max))) of each sequence."""
-    if out.shape != (len(offsets) - 1, x.shape[1]):
+    if out.shape != (len(offsets) - 1, x.shape[1]) or offsets[len(offsets) - 1] != len(x):
         raise ValueError("x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             _, total, most = _powers(x, offsets[s], offsets[s + 1], c)
             if total > 0:
-                out[s, c] = float(most) + log(float(total))
+                out[s, c] = float(most) + _log(float(total))
             elif any(x[r, c] != x[r, c] for r in range(offsets[s], offsets[s + 1])):
                 out[s, c] = NAN
             else:
@@ -62,8 +62,8 @@ def log_sum_exp(x, offsets, out):
 @errstate(all="ignore")
 def add_up_rows(x, offsets, backwards, out):
     """Compute the running sums of each sequence, from its first or from its last row on."""
-    if x.shape != out.shape:
-        raise ValueError("x and out have different shapes")
+    if x.shape != out.shape or offsets[len(offsets) - 1] != len(x):
+        raise ValueError("x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
         first, step = (offsets[s + 1] - 1, -1) if backwards else (offsets[s], 1)
         for j in range(offsets[s + 1] - offsets[s]):

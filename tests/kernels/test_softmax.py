@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from decimal import Decimal, localcontext
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +90,7 @@ class TestLaws:
         offsets, x = drawn
         y = np.empty_like(x)
         kernels.softmax.softmax_rows(x, offsets, y)
-        for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
+        for start, stop in pairwise(offsets):
             for c in range(x.shape[1]):
                 column = x[start:stop, c]
                 if not len(column) or not (column < np.inf).all() or column.max() == -np.inf:
@@ -171,14 +172,25 @@ def test_every_path_has_the_same_bits(path):
     assert run.stdout.strip() == digest()
 
 
-def test_arrays_that_do_not_belong_together():
-    x, offsets = np.ones((2, 3)), int64([0, 2])
+@pytest.mark.parametrize("odd", [int64([0, 1]), int64([0, 3]), int64([0, 1, 1])], ids=str)
+def test_arrays_that_do_not_belong_together(odd):
+    x, offsets, wide = np.ones((2, 3)), int64([0, 2]), np.ones((2, 4))
+    out, rows = np.full((2, 3), 7.0), np.full((1, 3), 7.0)
+    softmax = kernels.softmax
     for call, says in [
-        (lambda: kernels.softmax.softmax_rows(x, offsets, np.ones((2, 2))), "x and out"),
-        (lambda: kernels.softmax.spread_softmax(np.ones((2, 3)), x, offsets, np.ones((2, 3))), "rows, x, offsets"),
-        (lambda: kernels.softmax.pull_softmax(x, np.ones((3, 3)), offsets, np.ones((2, 3))), "y, d and out"),
-        (lambda: kernels.softmax.log_sum_exp(x, offsets, np.ones((2, 3))), "x, offsets and out"),
-        (lambda: kernels.softmax.add_up_rows(x, offsets, False, np.ones((1, 3))), "x and out"),
+        (lambda: softmax.softmax_rows(x, offsets, wide), "x, offsets and out"),
+        (lambda: softmax.softmax_rows(x, odd, out), "x, offsets and out"),
+        (lambda: softmax.spread_softmax(x, x, offsets, out), "rows, x, offsets"),
+        (lambda: softmax.spread_softmax(np.ones((1, 4)), x, offsets, out), "rows, x, offsets"),
+        (lambda: softmax.spread_softmax(rows, x, odd, out), "rows, x, offsets"),
+        (lambda: softmax.pull_softmax(x, wide, offsets, out), "y, d, offsets and out"),
+        (lambda: softmax.pull_softmax(x, x, odd, out), "y, d, offsets and out"),
+        (lambda: softmax.log_sum_exp(x, offsets, out), "x, offsets and out"),
+        (lambda: softmax.log_sum_exp(x, odd, rows), "x, offsets and out"),
+        (lambda: softmax.add_up_rows(x, offsets, False, wide), "x, offsets and out"),
+        (lambda: softmax.add_up_rows(x, odd, False, out), "x, offsets and out"),
     ]:
         with pytest.raises(ValueError, match=says):
             call()
+    assert (out == 7).all()
+    assert (rows == 7).all()

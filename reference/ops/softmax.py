@@ -1,0 +1,44 @@
+"""Softmax, logarithms of sums of exponentials and running sums within sequences."""
+
+from math import exp, inf, isinf, log, nan
+
+from reference.ops.columns import each_column, within
+from reference.ops.levels import at_level, sequences
+
+__all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
+
+
+def sequence_softmax(nested, level, num_levels, row_shape):
+    """Divide exp(x - max) by their sum."""
+    return within(softmax, nested, level, num_levels, row_shape)
+
+
+def softmax(column):
+    column = [float(x) for x in column]
+    if any(x != x for x in column):
+        return [nan for _ in column]
+    powers = [exp(x - max(column)) for x in column]
+    return [power / sum(powers) for power in powers]
+
+
+def sequence_logsumexp(nested, level, num_levels, row_shape):
+    """Take the logarithm of the sum of exp(x)."""
+    inner = num_levels - level - 1
+    return at_level(lambda sequence: each_column(logsumexp, sequences(sequence, inner), row_shape), nested, level)
+
+
+def logsumexp(column):
+    column = [float(x) for x in column]
+    if any(x != x for x in column):
+        return nan
+    most = max(column, default=-inf)
+    return most if isinf(most) else most + log(sum(exp(x - most) for x in column))
+
+
+def sequence_cumsum(nested, level, num_levels, row_shape):
+    """Add up to each row those before it."""
+    return within(cumsum, nested, level, num_levels, row_shape)
+
+
+def cumsum(column):
+    return [sum(column[1 : r + 1], column[0]) for r in range(len(column))]

@@ -1,0 +1,101 @@
+"""Samples of softmax, logarithms of sums and running sums."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LevelError, LoD, LoDTensor, ShapeError
+from reference.ops import softmax as oracle
+from tests.agree import from_the_first
+from tests.draw import ROW_SHAPES, lods, read_only
+from tests.samples import Samples, call
+
+REALS = [np.dtype(name) for name in ("f4", "f8", "f2", "i4", "u1", "?")]
+
+
+@st.composite
+def lods_without_empty_sequences(draw):
+    """Draw a LoD of up to 3 levels, each sequence of at least one element."""
+    made, count = [], draw(st.integers(0, 3))
+    for _ in range(draw(st.integers(1, 3))):
+        made.append(draw(st.lists(st.integers(1, 3), min_size=count, max_size=count)))
+        count = sum(made[-1])
+    return LoD.from_lengths(*made)
+
+
+@st.composite
+def tensors_with_level(draw, dtypes, odd=(), row_shapes=ROW_SHAPES, scale=4, structures=None):
+    """Draw a tensor of numbers of a size that sums do not lose, some of them odd, and a level of it."""
+    lod = draw(lods(1, 3, most=5) if structures is None else structures)
+    dtype, row_shape = draw(st.sampled_from(dtypes)), draw(st.sampled_from(row_shapes))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    numbers = random.normal(size=(lod.num_rows, *row_shape)) * scale
+    if dtype.kind == "f":
+        for value in odd:
+            if random.random() < 0.3:
+                numbers[random.random(numbers.shape) < 0.2] = value
+    else:
+        numbers = np.abs(numbers)
+    x = LoDTensor(read_only(numbers.astype(dtype)), lod)
+    return call(x, *draw(st.sampled_from([[], [-1], [draw(st.integers(-x.num_levels, x.num_levels - 1))]])))
+
+
+def by(function):
+    """Make `expected` of an oracle."""
+
+    def expected(arguments):
+        x = arguments["x"]
+        return function(x.tolist(), from_the_first(arguments["level"], x.lod), x.num_levels, x.values.shape[1:])
+
+    return expected
+
+
+FLOAT, NARROW = [np.dtype("f8")], [(), (2,), (0,)]
+SMOOTH = tensors_with_level(FLOAT, row_shapes=NARROW, scale=1)
+FINITE = tensors_with_level(FLOAT, row_shapes=NARROW, scale=1, structures=lods_without_empty_sequences())
+ODD = (-np.inf, np.inf, np.nan, 700.0, -700.0)
+
+
+def errors(name):
+    """List the wrong calls of an operator of this family."""
+    return [
+        (f"{name}(flat, 1)", LevelError, "level: is 1; there is 1 level"),
+        (f"{name}(x, -3)", LevelError, "level: is -3; there are 2 levels"),
+        (f"{name}(x, 0.0)", DTypeError, "level: is 0.0"),
+        (f"{name}(lod)", DTypeError, "x: .*LoD"),
+        (f"{name}(rows)", DTypeError, "x: .*ndarray"),
+        (f"{name}(LoDTensor(np.zeros(5, complex), flat.lod))", DTypeError, "x: has dtype complex128"),
+        (f"{name}(LoDTensor(np.zeros(5, 'M8[s]'), flat.lod))", DTypeError, "x: has dtype datetime64"),
+        (f"{name}(LoDTensor(np.zeros(5, 'g'), flat.lod))", DTypeError, "x: has dtype"),
+        (f"{name}([['a']])", DTypeError, "x: has dtype <U1"),
+    ]
+
+
+SAMPLES = {
+    "sequence_softmax": Samples(
+        tensors_with_level(REALS, ODD),
+        by(oracle.sequence_softmax),
+        SMOOTH,
+        [
+            *errors("sequence_softmax"),
+            ("sequence_softmax(flat, out=np.zeros(5, int))", DTypeError, "out: dtype int64; the result has float64"),
+            ("sequence_softmax(flat, out=flat.values.view(float))", ValueError, "out: "),
+            ("sequence_softmax(wide, out=np.zeros(10))", ShapeError, r"out: shape \(10,\); the result has \(5, 2\)"),
+            ("sequence_softmax(wide, out=np.zeros((5, 2), 'f4'))", DTypeError, "out: dtype float32"),
+        ],
+        exact=False,
+    ),
+    "sequence_logsumexp": Samples(
+        tensors_with_level(REALS, ODD),
+        by(oracle.sequence_logsumexp),
+        FINITE,
+        errors("sequence_logsumexp"),
+        exact=False,
+    ),
+    "sequence_cumsum": Samples(
+        tensors_with_level([*REALS, np.dtype("u8"), np.dtype("i1")], (np.nan, np.inf)),
+        by(oracle.sequence_cumsum),
+        SMOOTH,
+        errors("sequence_cumsum"),
+        exact=False,
+    ),
+}

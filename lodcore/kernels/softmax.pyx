@@ -25,6 +25,7 @@ ctypedef fused real:
 ctypedef fused number:
     float
     double
+    int64_t
     uint64_t
 
 
@@ -141,8 +142,8 @@ def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not 
 
     Parameters
     ----------
-    x : float32, float64 or uint64, shape (n_rows, width)
-        Whole numbers wrap around, so that int64 may come as uint64.
+    x : float32, float64, int64 or uint64, shape (n_rows, width)
+        Whole numbers wrap around.
     offsets : int64, shape (n_seqs + 1,), in rows
     backwards : bool
         From the last row on.
@@ -180,13 +181,21 @@ cdef inline number one_nan(number x) noexcept nogil:
         return x
 
 
+cdef inline number plus(number x, number y) noexcept nogil:
+    """Add; whole numbers wrap around."""
+    if number is int64_t:
+        return <int64_t> (<uint64_t> x + <uint64_t> y)
+    else:
+        return x + y
+
+
 cdef void running_sum(const number* x, Py_ssize_t length, Py_ssize_t step, number* out) noexcept nogil:
     """Add up one column, which has no others beside it."""
     cdef Py_ssize_t r
     cdef number total = x[0]
     out[0] = one_nan(total)
     for r in range(1, length):
-        total = total + x[r * step]
+        total = plus(total, x[r * step])
         out[r * step] = one_nan(total)
 
 
@@ -198,4 +207,4 @@ cdef void running_rows(const number* x, Py_ssize_t length, Py_ssize_t width, Py_
         out[c] = one_nan(x[c])
     for r in range(1, length):
         for c in range(width):
-            out[r * step + c] = one_nan(out[(r - 1) * step + c] + x[r * step + c])
+            out[r * step + c] = one_nan(plus(out[(r - 1) * step + c], x[r * step + c]))

@@ -44,8 +44,8 @@ from lodcore.ops.pad import sequence_mask, sequence_pad, sequence_unpad
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
 from lodcore.ops.reduce import reduce_values
+from lodcore.ops.scores import sequence_cumsum, sequence_logsumexp, sequence_softmax
 from lodcore.ops.select import merge_by_mask, split_by_mask
-from lodcore.ops.softmax import sequence_cumsum, sequence_logsumexp, sequence_softmax
 from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
 

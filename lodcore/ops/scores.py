@@ -1,0 +1,223 @@
+"""Softmax, logarithms of sums of exponentials and running sums within sequences; each column of a row on its own."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels, tensor_core
+from lodcore.errors import DTypeError
+from lodcore.lod import LoD
+from lodcore.ops.common import Array, below, with_levels
+from lodcore.ops.moving import level_of, spec_level
+from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
+from lodcore.registry import Nested, Spec, op
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+@op(lod="share")
+def sequence_softmax(x: Nested, level: int = -1, out: Array | None = None) -> LoDTensor:
+    """Compute the softmax within each sequence: exp(x - max) / sum(exp(x - max)).
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Real numbers; every column of a row is a softmax of its own.
+    level : int
+        All rows below a sequence of this level sum up to 1.
+    out : ndarray, optional
+        shape (number of rows, ...): where to write.
+
+    Returns
+    -------
+    LoDTensor
+        With the LoD of x, and its dtype: float64 for integers.
+
+    Raises
+    ------
+    LevelError
+        If there is no such level.
+    DTypeError
+        If x has no real numbers.
+
+    Notes
+    -----
+    No size of the numbers overflows. A sequence with nan or inf, or of only -inf, becomes nan; beside other numbers
+    -inf becomes 0. Exponentials are within 1.1 units in the last place, and have the same bits on every processor.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_softmax([[0.0, 0.0], [], [1000.0, 1000.0, -1000.0]])
+    LoDTensor(3 sequences of lengths 0..3, float64: [[0.5, 0.5], [], [0.5, 0.5, 0.]])
+    """
+    where = "sequence_softmax"
+    values, lod, k = _rows_of(where, x, level)
+    work, dtype = _reals_of(where, values.dtype)
+    result = result_rows(where, values, len(values), dtype, out)
+    cells = cells_for(result, work)
+    kernels.softmax.softmax_rows(cells_of(values, work), below(lod, k), cells)
+    settle(cells, result)
+    made: LoDTensor = tensor_core.new_tensor(result, lod)
+    return made
+
+
+@sequence_softmax.infer
+def _(x: Spec, level: int) -> Spec:
+    spec_level("sequence_softmax", x.num_levels, level)
+    return x._replace(dtype=_reals_of("sequence_softmax", x.dtype)[1])
+
+
+@sequence_softmax.backward
+def _(saved: Any, d: Array) -> tuple[Array]:
+    y, d_x = saved.out, saved.new("x")
+    work, _ = _reals_of("sequence_softmax", d_x.dtype)
+    cells = cells_for(d_x, work)
+    offsets = below(y.lod, y.lod._level(saved.level))
+    kernels.softmax.pull_softmax(cells_of(y.values, work), cells_of(d, work), offsets, cells)
+    settle(cells, d_x)
+    return (d_x,)
+
+
+@op(lod="drop")
+def sequence_logsumexp(x: Nested, level: int = -1) -> Any:
+    """Compute log(sum(exp(x))) of each sequence.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Real numbers; every column of a row on its own.
+    level : int
+        Over all rows below a sequence of this level.
+
+    Returns
+    -------
+    LoDTensor, or ndarray for the outermost level
+        With the levels before `level`, one row a sequence, and the dtype of x: float64 for integers.
+
+    Raises
+    ------
+    LevelError
+        If there is no such level.
+    DTypeError
+        If x has no real numbers.
+
+    Notes
+    -----
+    No size of the numbers overflows. An empty sequence, and one of only -inf, gives -inf; one with inf gives inf, one
+    with nan gives nan. The gradient is the softmax.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_logsumexp([[0.0, 0.0], [], [1000.0]])
+    array([6.93147181e-01,           -inf, 1.00000000e+03])
+    """
+    where = "sequence_logsumexp"
+    values, lod, k = _rows_of(where, x, level)
+    work, dtype = _reals_of(where, values.dtype)
+    result = result_rows(where, values, lod.num_sequences(k), dtype, None)
+    cells = cells_for(result, work)
+    kernels.softmax.log_sum_exp(cells_of(values, work), below(lod, k), cells)
+    settle(cells, result)
+    return with_levels(result, lod, k)
+
+
+@sequence_logsumexp.infer
+def _(x: Spec, level: int) -> Spec:
+    spec_level("sequence_logsumexp", x.num_levels, level)
+    return x._replace(shape=(None, *x.shape[1:]), dtype=_reals_of("sequence_logsumexp", x.dtype)[1])
+
+
+@sequence_logsumexp.backward
+def _(saved: Any, d: Array) -> tuple[Array]:
+    x, d_x = saved.x, saved.new("x")
+    work, _ = _reals_of("sequence_logsumexp", d_x.dtype)
+    cells = cells_for(d_x, work)
+    offsets = below(x.lod, x.lod._level(saved.level))
+    kernels.softmax.spread_softmax(cells_of(d, work), cells_of(x.values, work), offsets, cells)
+    settle(cells, d_x)
+    return (d_x,)
+
+
+@op(lod="share")
+def sequence_cumsum(x: Nested, level: int = -1) -> LoDTensor:
+    """Compute the running sums of each sequence.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Numbers; every column of a row on its own.
+    level : int
+        Over all rows below a sequence of this level.
+
+    Returns
+    -------
+    LoDTensor
+        With the LoD of x, and the dtype that NumPy's cumsum gives: int64 or uint64 for integers, which wrap around.
+        Sums of float16 are float32 until they are written.
+
+    Raises
+    ------
+    LevelError
+        If there is no such level.
+    DTypeError
+        If x has no numbers, or wider ones than float64.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_cumsum([[1, 2, 3], [], [10, 20]])
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 3, 6], [], [10, 30]])
+    """
+    where = "sequence_cumsum"
+    values, lod, k = _rows_of(where, x, level)
+    work, dtype = numbers_of(where, "sum", values.dtype)
+    result = result_rows(where, values, len(values), dtype, None)
+    cells = cells_for(result, work)
+    kernels.softmax.add_up_rows(cells_of(values, work), below(lod, k), False, cells)
+    settle(cells, result)
+    made: LoDTensor = tensor_core.new_tensor(result, lod)
+    return made
+
+
+@sequence_cumsum.infer
+def _(x: Spec, level: int) -> Spec:
+    spec_level("sequence_cumsum", x.num_levels, level)
+    return x._replace(dtype=numbers_of("sequence_cumsum", "sum", x.dtype)[1])
+
+
+@sequence_cumsum.backward
+def _(saved: Any, d: Array) -> tuple[Array]:
+    lod, d_x = saved.out.lod, saved.new("x")
+    work, _ = numbers_of("sequence_cumsum", "sum", d_x.dtype)
+    cells = cells_for(d_x, work)
+    kernels.softmax.add_up_rows(cells_of(d, work), below(lod, lod._level(saved.level)), True, cells)
+    settle(cells, d_x)
+    return (d_x,)
+
+
+# -- what they share -----------------------------------------------------------------------------------------------
+
+
+def _rows_of(where: str, x: Any, level: int) -> tuple[Array, LoD, int]:
+    """Take the rows of x, its structure, and a level of it, counted from the first."""
+    if type(x) is not LoDTensor:
+        x = as_nested(f"{where}: x", x)
+    return x.values, x.lod, level_of(where, x.lod, level)
+
+
+@functools.cache
+def _reals_of(where: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """Tell in which dtype functions of real numbers are computed, and which one the result has."""
+    if dtype.kind not in "biuf" or dtype.itemsize > DOUBLE.itemsize:
+        raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers of at most float64 are needed")
+    if dtype.kind != "f":
+        return DOUBLE, DOUBLE
+    return (SINGLE, dtype) if dtype.itemsize < SINGLE.itemsize else (dtype, dtype)

@@ -1,9 +1,10 @@
-"""Softmax, logarithms of sums of exponentials and running sums within sequences."""
+"""Softmax, logarithms of sums of exponentials and running sums within sequences; rows are numbers, or nested lists."""
 
-from math import exp, inf, isinf, log, nan
+from math import inf, nan
 
 from reference.ops.columns import each_column, within
 from reference.ops.levels import at_level, sequences
+from reference.reals import exp, floating, log
 
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 
@@ -14,11 +15,12 @@ def sequence_softmax(nested, level, num_levels, row_shape):
 
 
 def softmax(column):
-    column = [float(x) for x in column]
     if any(x != x for x in column):
         return [nan for _ in column]
+    column = [floating(x) for x in column]
     powers = [exp(x - max(column)) for x in column]
-    return [power / sum(powers) for power in powers]
+    total = sum(powers)
+    return [power / total for power in powers]
 
 
 def sequence_logsumexp(nested, level, num_levels, row_shape):
@@ -28,11 +30,11 @@ def sequence_logsumexp(nested, level, num_levels, row_shape):
 
 
 def logsumexp(column):
-    column = [float(x) for x in column]
+    column = [floating(x) for x in column]
     if any(x != x for x in column):
         return nan
     most = max(column, default=-inf)
-    return most if isinf(most) else most + log(sum(exp(x - most) for x in column))
+    return most if most in (inf, -inf) else most + log(sum(exp(x - most) for x in column))
 
 
 def sequence_cumsum(nested, level, num_levels, row_shape):

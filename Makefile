@@ -18,7 +18,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test lint types bench bench-compare peers asan coverage mutants wheel clean
+.PHONY: help demo test lint types bench bench-compare peers pages asan coverage mutants wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ bench-compare: build/built ## compare the speed of the last commit with the one 
 
 peers: build/built ## compare with the installed peers: the table of the README
 	$(RUN) asv_benchmarks/peers/run.py
+
+pages: build/built ## write the list in KERNELS.md anew, from the docstrings of the kernels
+	$(RUN) -m tests.builds.kernels_page
 
 asan: build/built ## run kernels and error table under the address and undefined-behaviour sanitizers
 	$(RUN) -m tests.builds.asan

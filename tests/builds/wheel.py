@@ -23,7 +23,7 @@ def check_sdist(path: Path) -> None:
     """See that the sdist holds the whole tree and nothing that was built."""
     with tarfile.open(path) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = source_files(*tree.PARTS, "Makefile", "CONTRIBUTING.md", "CHANGELOG.md", "CASES.md")
+    wanted = source_files(*tree.PARTS, "Makefile", "CONTRIBUTING.md", "CHANGELOG.md")
     report("sdist", wanted - held, {name for name in held if Path(name).suffix in {".c", ".so", ".pyc"}})
 
 
@@ -60,7 +60,9 @@ def main() -> None:
         tree.run(directory, python, "-m", "pip", "install", "-qq", str(wheel))
         tree.run(directory, python, "-W", "error", "-c", "import lodcore; print('imported', lodcore.__file__)")
         tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[test]")
-        tests = tree.copy(directory / "copy", "tests", "reference", "pyproject.toml", "README.md")
+        tests = tree.copy(
+            directory / "copy", "tests", "reference", "pyproject.toml", "README.md", "CASES.md", "KERNELS.md"
+        )
         tree.run(tests, *tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python))
 
 

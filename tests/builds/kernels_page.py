@@ -1,0 +1,77 @@
+"""The part of KERNELS.md that lists every kernel, made of the docstrings: `python -m tests.builds.kernels_page`."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+from lodcore import kernels
+from tests.builds.tree import ROOT
+
+PAGE = ROOT / "KERNELS.md"
+MARK = "## Every kernel\n"
+WIDTH = 120
+
+
+def functions(module: Any) -> dict[str, Callable[..., Any]]:
+    """Give the public functions of a module of kernels."""
+    found = {name: thing for name, thing in vars(module).items() if not name.startswith("_") and callable(thing)}
+    return {name: thing for name, thing in found.items() if not inspect.isclass(thing)}
+
+
+def sections(doc: str) -> dict[str, str]:
+    """Cut a docstring at its headings; what comes first has none."""
+    pieces = re.split(r"^(\w+)\n-+\n", doc, flags=re.MULTILINE)
+    return dict(zip(["", *pieces[1::2]], [piece.strip() for piece in pieces[::2]], strict=True))
+
+
+def entries(section: str) -> Iterator[tuple[str, str]]:
+    """List the entries of a section: what stands at the margin, and what is said about it."""
+    for entry in re.split(r"\n(?=\S)", section):
+        head, _, text = entry.partition("\n")
+        yield head.strip(), " ".join(textwrap.dedent(text).split())
+
+
+def filled(text: str, indent: str = "") -> list[str]:
+    """Break a paragraph into lines."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def about(module: str, name: str, function: Callable[..., Any]) -> list[str]:
+    """Describe one kernel."""
+    parts = sections(inspect.getdoc(function) or "")
+    lines = [f"#### `{module}.{name}{inspect.signature(function)}`", ""]
+    for paragraph in parts.pop("").split("\n\n"):
+        lines += [*filled(" ".join(paragraph.split())), ""]
+    for title, section in parts.items():
+        for head, text in entries(section):
+            names, _, kind = head.partition(" : ")
+            shown = ", ".join(f"`{name}`" for name in names.split(", "))
+            said = [f"- {shown}: {kind}.", text] if title == "Parameters" else [f"- {title} {head}:", text]
+            lines += filled(" ".join(said).rstrip(), "  ")
+    return [*lines, ""]
+
+
+def listing() -> str:
+    """Describe all kernels."""
+    lines = [MARK]
+    for module in kernels.__all__:
+        found = import_module(f"lodcore.kernels.{module}")  # not those of a package that stands in
+        title, _, rest = inspect.cleandoc(found.__doc__).partition("\n\n")
+        lines += [f"### {module}", "", *filled(" ".join(title.split())), ""]
+        for paragraph in rest.split("\n\n") if rest else []:
+            lines += [*filled(" ".join(paragraph.split())), ""]
+        for name, function in functions(found).items():
+            lines += about(module, name, function)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def page() -> str:
+    """Give KERNELS.md as it should be: what is written by hand, then the list."""
+    return PAGE.read_text().partition(MARK)[0] + listing()
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

@@ -11,6 +11,7 @@ cdef Py_ssize_t row_size(cnp.ndarray array, int first=*) noexcept
 cpdef cnp.ndarray as_bytes(cnp.ndarray array)
 cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=*)
 cpdef cnp.ndarray as_lines(cnp.ndarray array)
+cpdef bint is_plain(array)
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop)
 cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=*, int first=*)
 cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded, out=*)

@@ -17,6 +17,7 @@ cdef extern from "buffers.h":
 
 cdef extern from "numpy/arrayobject.h":
     void PyArray_CLEARFLAGS(cnp.ndarray array, int flags)
+    bint PyDataType_REFCHK(cnp.PyArray_Descr* dtype)
 
 cnp.import_array()
 
@@ -80,6 +81,15 @@ cpdef cnp.ndarray as_lines(cnp.ndarray array):
     cdef cnp.npy_intp shape[3]
     shape[0], shape[1], shape[2] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1), row_size(array, 2)
     return array_over(array, UINT8, 3, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
+cpdef bint is_plain(array):
+    """Tell whether an array can be taken for rows as it is: C-contiguous, aligned, native, of at least one axis."""
+    if not cnp.PyArray_CheckExact(array):
+        return False
+    cdef cnp.ndarray given = array
+    return (cnp.PyArray_NDIM(given) > 0 and cnp.PyArray_ISCARRAY_RO(given)
+            and not PyDataType_REFCHK(cnp.PyArray_DESCR(given)))
 
 
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):

@@ -249,6 +249,8 @@ def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
 
 def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
     """Do the work of `as_values`, and tell whether the memory is somebody else's."""
+    if buffers.is_plain(given):
+        return given, True
     lent = not isinstance(given, (list, tuple))
     if type(given) is not np.ndarray:
         given = as_array(where, given)

@@ -65,7 +65,7 @@ def sequence_expand(x: Nested, y: Nested, ref_level: int = -1, out: Array | None
     array([1, 1, 3])
     """
     where = "sequence_expand"
-    x = as_rows_or_nested(f"{where}: x", x)
+    x = as_rows_or_nested("sequence_expand: x", x)
     lod, k = _reference(where, y, ref_level)
     count = lod.num_sequences(k)
     if len(x) != count:
@@ -141,9 +141,9 @@ def sequence_expand_as(x: Nested, y: Nested, level: int = -1, out: Array | None 
     LoDTensor(3 sequences of lengths 0..2, int64: [[1, 1], [], [3]])
     """
     where = "sequence_expand_as"
-    lod = lod_of(f"{where}: y", y)
+    lod = lod_of("sequence_expand_as: y", y)
     k = level_of(where, lod, level)
-    x = as_rows_or_nested(f"{where}: x", x)
+    x = as_rows_or_nested("sequence_expand_as: x", x)
     if isinstance(x, LoDTensor):
         check_equal(where, lod._part(0, k), x.lod, "x")
         x = x.values

@@ -43,6 +43,8 @@ def lod_of(where: str, y: Any) -> LoD:
 
 def as_rows_or_nested(where: str, x: Any) -> Any:
     """Take a LoDTensor, or rows: an ndarray or a flat list; a list of lists is nested."""
+    if buffers.is_plain(x):
+        return x
     if isinstance(x, LoDTensor):
         return x if x.lod.num_levels else x.values
     if isinstance(x, (list, tuple)) and len(x) and isinstance(x[0], (list, tuple)):

@@ -172,7 +172,7 @@ def sequence_unpad(x: Dense, length: Dense, out: Array | None = None) -> LoDTens
     where = "sequence_unpad"
     if isinstance(x, LoDTensor) and x.lod.num_levels:
         raise DTypeError(f"{where}: x: is a LoDTensor with levels; a padded array is needed")
-    padded = as_values(f"{where}: x", x)
+    padded = as_values("sequence_unpad: x", x)
     if padded.ndim < 2:
         raise ShapeError(f"{where}: x: has shape {padded.shape}; (n, maxlen, ...) is needed")
     count, longest = padded.shape[:2]

@@ -7,7 +7,7 @@ OFFSETS = "lodcore/kernels/offsets.pyx"
 LEVELS = "lodcore/kernels/levels.pyx"
 GATHER = "lodcore/kernels/gather.pyx"
 RANK = "lodcore/kernels/rank.pyx"
-PAD = "lodcore/kernels/pad.pyx"
+PAD = "lodcore/kernels/pad.h"
 
 MUTANTS = [
     # -- kernels: offsets
@@ -221,15 +221,15 @@ MUTANTS = [
     Mutant(
         "filling-on-the-wrong-side",
         PAD,
-        "gap = result if left else result + size",
-        "gap = result + size if left else result",
+        "copy_chunks(left ? out + line - size : out, rows, size);",
+        "copy_chunks(left ? out : out + line - size, rows, size);",
         "tests/kernels/test_pad.py",
     ),
     Mutant(
         "filling-judged-by-its-last-byte",
         PAD,
-        "even &= fill[k] == fill[0]",
-        "even = fill[k] == fill[0]",
+        "made.even &= row[k] == row[0];",
+        "made.even = row[k] == row[0];",
         "tests/kernels/test_pad.py",
     ),
 ]

@@ -1,0 +1,182 @@
+"""Defects of the operators that move sequences whole."""
+
+from tests.mutants.mutant import Mutant
+
+EXPAND_H = "lodcore/kernels/expand.h"
+EXPAND = "lodcore/kernels/expand.pyx"
+PAD_H = "lodcore/kernels/pad.h"
+OPS_EXPAND = "lodcore/ops/expand.py"
+OPS_GATHER = "lodcore/ops/gather.py"
+OPS_MOVING = "lodcore/ops/moving.py"
+OPS_PAD = "lodcore/ops/pad.py"
+OPS_SELECT = "lodcore/ops/select.py"
+OPS_STRUCTURE = "lodcore/ops/structure.py"
+STRUCTURE = "lodcore/structure.pyx"
+
+MUTANTS = [
+    # -- kernels
+    Mutant(
+        "repeat-runs-past-the-end",
+        EXPAND_H,
+        "for (; s < n_seqs && offsets[s + 1] + group <= n_rows; s++)\n            repeat_group",
+        "for (; s < n_seqs && offsets[s + 1] <= n_rows; s++)\n            repeat_group",
+        "tests/kernels/test_expand.py",
+    ),
+    Mutant(
+        "one-of-a-run-may-be-longer",
+        EXPAND_H,
+        "for (int64_t k = 0; k <= RUN; k++)",
+        "for (int64_t k = 0; k < RUN; k++)",
+        "tests/kernels/test_expand.py",
+    ),
+    Mutant(
+        "reverse-begins-too-early",
+        EXPAND_H,
+        "for (; s < n_seqs && offsets[s] < group; s++)",
+        "for (; s < n_seqs && offsets[s] < 1; s++)",
+        "tests/kernels/test_expand.py",
+    ),
+    Mutant(
+        "reversed-groups-in-order",
+        EXPAND_H,
+        "from + (group - 1 - k) * size",
+        "from + k * size",
+        "tests/kernels/test_expand.py",
+    ),
+    Mutant(
+        "merge-takes-the-other-side",
+        EXPAND,
+        "side = &sides[chosen[s] == 0]",
+        "side = &sides[chosen[s] == 1]",
+        "tests/kernels/test_expand.py",
+    ),
+    Mutant(
+        "merge-beyond-the-last",
+        EXPAND,
+        "if side.left == 0:",
+        "if side.left < 0:",
+        "tests/kernels/test_expand.py",
+    ),
+    Mutant(
+        "cells-lost-in-reshape",
+        EXPAND,
+        "if result[s] * new_width != source[s] * width:",
+        "if result[s] * new_width > source[s] * width:",
+        "tests/kernels/test_expand.py",
+    ),
+    Mutant(
+        "filling-begins-a-chunk-late",
+        PAD_H,
+        "fill_chunks(out + size, out + line, fill.chunk);",
+        "fill_chunks(out + size + 1, out + line, fill.chunk);",
+        "tests/kernels/test_pad.py",
+    ),
+    Mutant(
+        "mask-does-not-saturate",
+        PAD_H,
+        "length = length < padded ? length : padded;",
+        "length = length < padded ? length : 0;",
+        "tests/kernels/test_pad.py",
+    ),
+    # -- operators and their structures
+    Mutant(
+        "expand-counts-the-wrong-level",
+        OPS_EXPAND,
+        "return x._gather(where, 0, _numbers(lod, k), out)",
+        "return x._gather(where, 0, _numbers(lod, lod.num_levels - 1), out)",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "expand-as-forgets-the-coarser-levels",
+        OPS_EXPAND,
+        'check_equal(where, lod._part(0, k), x.lod, "x")',
+        "pass",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "concat-forgets-the-coarser-levels",
+        STRUCTURE,
+        "if level == k or mine == theirs:",
+        "if level <= k or mine == theirs:",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "split-keeps-the-coarser-lengths",
+        OPS_SELECT,
+        "left[lod.offsets(k - 1)]]",
+        "lod.offsets(k - 1)]",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "pad-drops-finer-levels",
+        OPS_PAD,
+        "    if k + 1 != lod.num_levels:\n        raise",
+        "    if k > lod.num_levels:\n        raise",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "append-to-what-it-does-not-count",
+        OPS_STRUCTURE,
+        "if fresh.num_sequences() != lod.num_rows:",
+        "if fresh.num_sequences() > lod.num_rows:",
+        "tests/test_operators.py",
+    ),
+    # -- gradients
+    Mutant(
+        "gradient-of-gather-reads-the-index-again",
+        OPS_GATHER,
+        '"gather_sequences: index", IndexError).copy()',
+        '"gather_sequences: index", IndexError)',
+        "tests/test_moving.py",
+    ),
+    Mutant(
+        "gradient-of-reverse-is-not-reversed",
+        OPS_EXPAND,
+        'return (plain(sequence_reverse)(turned, saved.level, saved.new("x")).values,)',
+        "return (d,)",
+        "tests/test_operators.py tests/test_moving.py",
+    ),
+    Mutant(
+        "gradient-of-the-filling-counts-rows-too",
+        OPS_PAD,
+        "np.ascontiguousarray(sums[1::2])",
+        "np.ascontiguousarray(sums[::2])",
+        "tests/test_moving.py",
+    ),
+    Mutant(
+        "gradient-of-expand-forgets-half-precision",
+        OPS_MOVING,
+        "place[...] = sums\n",
+        "pass\n",
+        "tests/test_moving.py",
+    ),
+    Mutant(
+        "gradient-of-merge-for-the-other-side",
+        OPS_SELECT,
+        "return found[0], found[1], None",
+        "return found[1], found[0], None",
+        "tests/test_operators.py",
+    ),
+    # -- rules of shapes
+    Mutant(
+        "rule-of-gather-keeps-all-levels",
+        OPS_GATHER,
+        "return Spec(spec_rows(x), x.dtype, x.num_levels - k, LoDTensor)",
+        "return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "rule-of-unpad-keeps-the-line",
+        OPS_PAD,
+        "return Spec((None, *x.shape[2:]), x.dtype, 1, LoDTensor)",
+        "return Spec((None, *x.shape[1:]), x.dtype, 1, LoDTensor)",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "rule-of-reset-forgets-y",
+        OPS_STRUCTURE,
+        "levels = y.num_levels if isinstance(y, LoD) else y.num_levels or 1",
+        "levels = 1",
+        "tests/test_operators.py",
+    ),
+]

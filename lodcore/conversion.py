@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.nested import nest
+from lodcore.threads import over_sequences
 
 if TYPE_CHECKING:
     from lodcore.lod import LoD
@@ -138,7 +139,9 @@ class Conversions:
         values = self.values
         fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
         dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
-        kernels.pad.pad_rows(self._rows(), offsets, fill, side == "left", buffers.as_lines(dense))
+        over_sequences(
+            kernels.pad.pad_rows, "ro..s", self._rows(), offsets, fill, side == "left", buffers.as_lines(dense)
+        )
         if not return_mask:
             return dense
         steps = np.arange(padded)

@@ -178,7 +178,7 @@ cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):
     def copy(start, stop):
         kernels.gather.copy_ranges(rows, ranges[start:stop], out[offsets[start]:offsets[stop]])
 
-    threads.in_parts(copy, threads.parts(offsets, out.shape[1]))
+    threads.in_parts(copy, threads.parts(offsets, out.size))
 
 
 cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):

@@ -16,7 +16,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 
-__all__ = ["get_num_threads", "in_parts", "parts", "set_num_threads"]
+__all__ = ["get_num_threads", "in_parts", "over_sequences", "parts", "set_num_threads"]
 
 #: Work that moves fewer bytes stays in one thread.
 WIDE = 2**20
@@ -72,14 +72,48 @@ def get_num_threads() -> int:
     return _count
 
 
-def parts(offsets: Any, row_bytes: int) -> list[tuple[int, int]]:
+def over_sequences(kernel: Callable[..., Any], roles: str, *arguments: Any) -> None:
+    """Run a kernel on all sequences: at once, or on runs of them side by side if that is wanted and worth it.
+
+    Parameters
+    ----------
+    kernel : callable
+        Treats each sequence by itself, and returns nothing.
+    roles : str
+        A letter an argument: "o" offsets, in rows; "r" has one entry a row; "s" one entry a sequence; "." is given as
+        it is.
+    *arguments
+    """
+    if _count == 1:
+        kernel(*arguments)
+        return
+    offsets = np.asarray(arguments[roles.index("o")])
+    runs = parts(offsets, sum(x.nbytes for x, role in zip(arguments, roles, strict=True) if role in "rs"))
+    if len(runs) == 1:
+        kernel(*arguments)
+        return
+
+    def run(start: int, stop: int) -> None:
+        low, high = int(offsets[start]), int(offsets[stop])
+
+        def piece(role: str, x: Any) -> Any:
+            if role == "o":
+                return offsets[start : stop + 1] - low
+            return x[low:high] if role == "r" else x[start:stop] if role == "s" else x
+
+        kernel(*map(piece, roles, arguments))
+
+    in_parts(run, runs)
+
+
+def parts(offsets: Any, size: int) -> list[tuple[int, int]]:
     """Cut sequences into runs of about as many rows, a few a thread.
 
     Parameters
     ----------
     offsets : array of int64, shape (n_seqs + 1,), in rows
-    row_bytes : int
-        Bytes that are moved a row.
+    size : int
+        Bytes that are moved in all.
 
     Returns
     -------
@@ -87,11 +121,9 @@ def parts(offsets: Any, row_bytes: int) -> list[tuple[int, int]]:
         Where each run of sequences starts and stops; a single one if one thread does it all.
     """
     n_seqs = len(offsets) - 1
-    if _count == 1 or n_seqs < 2:
+    if _count == 1 or n_seqs < 2 or size < WIDE:
         return [(0, n_seqs)]
     n_rows = int(offsets[-1]) - int(offsets[0])
-    if n_rows * row_bytes < WIDE:
-        return [(0, n_seqs)]
     wanted = int(offsets[0]) + np.arange(1, RUNS * _count) * n_rows // (RUNS * _count)
     cuts = [0, *np.searchsorted(np.asarray(offsets), wanted).tolist(), n_seqs]
     return [(start, stop) for start, stop in pairwise(cuts) if start < stop] or [(0, n_seqs)]

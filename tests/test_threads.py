@@ -11,7 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, gather_sequences, threads
+from lodcore import (
+    DTypeError,
+    LoDTensor,
+    gather_sequences,
+    sequence_cumsum,
+    sequence_expand,
+    sequence_expand_as,
+    sequence_logsumexp,
+    sequence_pad,
+    sequence_pool,
+    sequence_reverse,
+    sequence_softmax,
+    sequence_unpad,
+    threads,
+    vjp,
+)
 from lodcore.threads import in_parts, parts
 from tests.draw import lengths, running_sum
 
@@ -112,3 +127,44 @@ assert os.waitpid(child, 0)[1] == 0
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+
+
+POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
+WIDE_CALLS = {
+    "expand": lambda x, v, d: sequence_expand(v, x),
+    "expand_as": lambda x, v, d: sequence_expand_as(v, x),
+    "reverse": lambda x, v, d: sequence_reverse(x),
+    "pad": lambda x, v, d: sequence_pad(x)[0],
+    "unpad": lambda x, v, d: sequence_unpad(d, x.lengths),
+    "to_padded": lambda x, v, d: x.to_padded(7, side="left"),
+    "softmax": lambda x, v, d: sequence_softmax(x),
+    "softmax gradient": lambda x, v, d: vjp(sequence_softmax, x)[1](x.values[::-1].copy())[0],
+    "logsumexp": lambda x, v, d: sequence_logsumexp(x),
+    "cumsum": lambda x, v, d: sequence_cumsum(x),
+    **{
+        kind: lambda x, v, d, kind=kind: sequence_pool(x, kind)
+        for kind in ("sum", "mean", "sqrt", "max", "first", "last")
+    },
+    **{
+        f"{kind} gradient": lambda x, v, d, kind=kind: vjp(lambda x: sequence_pool(x, kind), x)[1](v)[0]
+        for kind in ("sum", "mean", "max", "last")
+    },
+}
+
+
+@pytest.mark.parametrize("name", sorted(WIDE_CALLS))
+@pytest.mark.parametrize("row_shape", [(), (5,), (0,)])
+def test_operators_give_the_same_bits(name, row_shape, several):
+    def bits(x):
+        return getattr(x, "lod", None), np.array(getattr(x, "values", x)).tobytes()
+
+    for seed, count in enumerate([0, 1, 2, 3, 7, 20, 50]):
+        random = np.random.default_rng(seed)
+        sizes = random.integers(0, 9, count) * random.integers(0, 2, count)
+        x = LoDTensor.from_lengths(random.standard_normal((sizes.sum(), *row_shape)), sizes)
+        v = random.standard_normal((count, *row_shape))
+        dense = random.standard_normal((count, sizes.max(initial=0), *row_shape))
+        lodcore.set_num_threads(several)
+        together = WIDE_CALLS[name](x, v, dense)
+        lodcore.set_num_threads(1)
+        assert bits(together) == bits(WIDE_CALLS[name](x, v, dense))

@@ -87,7 +87,7 @@ def _reduced(name: str, x: Any, axis: Any) -> Any:
     if at > levels or not levels:
         return reduce_values(x, name, (at - levels,))
     if at == levels:
-        from lodcore.ops.pool import sequence_pool  # type: ignore[import-not-found]
+        from lodcore.ops.pool import sequence_pool
 
         return sequence_pool(x, name)
     raise TypeError(f"{name}: axis: is {axis}, along which sequences differ; axis {levels} or above is possible")

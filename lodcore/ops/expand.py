@@ -22,6 +22,7 @@ from lodcore.ops.moving import (
 )
 from lodcore.registry import Nested, Op, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
+from lodcore.threads import over_sequences
 
 __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_reverse"]
 
@@ -75,7 +76,7 @@ def sequence_expand(x: Nested, y: Nested, ref_level: int = -1, out: Array | None
         return x._gather(where, 0, _numbers(lod, k), out)
     offsets = lod._view(k)
     rows = buffers.new_rows(where, x, offsets[count], out)
-    kernels.expand.repeat_rows(buffers.as_bytes(x), offsets, buffers.as_bytes(rows))
+    over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), offsets, buffers.as_bytes(rows))
     return rows
 
 
@@ -151,7 +152,7 @@ def sequence_expand_as(x: Nested, y: Nested, level: int = -1, out: Array | None 
     if len(x) != count:
         raise LoDError(f"{where}: x: has {len(x)} rows; level {k} of y has {count} sequences")
     rows = buffers.new_rows(where, x, lod.num_rows, out)
-    kernels.expand.repeat_rows(buffers.as_bytes(x), _in_rows(lod, k), buffers.as_bytes(rows))
+    over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), _in_rows(lod, k), buffers.as_bytes(rows))
     expanded: LoDTensor = tensor_core.new_tensor(rows, lod)
     return expanded
 
@@ -243,7 +244,7 @@ def sequence_reverse(x: Nested, level: int = -1, out: Array | None = None) -> Lo
         moved: LoDTensor = x._gather(where, k + 1, index, out, [lod.offsets(j) for j in range(k + 1)])
         return moved
     rows = buffers.new_rows(where, x.values, lod.num_rows, out)
-    kernels.expand.reverse_rows(x._rows(), lod._view(k), buffers.as_bytes(rows))
+    over_sequences(kernels.expand.reverse_rows, "ror", x._rows(), lod._view(k), buffers.as_bytes(rows))
     reversed_rows: LoDTensor = tensor_core.new_tensor(rows, lod)
     return reversed_rows
 

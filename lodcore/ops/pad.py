@@ -14,6 +14,7 @@ from lodcore.ops.common import Array
 from lodcore.ops.moving import level_of, sum_copies
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
+from lodcore.threads import over_sequences
 
 __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
 
@@ -82,7 +83,7 @@ def sequence_pad(
         padded = padded_length(where, "maxlen", padded, maxlen)
     fill = NO_FILLING if type(pad_value) is float and pad_value == 0 else _filling(pad_value, values)
     dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
-    kernels.pad.pad_rows(x._rows(), offsets, fill, False, buffers.as_lines(dense))
+    over_sequences(kernels.pad.pad_rows, "ro..s", x._rows(), offsets, fill, False, buffers.as_lines(dense))
     return dense, lod.lengths(k)
 
 
@@ -184,7 +185,7 @@ def sequence_unpad(x: Dense, length: Dense, out: Array | None = None) -> LoDTens
     if bad >= 0:
         raise IndexError(f"{where}: length: is {lengths[bad]} for sequence {bad}; its line has {longest} rows")
     rows = buffers.new_rows(where, padded, offsets.item(count), out, 2)
-    kernels.pad.unpad_rows(buffers.as_lines(padded), offsets, False, buffers.as_bytes(rows))
+    over_sequences(kernels.pad.unpad_rows, "so.r", buffers.as_lines(padded), offsets, False, buffers.as_bytes(rows))
     unpadded: LoDTensor = tensor_core.new_tensor(rows, core.make_lod([offsets], len(rows)))
     return unpadded
 

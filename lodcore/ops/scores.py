@@ -15,6 +15,7 @@ from lodcore.ops.moving import level_of, spec_level
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
 from lodcore.registry import Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
+from lodcore.threads import over_sequences
 
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 
@@ -62,7 +63,7 @@ def sequence_softmax(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     work, dtype = _reals_of(where, values.dtype)
     result = result_rows(where, values, len(values), dtype, out)
     cells = cells_for(result, work)
-    kernels.softmax.softmax_rows(cells_of(values, work), below(lod, k), cells)
+    over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells)
     settle(cells, result)
     made: LoDTensor = tensor_core.new_tensor(result, lod)
     return made
@@ -80,7 +81,7 @@ def _(saved: Any, d: Array) -> tuple[Array]:
     work, _ = _reals_of("sequence_softmax", d_x.dtype)
     cells = cells_for(d_x, work)
     offsets = below(y.lod, y.lod._level(saved.level))
-    kernels.softmax.pull_softmax(cells_of(y.values, work), cells_of(d, work), offsets, cells)
+    over_sequences(kernels.softmax.pull_softmax, "rror", cells_of(y.values, work), cells_of(d, work), offsets, cells)
     settle(cells, d_x)
     return (d_x,)
 
@@ -124,7 +125,7 @@ def sequence_logsumexp(x: Nested, level: int = -1) -> Any:
     work, dtype = _reals_of(where, values.dtype)
     result = result_rows(where, values, lod.num_sequences(k), dtype, None)
     cells = cells_for(result, work)
-    kernels.softmax.log_sum_exp(cells_of(values, work), below(lod, k), cells)
+    over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells)
     settle(cells, result)
     return with_levels(result, lod, k)
 
@@ -181,7 +182,7 @@ def sequence_cumsum(x: Nested, level: int = -1) -> LoDTensor:
     work, dtype = numbers_of(where, "sum", values.dtype)
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
-    kernels.softmax.add_up_rows(cells_of(values, work), below(lod, k), False, cells)
+    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells)
     settle(cells, result)
     made: LoDTensor = tensor_core.new_tensor(result, lod)
     return made

@@ -46,13 +46,14 @@ class Case(NamedTuple):
 class Operator:
     """How the cases of an operator are drawn and computed; made by `cases`."""
 
-    def __init__(self, name, draw, must, exact, gradient, walked):
+    def __init__(self, name, draw, must, exact, gradient, walked, also):
         self.name = name
         self.draw = draw
         self.must = frozenset(must)
         self.exact = exact
         self.gradient = gradient
         self.walked = walked
+        self.also = also
         self.compute: Callable[..., Any] = draw
 
     def expected(self, compute):
@@ -70,7 +71,7 @@ class Operator:
 OPERATORS: dict[str, Operator] = {}
 
 
-def cases(must, exact=True, gradient=True, walked="x", name=None):
+def cases(must, exact=True, gradient=True, walked="x", name=None, also=None):
     """Make an Operator of a function that draws arguments from a source (see `reference.draw`).
 
     Parameters
@@ -85,10 +86,12 @@ def cases(must, exact=True, gradient=True, walked="x", name=None):
         The argument whose structure the corners are about.
     name : str, optional
         Of the operator; that of the function, if not given.
+    also : callable, optional
+        Gives more corners that arguments hit.
     """
 
     def register(draw):
-        made = Operator(name or draw.__name__, draw, must, exact, gradient, walked)
+        made = Operator(name or draw.__name__, draw, must, exact, gradient, walked, also or (lambda arguments: set()))
         OPERATORS[made.name] = made
         return made
 
@@ -103,7 +106,7 @@ def drawn(operator, source):
     gradients = gradients_of(operator, arguments, results, cotangents) if operator.gradient else None
     dtypes = {tensor.dtype for tensor in [*leaves(arguments), *leaves(results)]}
     tolerance = 0.0 if operator.exact else max((TOLERANCES[dtype] for dtype in dtypes & set(FLOATS)), default=0.0)
-    corners = corners_of(arguments, operator.walked)
+    corners = corners_of(arguments, operator.walked) | operator.also(arguments)
     return Case(operator.name, arguments, results, cotangents, gradients, tolerance, corners)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 import lodcore
 from lodcore import LoD, LoDTensor, RankTable, TensorArray, vjp
+from lodcore.graph import Variable, while_loop
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.indices_map import IndicesMap
 from lodcore.registry import OPS
@@ -43,6 +44,8 @@ def described(thing):
     """Describe a result or a gradient as the file does."""
     if thing is None or isinstance(thing, (list, tuple)):
         return None if thing is None else [described(one) for one in thing]
+    if isinstance(thing, Variable):
+        thing = thing.get()
     if isinstance(thing, TensorArray):
         return {"kind": "array", "elements": [described(element) for element in elements(thing)]}
     if isinstance(thing, RankTable):
@@ -97,13 +100,30 @@ def cotangent_of(entry):
     return elements(made(entry)) if isinstance(entry, dict) and entry["kind"] == "array" else made(entry)
 
 
+def loop(body, variables, init, outer_names, outer):
+    """Run a loop whose body is a list of instructions, see `reference/cases/loops.py`."""
+    made = while_loop()
+    with made.loop():
+        known = dict(zip(outer_names, outer, strict=True))
+        carried = dict(zip(variables, map(made.loop_var, init), strict=True))
+        known |= carried
+        for kind, name, *rest in body:
+            if kind == "set":
+                known[name] = OPS[rest[0]](*[known[one] for one in rest[1:]])
+            elif kind == "update":
+                carried[name].update(known[rest[0]])
+            else:
+                made.break_if(known[name])
+    return tuple(carried.values())
+
+
 @np.errstate(all="ignore")
 def run(operator, arguments, cotangents):
     """Run a case: its results, and its gradients by `vjp`."""
-    function = OPS.get(operator) or getattr(lodcore, operator)
+    function = loop if operator == "while_loop" else OPS.get(operator) or getattr(lodcore, operator)
     result = function(**attributes(arguments))
     results = [described(one) for one in (result if isinstance(result, tuple) else (result,))]
-    if not getattr(function, "gradient", False):
+    if function is not loop and not getattr(function, "gradient", False):
         return results, None
     given = attributes(arguments)  # anew, since an array is written to
     tensors = {name: thing for name, thing in given.items() if is_tensor(thing)}

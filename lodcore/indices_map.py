@@ -10,12 +10,12 @@ from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.nested import as_values
-from lodcore.tensor import LoDTensor, Tensor
+from lodcore.tensor import LoDTensor, Tensor, as_nested
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["IndicesMap"]
+__all__ = ["IndicesMap", "in_step_order"]
 
 Array = np.ndarray[Any, Any]
 
@@ -134,3 +134,35 @@ def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
     if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
         raise LoDError(f"IndicesMap: order: is no permutation of {lod.num_sequences(k)} sequences")
     return IndicesMap._of(lod, k, places, core.steps_of(lod, k))
+
+
+def in_step_order(
+    where: str, x: Any, level: int, sort_by_length: bool, out: Array | None
+) -> tuple[LoDTensor, IndicesMap]:
+    """Bring the elements of a level into step order: a LoDTensor whose outermost sequences are the steps, and the map.
+
+    See `TensorArray.unpack`, which has the same arguments.
+    """
+    if type(x) is not LoDTensor:
+        x = as_nested(f"{where}: x", x)
+    lod = x.lod
+    k = lod._level(level)
+    offsets = lod._view(k)
+    steps = core.steps_of(lod, k)
+    count = len(offsets) - 1
+    if sort_by_length:
+        order = buffers.new_int64(count)
+        kernels.rank.rank_by_length(offsets, steps, order)
+    else:
+        order = np.arange(count)
+    indices_map = IndicesMap._of(lod, k, order, steps)
+    if k == lod.num_levels - 1:
+        rows = buffers.new_rows(where, x.values, lod.num_rows, out)
+        kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
+        by_step = tensor_core.new_tensor(rows, core.make_lod([steps], lod.num_rows))
+    else:
+        by_step = x._gather(where, k + 1, indices_map.values, out, [steps])
+    if out is not None:
+        by_step = tensor_core.new_tensor(out.view(), by_step.lod)
+    buffers.seal(by_step.values)
+    return by_step, indices_map

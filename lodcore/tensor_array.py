@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
+from lodcore import buffers, kernels, tensor_core
 from lodcore.elements import (
     check_sizes,
     one_kind,
@@ -19,11 +19,11 @@ from lodcore.elements import (
     with_one_lod,
 )
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.indices_map import IndicesMap
+from lodcore.indices_map import IndicesMap, in_step_order
 from lodcore.lod import LoD
 from lodcore.nested import as_array, join_arrays
 from lodcore.structure import concat_lods
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensor import LoDTensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -383,28 +383,7 @@ class TensorArray:
         >>> indices_map.tolist()
         [2, 0, 3, 1, 4]
         """
-        if type(x) is not LoDTensor:
-            x = as_nested("TensorArray.unpack: x", x)
-        lod = x.lod
-        k = lod._level(level)
-        offsets = lod._view(k)
-        steps = core.steps_of(lod, k)
-        count = len(offsets) - 1
-        if sort_by_length:
-            order = buffers.new_int64(count)
-            kernels.rank.rank_by_length(offsets, steps, order)
-        else:
-            order = np.arange(count)
-        indices_map = IndicesMap._of(lod, k, order, steps)
-        if k == lod.num_levels - 1:
-            rows = buffers.new_rows("TensorArray.unpack", x.values, lod.num_rows, out)
-            kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
-            by_step = tensor_core.new_tensor(rows, core.make_lod([steps], lod.num_rows))
-        else:
-            by_step = x._gather("TensorArray.unpack", k + 1, indices_map.values, out, [steps])
-        if out is not None:
-            by_step = tensor_core.new_tensor(out.view(), by_step.lod)
-        buffers.seal(by_step.values)
+        by_step, indices_map = in_step_order("TensorArray.unpack", x, level, sort_by_length, out)
         return cls._over(by_step), indices_map
 
     @recorded

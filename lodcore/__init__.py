@@ -12,6 +12,7 @@ from lodcore.ops import (
     concat_batches,
     cross_entropy,
     div,
+    embedding_bag,
     equal,
     exp,
     gather_sequences,
@@ -26,6 +27,7 @@ from lodcore.ops import (
     logical_and,
     logical_not,
     logical_or,
+    lookup_table,
     matmul,
     mean,
     merge_by_mask,
@@ -62,6 +64,7 @@ from lodcore.ops import (
     tensor_array_unstack,
     tensor_array_write,
 )
+from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array
 from lodcore.tensor_array import TensorArray
 from lodcore.threads import get_num_threads, set_num_threads
@@ -79,6 +82,7 @@ __all__ = [
     "LoDTensor",
     "RankTable",
     "ShapeError",
+    "SparseTensor",
     "Spec",
     "Tensor",
     "TensorArray",
@@ -87,6 +91,7 @@ __all__ = [
     "concat_batches",
     "cross_entropy",
     "div",
+    "embedding_bag",
     "equal",
     "errors",
     "exp",
@@ -104,6 +109,7 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "lookup_table",
     "matmul",
     "mean",
     "merge_by_mask",

@@ -190,7 +190,8 @@ class Op(OpBody):
         if self.roles[name] == "Dense":
             return np.asarray(given) if given else given  # an empty list has no dtype
         if self.roles[name] == "Nested":
-            return as_nested(f"{self.__name__}: {name}", given)
+            flat = given and not isinstance(given[0], (list, tuple, np.ndarray))  # rows, where an operator takes them
+            return np.asarray(given) if flat else as_nested(f"{self.__name__}: {name}", given)
         return [
             as_nested(f"{self.__name__}: {name}[{j}]", x) if isinstance(x, (list, tuple)) else x
             for j, x in enumerate(given)

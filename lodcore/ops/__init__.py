@@ -22,6 +22,7 @@ from lodcore.ops.compare import (
     not_equal,
 )
 from lodcore.ops.dense import cross_entropy, matmul, softmax
+from lodcore.ops.embedding import embedding_bag, lookup_table
 from lodcore.ops.expand import per_sequence, sequence_expand, sequence_expand_as, sequence_reverse
 from lodcore.ops.gather import concat_batches, gather_sequences, sequence_concat, sequence_slice
 from lodcore.ops.math import (
@@ -57,6 +58,7 @@ __all__ = [
     "cross_entropy",
     "div",
     "elementwise",
+    "embedding_bag",
     "equal",
     "exp",
     "full_like",
@@ -72,6 +74,7 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "lookup_table",
     "matmul",
     "mean",
     "merge_by_mask",

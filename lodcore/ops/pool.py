@@ -11,10 +11,11 @@ from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.memory import check_out
 from lodcore.ops.common import Array, below, with_levels
+from lodcore.ops.moving import level_of
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 
-__all__ = ["DIVIDE", "cells_for", "numbers_of", "result_rows", "sequence_pool"]
+__all__ = ["DIVIDE", "cells_for", "cells_of", "numbers_of", "pool", "result_rows", "sequence_pool", "spread"]
 
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}
@@ -69,12 +70,12 @@ def sequence_pool(x: Nested, pool_type: str, pad_value: Dense = ZERO, level: int
     >>> lodcore.sequence_pool(x, "max", level=0)
     array([2., 6.])
     """
-    return pool(x, pool_type, pad_value, level, out, False)[0]
+    return pool("sequence_pool", x, pool_type, pad_value, level, out, False)[0]
 
 
 @sequence_pool.saving
 def _(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1, out: Any = None) -> tuple[Any, Any]:
-    return pool(x, pool_type, pad_value, level, out, True)
+    return pool("sequence_pool", x, pool_type, pad_value, level, out, True)
 
 
 @sequence_pool.infer
@@ -85,23 +86,14 @@ def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
 
 @sequence_pool.backward
 def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
-    lod, pool_type = saved.x.lod, saved.pool_type
+    lod = saved.x.lod
     offsets = below(lod, lod._level(saved.level))
-    work, dtype = numbers_of("sequence_pool", pool_type, saved.x.dtype)
     d_x = d_pad = None
     if saved.needs("x"):
         d_x = saved.new("x")
-        if pool_type in ("first", "last"):
-            kernels.pool.place_rows(buffers.as_bytes(d_out), offsets, pool_type == "last", buffers.as_bytes(d_x))
-        else:
-            rows, given = cells_for(d_x, work), np.ascontiguousarray(d_out, dtype)
-            if pool_type in DIVIDE:
-                kernels.pool.spread_rows(cells_of(given, work), offsets, DIVIDE[pool_type], rows)
-            else:
-                kernels.pool.scatter_cells(cells_of(given, work), offsets, saved.hidden, rows)
-            settle(rows, d_x)
+        spread("sequence_pool", saved.pool_type, d_out, offsets, saved.hidden, d_x)
     if saved.needs("pad_value"):
-        given = cells_of(d_out, work if d_out.dtype.kind in "fc" else None)
+        given = cells_of(d_out, numbers_of("sequence_pool", "sum", d_out.dtype)[0])
         total = np.empty(given.shape[1], given.dtype)
         kernels.pool.sum_empty(given, offsets, total)
         d_pad = total.view(d_out.dtype if d_out.dtype.kind == "c" else total.dtype).reshape(d_out.shape[1:])
@@ -110,16 +102,29 @@ def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
     return d_x, d_pad
 
 
+def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, d_x: Array) -> None:
+    """Write the gradient of the rows that were pooled, of that of the result."""
+    work, _ = numbers_of(where, pool_type, d_x.dtype)
+    if work is None:
+        kernels.pool.place_rows(buffers.as_bytes(d_out), offsets, pool_type == "last", buffers.as_bytes(d_x))
+        return
+    given, rows = cells_of(d_out, work), cells_for(d_x, work)
+    if pool_type in DIVIDE:
+        kernels.pool.spread_rows(given, offsets, DIVIDE[pool_type], rows)
+    else:
+        kernels.pool.scatter_cells(given, offsets, places, rows)
+    settle(rows, d_x)
+
+
 def pool(
-    x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saving: bool
+    where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saving: bool
 ) -> tuple[Any, Array | None]:
     """Pool, and give where the greatest and least cells are if that is to be saved."""
-    where = "sequence_pool"
     if type(x) is not LoDTensor:
         x = as_nested(f"{where}: x", x)
     values, lod = x.values, x.lod
     work, dtype = numbers_of(where, pool_type if isinstance(pool_type, str) else repr(pool_type), values.dtype)
-    k = lod._level(level)
+    k = level_of(where, lod, level)
     offsets = below(lod, k)
     row = None if pad_value is ZERO else filling(where, pad_value, values.shape[1:], dtype)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *(() if row is None else [np.asarray(pad_value)]))
@@ -143,7 +148,7 @@ def pool(
 
 
 @functools.cache
-def numbers_of(where: str, pool_type: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+def numbers_of(where: str, pool_type: str, dtype: np.dtype[Any], name: str = "x") -> tuple[Any, np.dtype[Any]]:
     """Tell in which dtype pooling computes (None: rows are only moved), and which one the result has.
 
     Raises
@@ -162,7 +167,7 @@ def numbers_of(where: str, pool_type: str, dtype: np.dtype[Any]) -> tuple[Any, n
     if dtype.kind not in kinds or dtype.itemsize > (16 if dtype.kind == "c" else 8):
         numbers = "numbers" if pool_type in DIVIDE else "real numbers"
         raise DTypeError(
-            f"{where}: x: has dtype {dtype}; {pool_type!r} needs {numbers} of at most float64 (first and last take any)"
+            f"{where}: {name}: has dtype {dtype}; {pool_type!r} needs {numbers} of at most float64, first and last none"
         )
     if dtype.kind == "c":
         return np.dtype(np.float32 if dtype.itemsize == 8 else np.float64), dtype

@@ -1,0 +1,90 @@
+"""Rows of a table by their numbers, and pooled."""
+
+import numpy as np
+
+from . import flat
+from .common import DISTRIBUTIONS, Times
+
+HEIGHT, WIDTHS = 50_000, [1, 64]
+
+
+def drawn(batch):
+    """Draw a table and skewed numbers of its rows, one a row of the batch."""
+    rng = batch.rng("table")
+    table = rng.standard_normal((HEIGHT, batch.width)).astype("float32")
+    return table, (rng.random(batch.rows) ** 3 * HEIGHT).astype(np.int64)
+
+
+class Bag(Times, distributions=DISTRIBUTIONS, widths=WIDTHS):
+    """Sum the rows that each sequence names: taken and `reduceat`, or a padded array of numbers."""
+
+    def lodcore(self, batch):
+        from lodcore import LoDTensor, embedding_bag
+
+        table, numbers = drawn(batch)
+        ids = LoDTensor.from_offsets(numbers, batch.offsets)
+        return lambda: embedding_bag(table, ids)
+
+    def lodcore_out(self, batch):
+        from lodcore import LoDTensor, embedding_bag
+
+        table, numbers = drawn(batch)
+        ids = LoDTensor.from_offsets(numbers, batch.offsets)
+        out = np.empty((len(batch), batch.width), table.dtype)
+        return lambda: embedding_bag(table, ids, out=out)
+
+    def flat(self, batch):
+        (table, numbers), offsets = drawn(batch), batch.offsets
+        return lambda: flat.reduce_sequences(table.take(numbers, axis=0), offsets, np.add)
+
+    def padded(self, batch):
+        table, numbers = drawn(batch)
+        padded = np.zeros(batch.padded_shape[:2], np.int64)
+        padded[batch.mask] = numbers
+        mask = batch.mask[..., None]
+        return lambda: np.where(mask, table[padded], np.float32(0)).sum(axis=1)
+
+
+class Lookup(Times, distributions=["nlp"], widths=WIDTHS):
+    """Take the row of each number."""
+
+    def lodcore(self, batch):
+        from lodcore import LoDTensor, lookup_table
+
+        table, numbers = drawn(batch)
+        ids = LoDTensor.from_offsets(numbers, batch.offsets)
+        return lambda: lookup_table(table, ids)
+
+    def lodcore_out(self, batch):
+        from lodcore import LoDTensor, lookup_table
+
+        table, numbers = drawn(batch)
+        ids = LoDTensor.from_offsets(numbers, batch.offsets)
+        out = np.empty((batch.rows, batch.width), table.dtype)
+        return lambda: lookup_table(table, ids, out=out)
+
+    def flat(self, batch):
+        table, numbers = drawn(batch)
+        return lambda: table.take(numbers, axis=0)
+
+
+class MergeGradient(Times, distributions=["nlp"], widths=WIDTHS):
+    """Add up the rows of a gradient that belong to one row of the table."""
+
+    def lodcore(self, batch):
+        from lodcore import SparseTensor
+
+        _, numbers = drawn(batch)
+        gradient = SparseTensor(numbers, np.ones((batch.rows, batch.width), "float32"), HEIGHT)
+        return gradient.merge
+
+    def flat(self, batch):
+        _, numbers = drawn(batch)
+        values = np.ones((batch.rows, batch.width), "float32")
+
+        def call():
+            order = np.argsort(numbers, kind="stable")
+            unique, starts = np.unique(numbers[order], return_index=True)
+            return unique, np.add.reduceat(values[order], starts, axis=0)
+
+        return call

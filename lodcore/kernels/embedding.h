@@ -1,0 +1,124 @@
+/* Rows of a table by their numbers: taken, added back, and pooled sequence by sequence. Numbers come from outside: all
+ * are checked before anything is written, and each again when it is used, as another thread may change them. */
+#ifndef LODCORE_EMBEDDING_H
+#define LODCORE_EMBEDDING_H
+
+#include "pool.h"
+
+enum { GATHERED = 4096, LINES = 4 };
+
+/* The first number that is out of range, -1 if there is none. */
+LODCORE_BODY any_outside_body(const int64_t *index, int64_t count, int64_t n_rows, int64_t *any)
+{
+    uint64_t found = 0;
+    for (int64_t j = 0; j < count; j++)
+        found |= (uint64_t)((uint64_t)index[j] >= (uint64_t)n_rows);
+    *any = (int64_t)found;
+}
+LODCORE_TWICE(any_outside, (const int64_t *index, int64_t count, int64_t n_rows, int64_t *any),
+              (index, count, n_rows, any))
+
+static LODCORE_UNUSED int64_t first_outside(const int64_t *index, int64_t count, int64_t n_rows)
+{
+    int64_t any = 0;
+    any_outside(index, count, n_rows, &any);
+    for (int64_t j = 0; any && j < count; j++)
+        if ((uint64_t)read_once(index + j) >= (uint64_t)n_rows)
+            return j;
+    return -1;
+}
+
+/* Ask for the first bytes of a row; a number out of range does no harm. */
+LODCORE_INLINE void prefetch_cells(const void *rows, int64_t row, int64_t row_bytes, int64_t size)
+{
+    uintptr_t place = (uintptr_t)rows + (uintptr_t)row * (uintptr_t)row_bytes;
+    for (int64_t line = 0; line < LINES && line * LINE < size; line++)
+        LODCORE_PREFETCH((const void *)(place + (uintptr_t)(line * LINE)));
+}
+
+/* Rows of a few bytes: out[j] = rows[index[j]], zeros where the number is `skip`. */
+#define TAKE_CELLS(NAME, TYPE)                                                                                          \
+    static int64_t NAME(const char *rows, int64_t n_rows, const int64_t *index, int64_t count, int64_t skip, char *out) \
+    {                                                                                                                   \
+        for (int64_t j = 0; j < count; j++) {                                                                           \
+            int64_t row = read_once(index + j);                                                                         \
+            TYPE cell;                                                                                                  \
+            if ((uint64_t)row >= (uint64_t)n_rows)                                                                      \
+                return j;                                                                                               \
+            memcpy(&cell, rows + (size_t)row * sizeof cell, sizeof cell);                                               \
+            cell = row == skip ? 0 : cell;                                                                              \
+            memcpy(out + (size_t)j * sizeof cell, &cell, sizeof cell);                                                  \
+        }                                                                                                               \
+        return -1;                                                                                                      \
+    }
+TAKE_CELLS(take_4, uint32_t)
+TAKE_CELLS(take_8, uint64_t)
+
+/* The same for rows of any size. */
+static LODCORE_UNUSED int64_t take_rows_of(const char *rows, int64_t n_rows, int64_t row_bytes, const int64_t *index,
+                                           int64_t count, int64_t skip, char *out)
+{
+    int64_t bad = first_outside(index, count, n_rows);
+    if (bad < 0 && row_bytes == 4)
+        return take_4(rows, n_rows, index, count, skip, out);
+    if (bad < 0 && row_bytes == 8)
+        return take_8(rows, n_rows, index, count, skip, out);
+    for (int64_t j = 0; bad < 0 && j < count; j++, out += row_bytes) {
+        int64_t row = read_once(index + j);
+        if (j + AHEAD < count)
+            prefetch_cells(rows, index[j + AHEAD], row_bytes, row_bytes);
+        if ((uint64_t)row >= (uint64_t)n_rows)
+            bad = j;
+        else if (row == skip)
+            memset(out, 0, (size_t)row_bytes);
+        else
+            memcpy(out, rows + (size_t)row * (size_t)row_bytes, (size_t)row_bytes);
+    }
+    return bad;
+}
+
+/* Number the rows that are named, in rising order; how many there are, and they, go to `rows`. */
+static LODCORE_UNUSED int64_t number_rows_of(const int64_t *index, int64_t count, int64_t height, int64_t *numbers,
+                                             int64_t *places, int64_t *rows)
+{
+    int64_t found = 0;
+    for (int64_t r = 0; r < height; r++)
+        numbers[r] = -1;
+    for (int64_t j = 0; j < count; j++) {
+        places[j] = read_once(index + j);
+        if ((uint64_t)places[j] >= (uint64_t)height)
+            return j;
+        numbers[places[j]] = 0;
+    }
+    for (int64_t r = 0; r < height; r++)
+        if (numbers[r] == 0) {
+            numbers[r] = found++;
+            rows[found] = r;
+        }
+    for (int64_t j = 0; j < count; j++)
+        places[j] = numbers[places[j]];
+    rows[0] = found;
+    return -1;
+}
+
+#define CELL float
+#define OF_CELL(NAME) NAME##_float
+#define BODY_OF_CELL(NAME) NAME##_float_body
+#define LANES 64
+#include "embedding_cells.h"
+#undef CELL
+#undef OF_CELL
+#undef BODY_OF_CELL
+#undef LANES
+
+#define CELL double
+#define OF_CELL(NAME) NAME##_double
+#define BODY_OF_CELL(NAME) NAME##_double_body
+#define LANES 32
+#include "embedding_cells.h"
+#undef CELL
+#undef OF_CELL
+#undef BODY_OF_CELL
+#undef LANES
+
+#endif

@@ -1,0 +1,258 @@
+"""Rows of a table by their numbers, one by one or pooled."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodcore import buffers, kernels, tensor_core
+from lodcore.errors import DTypeError, LevelError, ShapeError
+from lodcore.memory import check_out, check_size
+from lodcore.nested import as_array
+from lodcore.ops.common import Array, with_levels
+from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, numbers_of, pool, result_rows, spread
+from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.sparse_tensor import SparseTensor
+from lodcore.tensor import LoDTensor, as_nested
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from lodcore.lod import LoD
+
+__all__ = ["embedding_bag", "lookup_table"]
+
+
+@op(lod="share")
+def lookup_table(table: Dense, ids: Nested, padding_idx: int | None = None, out: Array | None = None) -> Any:
+    """Take rows of a table by their numbers.
+
+    Parameters
+    ----------
+    table : array_like, shape (height, ...)
+    ids : LoDTensor, nested lists or ndarray of any integer dtype
+        0 .. height - 1. A second axis of length 1 does not count.
+    padding_idx : int, optional
+        The number whose row counts as zeros and has no gradient; a negative one counts from the end.
+    out : ndarray, optional
+        shape (number of ids, ...): where to write.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        The LoD of ids; the values have the shape of ids and of a row of the table behind each other. The gradient of
+        the table is a SparseTensor.
+
+    Raises
+    ------
+    IndexError
+        Naming the place (and the sequence) of the number that is out of range.
+    DTypeError, ShapeError
+        If the numbers are no integers, or the table has no axis.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> table = [[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]]
+    >>> lodcore.lookup_table(table, [[2, 0], [], [2]]).to_arrays()
+    [array([[2. , 2.5],
+           [0. , 0.5]]), array([], shape=(0, 2), dtype=float64), array([[2. , 2.5]])]
+    """
+    where = "lookup_table"
+    rows = table_of(where, table)
+    numbers, index, lod = numbers_given(where, ids)
+    taken = take(where, rows, ids, numbers, index, padding_of(where, padding_idx, len(rows)), out)
+    return taken if lod is None or not lod.num_levels else tensor_core.new_tensor(taken, lod)
+
+
+@lookup_table.infer
+def _(table: Spec, ids: Spec, padding_idx: int | None) -> Spec:
+    shape = ids.shape[:1] if ids.shape[1:] == (1,) else ids.shape
+    return Spec((*shape, *table.shape[1:]), table.dtype)
+
+
+@lookup_table.backward
+def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
+    if not saved.needs("table"):
+        return None, None
+    rows = table_of("lookup_table", saved.table)
+    _, index, _ = numbers_given("lookup_table", saved.ids)
+    d_rows = d_out.reshape(len(index), *rows.shape[1:])
+    skip = padding_of("lookup_table", saved.padding_idx, len(rows))
+    if skip >= 0:
+        kept = index != skip
+        index, d_rows = index[kept], d_rows[kept]
+    return SparseTensor(index, d_rows, len(rows)), None
+
+
+@op(lod="own")
+def embedding_bag(table: Dense, ids: Nested, pool_type: str = "sum", out: Array | None = None) -> Any:
+    """Pool the rows of a table that each sequence of numbers names: `lookup_table` and `sequence_pool` in one.
+
+    Parameters
+    ----------
+    table : array_like, shape (height, ...)
+    ids : LoDTensor or nested lists of any integer dtype
+        0 .. height - 1. A second axis of length 1 does not count.
+    pool_type : {"sum", "mean", "sqrt", "max", "min", "first", "last"}
+        As of `sequence_pool`.
+    out : ndarray, optional
+        shape (number of sequences, ...): where to write.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if ids have one level
+        One row for each sequence of the last level, with the other levels; zeros for an empty one. The gradient of the
+        table is a SparseTensor.
+
+    Raises
+    ------
+    IndexError
+        Naming the place and the sequence of the number that is out of range.
+    ValueError
+        If there is no such pool_type.
+    DTypeError, ShapeError, LevelError
+        If the numbers are no integers, or have no level, or the table has no axis.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.embedding_bag([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]], [[2, 1], [], [2]])
+    array([[3. , 4. ],
+           [0. , 0. ],
+           [2. , 2.5]])
+    """
+    return bag(table, ids, pool_type, out, False)[0]
+
+
+@embedding_bag.saving
+def _(table: Any, ids: Any, pool_type: str = "sum", out: Any = None) -> tuple[Any, Any]:
+    return bag(table, ids, pool_type, out, True)
+
+
+@embedding_bag.infer
+def _(table: Spec, ids: Spec, pool_type: str) -> Spec:
+    _, dtype = numbers_of("embedding_bag", pool_type, table.dtype, "table")
+    levels = ids.num_levels - 1
+    return Spec((None, *table.shape[1:]), dtype, levels, LoDTensor if levels else np.ndarray)
+
+
+@embedding_bag.backward
+def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
+    if not saved.needs("table"):
+        return None, None
+    rows = table_of("embedding_bag", saved.table)
+    x = tensor_of("embedding_bag", saved.ids)
+    _, index, _ = numbers_given("embedding_bag", x)
+    check_size("embedding_bag", len(index), *rows.shape[1:], rows.itemsize)
+    d_rows = np.empty((len(index), *rows.shape[1:]), rows.dtype)
+    spread("embedding_bag", saved.pool_type, d_out, x.lod._view(x.num_levels - 1), saved.hidden, d_rows)
+    return SparseTensor(index, d_rows, len(rows)), None
+
+
+def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: int, out: Array | None) -> Array:
+    """Take rows by their numbers: shape of the numbers, and of a row."""
+    shape = (*numbers.shape, *rows.shape[1:])
+    if out is not None:
+        check_out(where, out, shape, rows.dtype, rows, numbers)
+        taken = out
+    else:
+        check_size(where, *shape, rows.itemsize)
+        taken = np.empty(shape, rows.dtype)
+    flat = taken if numbers.ndim == 1 else taken.reshape(len(index), *rows.shape[1:])
+    bad = kernels.embedding.take_rows(buffers.as_bytes(rows), index, skip, buffers.as_bytes(flat))
+    if bad >= 0:
+        raise_outside(where, ids, numbers, index, bad, len(rows))
+    return taken
+
+
+def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -> tuple[Any, Array | None]:
+    """Pool bags, and give where the greatest and least cells are if that is to be saved."""
+    where = "embedding_bag"
+    rows = table_of(where, table)
+    numbers, index, lod = numbers_given(where, ids)
+    if lod is None or not lod.num_levels:
+        raise LevelError(
+            f"{where}: ids: has no level; each sequence is a bag, and nested lists or a LoDTensor are needed"
+        )
+    if numbers.ndim != 1:
+        raise ShapeError(f"{where}: ids: has rows of shape {numbers.shape[1:]}; one number a row is needed")
+    work, dtype = numbers_of(where, pool_type if isinstance(pool_type, str) else repr(pool_type), rows.dtype, "table")
+    if work is None or rows.dtype.char not in "fd":  # taken first, and then pooled
+        taken = take(where, rows, ids, numbers, index, -1, None)
+        return pool(where, tensor_core.new_tensor(taken, lod), pool_type, ZERO, -1, out, saving)
+    offsets = lod._view(lod.num_levels - 1)
+    result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers)
+    source, target, places = cells_of(rows, work), cells_for(result, work), None
+    if pool_type in DIVIDE:
+        bad = kernels.embedding.sum_bags(source, index, offsets, DIVIDE[pool_type], target)
+    else:
+        bad = kernels.embedding.best_bags(source, index, offsets, pool_type == "min", target)
+        if saving and bad < 0:
+            places = np.empty(target.shape, np.int64)
+            bad = kernels.embedding.find_in_bags(source, index, offsets, target, places)
+    if bad >= 0:
+        raise_outside(where, ids, numbers, index, bad, len(rows))
+    return with_levels(result, lod, lod.num_levels - 1), places
+
+
+def table_of(where: str, table: Any) -> Array:
+    """Give a table as a contiguous array."""
+    if isinstance(table, LoDTensor):
+        raise DTypeError(f"{where}: table: is a LoDTensor; an array is needed")
+    rows = as_array(f"{where}: table", table)
+    if rows.ndim == 0:
+        raise ShapeError(f"{where}: table: has no axis; (height, ...) is needed")
+    if rows.dtype.hasobject:
+        raise DTypeError(f"{where}: table: has dtype {rows.dtype}; Python objects have no fixed size")
+    return np.ascontiguousarray(rows)
+
+
+def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], LoD | None]:
+    """Give numbers as they are (without an axis of length 1), as a vector of int64, and their LoD."""
+    x = tensor_of(where, ids)
+    numbers = x.values if isinstance(x, LoDTensor) else x
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.size == 0 and isinstance(ids, (list, tuple)):
+        numbers = numbers.astype(np.int64)  # empty lists make float64
+    if numbers.dtype.kind not in "iu":
+        raise DTypeError(f"{where}: ids: has dtype {numbers.dtype}; integers are needed")
+    flat = numbers if numbers.ndim == 1 else numbers.reshape(-1)
+    return numbers, buffers.as_int64(flat, f"{where}: ids", IndexError), x.lod if isinstance(x, LoDTensor) else None
+
+
+def tensor_of(where: str, ids: Any) -> Any:
+    """Take numbers as a LoDTensor or an ndarray: a flat list is an array, as it has no level."""
+    if isinstance(ids, LoDTensor):
+        return ids
+    if isinstance(ids, (list, tuple)) and not (len(ids) and np.ndim(ids[0]) == 0):
+        return as_nested(f"{where}: ids", ids)
+    return as_array(f"{where}: ids", ids)
+
+
+def padding_of(where: str, padding_idx: Any, height: int) -> int:
+    """Give the number of the row that counts as zeros, -1 if there is none."""
+    if padding_idx is None:
+        return -1
+    try:
+        number = operator.index(padding_idx)
+    except TypeError:
+        raise DTypeError(f"{where}: padding_idx: is {padding_idx!r}; an integer is needed") from None
+    if not -height <= number < height:
+        raise IndexError(f"{where}: padding_idx: is {number}; the table has {height} rows")
+    return number % height
+
+
+def raise_outside(where: str, ids: Any, numbers: Array, index: Any, bad: int, height: int) -> None:
+    """Raise for a number that is no row of the table."""
+    at = tuple(map(int, np.unravel_index(bad, numbers.shape)))
+    place = f"position {at[0] if len(at) == 1 else at}"
+    x = tensor_of(where, ids)
+    if isinstance(x, LoDTensor) and x.lod.num_levels:
+        offsets = x.lod.offsets(-1)
+        sequence = int(np.searchsorted(offsets, at[0], "right")) - 1
+        place += f", place {at[0] - offsets[sequence]} of sequence {sequence}"
+    raise IndexError(f"{where}: ids: is {index[bad]} at {place}; the table has {height} rows")

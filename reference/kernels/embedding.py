@@ -1,0 +1,100 @@
+"""Twin of lodcore/kernels/embedding.pyx."""
+
+from math import sqrt as _sqrt
+
+from reference.kernels.pool import _beats, _sum_in_lanes
+
+
+def check_index(index, n_rows):
+    """Give the first place whose number is no row of a table, or -1."""
+    return _first_outside(index, n_rows)
+
+
+def _first_outside(index, n_rows):
+    for j in range(len(index)):
+        if not 0 <= index[j] < n_rows:
+            return j
+    return -1
+
+
+def take_rows(rows, index, skip, out):
+    """Take rows by their numbers, zeros where the number is `skip`; give the first bad place, or -1."""
+    bad = _first_outside(index, len(rows))
+    if bad < 0:
+        for j in range(len(index)):
+            for k in range(rows.shape[1]):
+                out[j, k] = 0 if index[j] == skip else rows[index[j], k]
+    return bad
+
+
+def add_rows(rows, index, out):
+    """Add each row to the one that its number names, in order; give the first bad place, or -1."""
+    bad = _first_outside(index, len(out))
+    if bad < 0:
+        for c in range(out.shape[1]):
+            for r in range(len(out)):
+                out[r, c] = 0
+            for j in range(len(index)):
+                out[index[j], c] += rows[j, c]
+    return bad
+
+
+def number_rows(index, numbers, places, out):
+    """Number the rows that are named, in rising order; give the first bad place, or -1."""
+    bad = _first_outside(index, len(numbers))
+    if bad < 0:
+        for r in range(len(numbers)):
+            numbers[r] = -1
+        for j in range(len(index)):
+            numbers[index[j]] = 0
+        out[0] = 0
+        for r in range(len(numbers)):
+            if numbers[r] == 0:
+                numbers[r] = out[0]
+                out[0] += 1
+                out[out[0]] = r
+        for j in range(len(index)):
+            places[j] = numbers[index[j]]
+    return bad
+
+
+def sum_bags(table, index, offsets, divide, out):
+    """Add up the rows that each bag names, as `pool.sum_rows` does; give the first bad place, or -1."""
+    bad = _first_outside(index, len(table))
+    if bad < 0:
+        for s in range(len(offsets) - 1):
+            length = int(offsets[s + 1] - offsets[s])
+            for c in range(table.shape[1]):
+                cells = [table[index[j], c] for j in range(offsets[s], offsets[s + 1])]
+                out[s, c] = _sum_in_lanes(cells, 256 // table.itemsize if table.shape[1] == 1 else 1)
+                if divide and length:
+                    out[s, c] = out[s, c] / (length if divide == 1 else _sqrt(length))
+    return bad
+
+
+def best_bags(table, index, offsets, least, out):
+    """Find the greatest (or least) cell of each column of the rows that each bag names; give a bad place, or -1."""
+    bad = _first_outside(index, len(table))
+    if bad < 0:
+        for s in range(len(offsets) - 1):
+            for c in range(table.shape[1]):
+                best = None
+                for j in range(offsets[s], offsets[s + 1]):
+                    if best is None or _beats(table[index[j], c], best, least):
+                        best = table[index[j], c]
+                out[s, c] = 0 if best is None else best
+    return bad
+
+
+def find_in_bags(table, index, offsets, best, out):
+    """Find the first place of each bag whose row has the cell that `best_bags` gave; give a bad place, or -1."""
+    for s in range(len(offsets) - 1):
+        for c in range(table.shape[1]):
+            out[s, c] = -1
+            for j in range(offsets[s], offsets[s + 1]):
+                if not 0 <= index[j] < len(table):
+                    return j
+                cell = table[index[j], c]
+                if out[s, c] < 0 and (cell == best[s, c] or (cell != cell and best[s, c] != best[s, c])):
+                    out[s, c] = j
+    return -1

@@ -1,0 +1,157 @@
+"""Rows of a table taken, added back, and pooled in bags."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
+from tests.kernels.face_to_face import agree, unwritten
+from tests.kernels.paths import on_each_path
+from tests.kernels.test_pool import REALS, ROW_BYTES, cells, structures
+
+WIDTHS = st.sampled_from([1, 1, 2, 3, 8, 9, 33, 64, 70, 0])
+ANY_INT64 = st.one_of(st.integers(-1, 6), st.integers(-(2**63), 2**63 - 1))
+
+
+def drawn_index(seed, count, n_rows):
+    """Draw numbers of rows."""
+    return int64(np.random.default_rng(seed).integers(0, max(n_rows, 1), count))
+
+
+@st.composite
+def bags(draw, nan=False):
+    """Draw a table, numbers of its rows, and the offsets of bags of them."""
+    offsets, width, n_rows = draw(structures()), draw(WIDTHS), draw(st.sampled_from([1, 3, 20]))
+    width = width if offsets[-1] * width < 3000 else 1
+    seed = draw(st.integers(0, 2**32))
+    table = cells(seed, n_rows, width, draw(st.sampled_from(REALS)), nan)
+    return table, drawn_index(seed, offsets[-1], n_rows), offsets
+
+
+def like(table, count):
+    """Make garbage of `count` rows like those of `table`."""
+    return unwritten(count, table.shape[1], dtype=table.dtype)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+class TestTwins:
+    @given(st.lists(ANY_INT64), st.integers(0, 7))
+    def test_check_index(self, index, n_rows):
+        agree("embedding.check_index", int64(index), n_rows)
+
+    @given(ROW_BYTES, st.integers(1, 20), st.integers(0, 40), st.integers(-1, 3), st.integers(0, 2**32))
+    def test_take_rows(self, row_bytes, n_rows, count, skip, seed):
+        rows = read_only(values_from_seed(seed, n_rows, np.dtype("u1"), (row_bytes,)))
+        out = unwritten(count, row_bytes, dtype="u1")
+        assert agree("embedding.take_rows", rows, drawn_index(seed, count, n_rows), skip, out) == -1
+
+    @given(st.lists(ANY_INT64, min_size=1), st.integers(0, 7), st.sampled_from([4, 0]))
+    def test_take_rows_by_any_index(self, index, n_rows, row_bytes):
+        rows = read_only(np.zeros((n_rows, row_bytes), "u1"))
+        agree("embedding.take_rows", rows, int64(index), -1, unwritten(len(index), row_bytes, dtype="u1"))
+
+    @given(st.integers(0, 40), st.integers(1, 9), WIDTHS, st.sampled_from(REALS), st.integers(0, 2**32))
+    def test_add_rows(self, count, height, width, dtype, seed):
+        rows = cells(seed, count, width, dtype)
+        assert agree("embedding.add_rows", rows, drawn_index(seed, count, height), like(rows, height)) == -1
+
+    @given(st.lists(ANY_INT64, min_size=1), st.integers(0, 7), st.sampled_from([2, 0]))
+    def test_add_rows_by_any_index(self, index, height, width):
+        rows = read_only(np.ones((len(index), width)))
+        agree("embedding.add_rows", rows, int64(index), like(rows, height))
+
+    @given(st.lists(st.integers(0, 9)), st.integers(10, 12))
+    def test_number_rows(self, index, height):
+        arrays = unwritten(height), unwritten(len(index)), unwritten(len(index) + 1)
+        assert agree("embedding.number_rows", int64(index), *arrays) == -1
+
+    @given(st.lists(ANY_INT64, min_size=1), st.integers(0, 7))
+    def test_number_rows_of_any_index(self, index, height):
+        arrays = unwritten(height), unwritten(len(index)), unwritten(len(index) + 1)
+        agree("embedding.number_rows", int64(index), *arrays)
+
+    @given(bags(), st.integers(0, 2))
+    def test_sum_bags(self, drawn, divide):
+        table, index, offsets = drawn
+        assert agree("embedding.sum_bags", table, index, offsets, divide, like(table, len(offsets) - 1)) == -1
+
+    @given(bags(nan=True), st.booleans())
+    def test_best_bags(self, drawn, least):
+        table, index, offsets = drawn
+        assert agree("embedding.best_bags", table, index, offsets, least, like(table, len(offsets) - 1)) == -1
+
+    @given(bags(nan=True), st.booleans())
+    def test_find_in_bags(self, drawn, least):
+        table, index, offsets = drawn
+        best = like(table, len(offsets) - 1)
+        kernels.embedding.best_bags(table, index, offsets, least, best)
+        agree("embedding.find_in_bags", table, index, offsets, read_only(best), unwritten(*best.shape))
+
+    @given(st.lists(ANY_INT64, min_size=1), st.sampled_from([1, 3, 64, 0]), st.booleans())
+    def test_bags_by_any_index(self, index, width, best):
+        table, offsets = read_only(np.ones((4, width), "f4")), int64([0, 1, len(index)])
+        kernel = "embedding.best_bags" if best else "embedding.sum_bags"
+        agree(kernel, table, int64(index), offsets, 0, like(table, 2))
+
+    @pytest.mark.parametrize("length", [4095, 4096, 4097, 9000])
+    @pytest.mark.parametrize("dtype", REALS)
+    def test_long_bags_of_cells(self, length, dtype):
+        table, offsets = cells(length, 50, 1, dtype, nan=True), int64([0, 3, 3 + length, 5 + length])
+        index = drawn_index(length, 5 + length, 50)
+        agree("embedding.best_bags", table, index, offsets, False, like(table, 3))
+        table = cells(length, 50, 1, dtype)
+        agree("embedding.sum_bags", table, index, offsets, 1, like(table, 3))
+        far = index.copy()
+        far[3 + 4096 if length > 4096 else 5] = 50
+        agree("embedding.sum_bags", table, read_only(far), offsets, 0, like(table, 3))
+
+
+class TestLaws:
+    @given(bags(), st.integers(0, 2))
+    @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+    def test_bags_are_pooled_rows(self, drawn, divide):
+        table, index, offsets = drawn
+        rows = read_only(table[index])
+        for kernel, bag_kernel, argument in (("sum_rows", "sum_bags", divide), ("best_rows", "best_bags", False)):
+            one, other = like(table, len(offsets) - 1), like(table, len(offsets) - 1)
+            getattr(kernels.pool, kernel)(rows, offsets, argument, one)
+            assert getattr(kernels.embedding, bag_kernel)(table, index, offsets, argument, other) == -1
+            assert one.tobytes() == other.tobytes()
+
+    @given(st.integers(0, 20), st.integers(1, 5), st.sampled_from(REALS), st.data())
+    def test_add_rows_is_the_adjoint_of_take_rows(self, count, n_rows, dtype, data):
+        table, y = (data.draw(whole_numbers(size, dtype, 2)) for size in (n_rows, count))
+        index = drawn_index(n_rows, count, n_rows)
+        taken, added = like(table, count), like(table, n_rows)
+        kernels.embedding.take_rows(table.view("u1"), index, -1, taken.view("u1"))
+        kernels.embedding.add_rows(y, index, added)
+        assert (taken * y).sum() == (table * added).sum()
+
+
+def bits():
+    """Digest what the kernels give for many bags, on the path of this process."""
+    digest = hashlib.sha256()
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        offsets = int64(running_sum(random.integers(0, [3, 20, 70, 300][seed % 4], random.integers(1, 60))))
+        for dtype in REALS:
+            for width in (1, [2, 9, 64, 70][seed % 4]):
+                index = drawn_index(seed, offsets[-1], 30)
+                for divide in range(3):
+                    out = unwritten(len(offsets) - 1, width, dtype=dtype)
+                    kernels.embedding.sum_bags(cells(seed, 30, width, dtype), index, offsets, divide, out)
+                    digest.update(out.tobytes())
+                for least in (False, True):
+                    kernels.embedding.best_bags(cells(seed, 30, width, dtype, nan=True), index, offsets, least, out)
+                    digest.update(out.tobytes())
+    return digest.hexdigest()
+
+
+@pytest.mark.not_on_reference
+def test_every_path_gives_the_same_bits():
+    assert set(on_each_path("tests.kernels.test_embedding", "bits").values()) == {bits()}

@@ -1,0 +1,126 @@
+"""Samples of tables looked up and pooled."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
+from reference.nested import nest
+from reference.ops import embedding as oracle
+from tests.agree import offsets_of
+from tests.draw import DTYPES, NUMBERS, ROW_SHAPES, lods, read_only, values
+from tests.samples import Samples, call
+from tests.samples.pool import POOL_TYPES, small_values
+
+INTEGERS = [dtype for dtype in NUMBERS if dtype.kind in "iu"]
+MOVED = [dtype for dtype in DTYPES if dtype.kind not in "MmcV"]
+
+
+@st.composite
+def numbers(draw, shape, height):
+    """Draw numbers of rows, of any integer dtype."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return read_only(random.integers(0, height, shape).astype(draw(st.sampled_from(INTEGERS))))
+
+
+@st.composite
+def ids_of(draw, height, dense):
+    """Draw numbers of rows with a structure, or (if `dense`) perhaps without."""
+    if dense and draw(st.booleans()):
+        return draw(numbers(draw(st.sampled_from([(0,), (4,), (3, 1), (2, 3), (0, 2), ()])), height))
+    lod = draw(lods(1, 3, 6))
+    row_shape = draw(st.sampled_from([(), (1,), (2,)] if dense else [(), (1,)]))
+    return LoDTensor(draw(numbers((lod.num_rows, *row_shape), height)), lod)
+
+
+@st.composite
+def lookups(draw):
+    table = draw(values(draw(st.integers(1, 5)), MOVED, ROW_SHAPES))
+    options = {}
+    if draw(st.booleans()):
+        options["padding_idx"] = draw(st.integers(-len(table), len(table) - 1))
+    return call(table, draw(ids_of(len(table), dense=True)), **options)
+
+
+def expected_lookup(arguments):
+    table, ids, padding_idx = (arguments[name] for name in ("table", "ids", "padding_idx"))
+    zeros = np.zeros((1, *table.shape[1:]), table.dtype)[0].tolist()
+    padding_idx = None if padding_idx is None else padding_idx % len(table)
+    given = ids.values if isinstance(ids, LoDTensor) else ids
+    given = given[:, 0] if given.shape[1:] == (1,) else given
+    levels = offsets_of(ids.lod) if isinstance(ids, LoDTensor) else []
+    nested = nest(given.tolist(), levels) if given.ndim else [given.tolist()]
+    found = oracle.lookup_table(table.tolist(), nested, len(levels) + max(given.ndim - 1, 0), zeros, padding_idx)
+    return found if given.ndim else found[0]
+
+
+@st.composite
+def smooth_lookups(draw):
+    table = draw(small_values(draw(st.integers(1, 5)), np.dtype("f8"), draw(st.sampled_from(ROW_SHAPES))))
+    return call(table, draw(ids_of(len(table), dense=True)), padding_idx=draw(st.sampled_from([None, 0, -1])))
+
+
+@st.composite
+def bags(draw):
+    pool_type = draw(st.sampled_from(POOL_TYPES))
+    height, row_shape = draw(st.integers(1, 5)), draw(st.sampled_from(ROW_SHAPES))
+    if pool_type in ("max", "min", "first", "last"):
+        table = draw(values(height, NUMBERS, [row_shape]))
+    else:
+        table = draw(small_values(height, draw(st.sampled_from(NUMBERS)), row_shape))
+    return call(table, draw(ids_of(height, dense=False)), pool_type)
+
+
+def expected_bag(arguments):
+    table, ids = arguments["table"], arguments["ids"]
+    zeros = np.zeros((1, *table.shape[1:]), table.dtype)[0].tolist()
+    nested = nest(ids.values.reshape(-1).tolist(), offsets_of(ids.lod))
+    return oracle.embedding_bag(table.tolist(), nested, arguments["pool_type"], ids.num_levels, zeros)
+
+
+@st.composite
+def smooth_bags(draw):
+    height, row_shape = draw(st.integers(1, 5)), draw(st.sampled_from(ROW_SHAPES))
+    count = height * int(np.prod(row_shape))
+    apart = np.random.default_rng(draw(st.integers(0, 2**32))).permutation(count) / 8  # no two are equal
+    ids = draw(ids_of(height, dense=False))
+    return call(read_only(apart.reshape(height, *row_shape)), ids, draw(st.sampled_from(POOL_TYPES)))
+
+
+LOOKUP_ERRORS = [
+    ("lookup_table(dense, [[0], [1, 3]])", IndexError, "ids.*3 at position 2, place 1 of sequence 1.*3 rows"),
+    ("lookup_table(dense, [[0], [-1]])", IndexError, "ids.*-1 at position 1, place 0 of sequence 1"),
+    ("lookup_table(dense, [0, 2**62])", IndexError, "ids.*4611686018427387904 at position 1"),
+    ("lookup_table(dense, np.array([2**63], 'u8'))", IndexError, "ids.*9223372036854775808"),
+    ("lookup_table(dense, np.array([[0, 1], [2, 3]]))", IndexError, r"ids.*3 at position \(1, 1\)"),
+    ("lookup_table(np.zeros((0, 2)), [0])", IndexError, "ids.*0 at position 0.*0 rows"),
+    ("lookup_table(dense, [0.0, 1.0])", DTypeError, "ids.*float64"),
+    ("lookup_table(dense, wide)", DTypeError, "ids.*float64"),
+    ("lookup_table(dense, [True])", DTypeError, "ids.*bool"),
+    ("lookup_table(dense, None)", (DTypeError, ShapeError), "ids"),
+    ("lookup_table(np.array(1.0), [0])", ShapeError, "table.*no axis"),
+    ("lookup_table(objects, [0])", DTypeError, "table.*object"),
+    ("lookup_table(wide, [0])", DTypeError, "table.*LoDTensor"),
+    ("lookup_table(dense, [0], padding_idx=3)", IndexError, "padding_idx.*3.*3 rows"),
+    ("lookup_table(dense, [0], padding_idx=-4)", IndexError, "padding_idx.*-4"),
+    ("lookup_table(dense, [0], padding_idx=0.0)", DTypeError, "padding_idx.*0.0"),
+    ("lookup_table(dense, [0], out=np.empty((1, 3)))", ShapeError, r"out.*\(1, 3\).*\(1, 4\)"),
+    ("lookup_table(dense, [0], out=dense[:1])", ValueError, "out.*overlaps"),
+]
+
+BAG_ERRORS = [
+    ("embedding_bag(dense, [[0], [1, 3]])", IndexError, "ids.*3 at position 2, place 1 of sequence 1.*3 rows"),
+    ("embedding_bag(dense, [[0], [-1]], 'max')", IndexError, "ids.*-1 at position 1, place 0 of sequence 1"),
+    ("embedding_bag(dense.astype(int), [[0], [5]])", IndexError, "ids.*5 at position 1"),
+    ("embedding_bag(dense, [0, 1])", LevelError, "ids.*no level"),
+    ("embedding_bag(dense, LoDTensor.from_lengths(np.zeros((2, 3), int), [2]))", ShapeError, r"ids.*\(3,\)"),
+    ("embedding_bag(dense, [[0.5]])", DTypeError, "ids.*float64"),
+    ("embedding_bag(dense, [[0]], 'median')", ValueError, "pool_type.*'median'.*\"sum\""),
+    ("embedding_bag(np.array(['a']), [[0]])", DTypeError, "table.*<U1"),
+    ("embedding_bag(dense, [[0]], out=np.empty((1, 3)))", ShapeError, r"out.*\(1, 3\).*\(1, 4\)"),
+    ("embedding_bag(dense, [[0]], out=dense[:1])", ValueError, "out.*overlaps"),
+]
+
+SAMPLES = {
+    "lookup_table": Samples(lookups(), expected_lookup, smooth_lookups(), LOOKUP_ERRORS),
+    "embedding_bag": Samples(bags(), expected_bag, smooth_bags(), BAG_ERRORS, exact=False),
+}

@@ -63,7 +63,8 @@ def main() -> None:
         tests = tree.copy(
             directory / "copy", "tests", "reference", "pyproject.toml", "README.md", "CASES.md", "KERNELS.md"
         )
-        tree.run(tests, *tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python))
+        command = tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python)
+        tree.run(tests, *command, HYPOTHESIS_PROFILE="few")
 
 
 if __name__ == "__main__":

@@ -75,9 +75,9 @@ def test_an_error_arrives(bad):
 
 def test_gathering_gives_the_same_bits():
     random = np.random.default_rng(0)
-    sizes = random.integers(0, 60, 3000)
-    x = LoDTensor.from_lengths(random.standard_normal((sizes.sum(), 16)), sizes)
-    index = random.integers(0, len(x), 4000)
+    sizes = random.integers(0, 20, 100)
+    x = LoDTensor.from_lengths(random.standard_normal((sizes.sum(), 3)), sizes)
+    index = random.integers(0, len(x), 200)
     together = gather_sequences(x, index)
     lodcore.set_num_threads(1)
     alone = gather_sequences(x, index)

@@ -113,6 +113,20 @@ class TestTwins:
         assert bad == (odd[0] if len(odd) else -1)
 
 
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("odd", [0, 2, 5])
+@pytest.mark.parametrize("row_bytes", [1, 4, 8])
+def test_one_other_among_sequences_of_one_row(odd, row_bytes):
+    for place in range(36):
+        sizes = [1] * 60
+        sizes[place] = odd
+        offsets = int64(running_sum(sizes))
+        rows = opaque(offsets[-1], row_bytes)
+        agree("expand.reverse_rows", rows, offsets, unwritten(offsets[-1], row_bytes, dtype="u1"))
+        rows = opaque(60, row_bytes)
+        agree("expand.repeat_rows", rows, offsets, unwritten(offsets[-1], row_bytes, dtype="u1"))
+
+
 class TestLaws:
     @given(OFFSETS, ROW_BYTES)
     def test_reverse_twice_is_the_identity(self, offsets, row_bytes):

@@ -30,10 +30,10 @@ MUTANTS = [
         "tests/kernels/test_expand.py",
     ),
     Mutant(
-        "reverse-begins-too-early",
+        "reverse-runs-past-the-end",
         EXPAND_H,
-        "for (; s < n_seqs && offsets[s] < group; s++)",
-        "for (; s < n_seqs && offsets[s] < 1; s++)",
+        "for (; s < n_seqs && offsets[s + 1] + group <= n_rows; s++)\n            reverse_group",
+        "for (; s < n_seqs && offsets[s + 1] <= n_rows; s++)\n            reverse_group",
         "tests/kernels/test_expand.py",
     ),
     Mutant(

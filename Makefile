@@ -36,7 +36,7 @@ build/built: $(READY) $(SOURCES)
 	@$(RUN) setup.py -q build_ext --inplace
 	@touch $@
 
-demo: build/built ## tell nine speakers apart, on real recordings
+demo: build/built ## learn from real recordings and from real text, in two acts
 	@OPENBLAS_NUM_THREADS=1 $(RUN) -m lodcore demo # small products gain nothing from waiting threads
 
 test: build/built ## run all tests, and the examples of docstrings and README

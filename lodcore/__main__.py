@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lodcore", description=lodcore.__doc__)
     parser.add_argument("--version", action="version", version=f"lodcore {lodcore.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("demo", help="tell nine speakers apart by two vowels, on real recordings", add_help=False)
+    commands.add_parser("demo", help="learn from real recordings and from real text, in two acts", add_help=False)
     inspect = commands.add_parser(
         "inspect",
         help="show a saved batch: its structure, its lengths, and what padding it would cost",

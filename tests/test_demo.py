@@ -1,4 +1,4 @@
-"""The demo: its data, its network against a plain loop over recordings, and what it prints."""
+"""The first act of the demo: its data, its network against a plain loop over recordings, and what it prints."""
 
 import re
 from dataclasses import replace
@@ -8,9 +8,9 @@ import pytest
 
 import lodcore
 from lodcore import demo
-from lodcore.demo.data import load
-from lodcore.demo.picture import Glyphs, bar, padding_picture
-from lodcore.demo.vowels import SETTINGS, Reservoir
+from lodcore.demo.page import Glyphs, bar, nested_padding_picture, padding_picture
+from lodcore.demo.vowels.data import load
+from lodcore.demo.vowels.reservoir import SETTINGS, Reservoir
 
 
 def test_the_recordings_are_those_of_the_source():
@@ -40,8 +40,9 @@ def test_the_network_is_a_loop_over_the_frames_of_each_recording():
 
 @pytest.mark.not_on_reference
 def test_the_demo_tells_the_speakers_apart(capsys):
-    assert demo.main(["--seeds", "1"]) == 0
+    assert demo.main(["--only", "vowels", "--seeds", "1"]) == 0
     printed = capsys.readouterr().out
+    assert "glosses" not in printed
     seed, right = re.search(r"seed 0 +(\d+) of 370 right +([\d.]+) %", printed).groups()
     assert int(seed) >= 363
     assert float(right) > 98
@@ -53,5 +54,12 @@ def test_the_demo_tells_the_speakers_apart(capsys):
 def test_pictures_fit_the_encoding(encoding):
     glyphs = Glyphs.for_encoding(encoding)
     lines = [*padding_picture(lodcore.array([[0.0], [0.0] * 4]).lengths, 2, 2, glyphs), bar(7.5, glyphs)]
+    lines += nested_padding_picture([[2, 1], [3]], glyphs)
     assert "".join(lines).encode(encoding or "ascii")
-    assert len(lines) == 3
+    assert len(lines) == 5
+
+
+def test_an_act_that_is_not_there_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        demo.main(["--only", "consonants"])
+    assert "choose from" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Pictures in plain text: bars, and what padding would have cost."""
+"""What the demo prints, in plain text: headings, accuracies, bars, and what padding would have cost."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,7 +6,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Glyphs", "bar", "padding_picture"]
+__all__ = [
+    "WIDTH",
+    "Glyphs",
+    "bar",
+    "describe",
+    "nested_padding_picture",
+    "padding_picture",
+    "print_heading",
+]
+
+WIDTH = 78  # columns of a page
 
 
 class Glyphs(NamedTuple):
@@ -38,6 +48,28 @@ class Glyphs(NamedTuple):
         except (LookupError, UnicodeEncodeError):
             return cls()
         return blocks
+
+
+def print_heading(text: str, glyphs: Glyphs) -> None:
+    """Print a heading with a rule up to the right margin."""
+    print(f"\n{glyphs.rule * 2} {text} {glyphs.rule * (WIDTH - 4 - len(text))}\n")
+
+
+def describe(accuracy: float, count: int) -> str:
+    """Say in two ways which share of so many is right.
+
+    Parameters
+    ----------
+    accuracy : float
+        In percent.
+    count : int
+
+    Examples
+    --------
+    >>> describe(12.5, 16)
+    ' 2 of 16 right   12.50 %'
+    """
+    return f"{round(accuracy / 100 * count):{len(str(count))}d} of {count} right   {accuracy:5.2f} %"
 
 
 def bar(length: float, glyphs: Glyphs) -> str:
@@ -84,4 +116,36 @@ def padding_picture(lengths: NDArray[np.int64], num_bars: int, columns: int, gly
     return [
         f"{length:2d} {glyphs.solid * (columns * length)}{glyphs.padding * (columns * (sample[0] - length))}"
         for length in sample
+    ]
+
+
+def nested_padding_picture(documents: Sequence[Sequence[int]], glyphs: Glyphs) -> Sequence[str]:
+    """Draw documents as they would lie in a batch that is padded on two levels.
+
+    Parameters
+    ----------
+    documents : sequence of sequence of int
+        The number of words of each sentence.
+    glyphs : Glyphs
+
+    Returns
+    -------
+    sequence of str
+        One line a document, one column a word; sentences are a column apart.
+
+    Examples
+    --------
+    >>> for line in nested_padding_picture([[3, 1], [2]], Glyphs()):
+    ...     print(line)
+    ### #..
+    ##. ...
+    """
+    most = max(map(len, documents))
+    longest = max(length for document in documents for length in document)
+    return [
+        " ".join(
+            glyphs.solid * length + glyphs.padding * (longest - length)
+            for length in [*document, *[0] * (most - len(document))]
+        )
+        for document in documents
     ]

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+import lodcore
 from lodcore import IndicesMap, LoDTensor, TensorArray
 
 __all__ = ["BASELINE_RIDGE", "SETTINGS", "Network", "Readout", "Settings", "mean_and_deviation"]
@@ -155,10 +156,8 @@ def pool_states(states: LoDTensor, is_backward: bool) -> Float32:
     -------
     float32 ndarray, shape (num_recordings, 4 * num_units)
     """
-    values, starts, stops = states.values, states.offsets[:-1], states.offsets[1:]
-    mean = np.add.reduceat(values, starts) / states.lengths[:, np.newaxis].astype(values.dtype)
-    final = values[starts] if is_backward else values[stops - 1]
-    return np.hstack([mean, np.maximum.reduceat(values, starts), np.minimum.reduceat(values, starts), final])
+    kinds = ("mean", "max", "min", "first" if is_backward else "last")
+    return np.hstack([lodcore.sequence_pool(states, kind) for kind in kinds])
 
 
 def mean_and_deviation(x: LoDTensor) -> Float64:
@@ -168,10 +167,9 @@ def mean_and_deviation(x: LoDTensor) -> Float64:
     -------
     float64 ndarray, shape (num_recordings, 24)
     """
-    starts, lengths = x.offsets[:-1], x.lengths[:, np.newaxis]
-    mean = np.add.reduceat(x.values, starts) / lengths
-    distance = x.values - np.repeat(mean, x.lengths, axis=0)
-    variance = np.add.reduceat(np.square(distance), starts) / lengths
+    mean = lodcore.sequence_pool(x, "mean")
+    distance = lodcore.minus(x, lodcore.sequence_expand_as(mean, x))
+    variance = lodcore.sequence_pool(lodcore.mul(distance, distance), "mean")
     return np.hstack([mean, np.sqrt(variance)])
 
 

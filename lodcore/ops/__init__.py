@@ -49,6 +49,8 @@ from lodcore.ops.scores import sequence_cumsum, sequence_logsumexp, sequence_sof
 from lodcore.ops.select import merge_by_mask, split_by_mask
 from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
+from lodcore.ops.tokens import sequence_enumerate, sequence_erase, sequence_scatter
+from lodcore.ops.window import row_conv, sequence_conv
 
 __all__ = [
     "RankTable",
@@ -85,8 +87,12 @@ __all__ = [
     "reduce_values",
     "relu",
     "reorder_by_rank",
+    "row_conv",
     "sequence_concat",
+    "sequence_conv",
     "sequence_cumsum",
+    "sequence_enumerate",
+    "sequence_erase",
     "sequence_expand",
     "sequence_expand_as",
     "sequence_logsumexp",
@@ -95,6 +101,7 @@ __all__ = [
     "sequence_pool",
     "sequence_reshape",
     "sequence_reverse",
+    "sequence_scatter",
     "sequence_slice",
     "sequence_softmax",
     "sequence_unpad",

@@ -1,0 +1,182 @@
+"""Windows over the rows of sequences: copied side by side, and weighed by a filter column by column.
+
+A window never reaches over the ends of its sequence: what lies beyond is padding, or is left out.
+"""
+
+from libc.stdint cimport int64_t
+
+cdef extern from "window.h" nogil:
+    ctypedef struct windows:
+        const char* rows
+        int64_t n_rows, row_bytes
+        const int64_t* offsets
+        int64_t n_seqs
+        const char* padding
+        int64_t n_padding, start, length, first, count
+        char* out
+
+    void copy_all_windows(const windows* w)
+    void weigh_float(const float* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const float* filter,
+                     int64_t taps, int64_t ahead, float* out)
+    void weigh_double(const double* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const double* filter,
+                      int64_t taps, int64_t ahead, double* out)
+    void lagged_float(const float* x, const float* y, int64_t width, const int64_t* offsets, int64_t n_seqs,
+                      int64_t taps, double* out)
+    void lagged_double(const double* x, const double* y, int64_t width, const int64_t* offsets, int64_t n_seqs,
+                       int64_t taps, double* out)
+    void edges_float(const float* x, int64_t width, const int64_t* offsets, int64_t n_seqs, int64_t before,
+                     int64_t after, double* out)
+    void edges_double(const double* x, int64_t width, const int64_t* offsets, int64_t n_seqs, int64_t before,
+                      int64_t after, double* out)
+
+ctypedef fused real:
+    float
+    double
+
+
+def copy_windows(
+    const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None,
+    const unsigned char[:, ::1] padding not None, int64_t start, int64_t length, int64_t first,
+    unsigned char[:, ::1] out not None,
+):
+    """Copy for each of some rows the window that starts `start` rows after it.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_rows, row_bytes)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    padding : uint8, shape (n_padding, row_bytes)
+        What stands for rows beyond the ends of the sequence. No row: zeros; one row: everywhere; else the
+        max(0, -start) rows before each sequence and the max(0, start + length - 1) rows after it.
+    start : int, -2**62 .. 2**62
+    length : int, 0 .. 2**62
+    first : int
+        The row of the first window.
+    out : uint8, shape (n, length * row_bytes)
+        The windows of the rows from `first` to `first` + n, which exist.
+    """
+    cdef windows w
+    cdef int64_t row_bytes = rows.shape[1], width = out.shape[1]
+    if width != length * row_bytes:
+        raise ValueError("out has windows of another size")
+    if padding.shape[0] and padding.shape[1] != row_bytes:
+        raise ValueError("rows and padding have rows of different sizes")
+    if out.shape[0] == 0 or width == 0:
+        return
+    w.rows, w.n_rows, w.row_bytes = <const char*> &rows[0, 0], rows.shape[0], row_bytes
+    w.offsets, w.n_seqs = &offsets[0], offsets.shape[0] - 1
+    w.padding, w.n_padding = <const char*> &padding[0, 0] if padding.shape[0] else NULL, padding.shape[0]
+    w.start, w.length, w.first, w.count = start, length, first, out.shape[0]
+    w.out = <char*> &out[0, 0]
+    with nogil:
+        copy_all_windows(&w)
+
+
+cdef void weigh(const real[:, ::1] x, const int64_t[::1] offsets, const real[:, ::1] filter, bint ahead,
+                real[:, ::1] out) noexcept:
+    """Weigh the rows ahead of each row, or those before it."""
+    cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1, taps = filter.shape[0]
+    if x.shape[0] == 0 or width == 0:
+        return
+    cdef const real* source = &x[0, 0]
+    cdef const real* weights = &filter[0, 0]
+    cdef const int64_t* ends = &offsets[0]
+    cdef real* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            weigh_float(source, width, ends, n_seqs, weights, taps, ahead, result)
+        else:
+            weigh_double(source, width, ends, n_seqs, weights, taps, ahead, result)
+
+
+def correlate_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
+                   const real[:, ::1] filter not None, real[:, ::1] out not None):
+    """Sum for each row the rows from it on, column by column, each weighed by its row of the filter.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    filter : as x, shape (taps, width)
+        At least one row.
+    out : as x, shape (n_rows, width)
+        out[t] = x[t] * filter[0] + x[t + 1] * filter[1] + ... as far as the sequence goes, added in this order.
+    """
+    weigh(x, offsets, filter, True, out)
+
+
+def convolve_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
+                  const real[:, ::1] filter not None, real[:, ::1] out not None):
+    """Sum for each row the rows up to it, backwards, each weighed by its row of the filter.
+
+    The adjoint of `correlate_rows`.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    filter : as x, shape (taps, width)
+        At least one row.
+    out : as x, shape (n_rows, width)
+        out[t] = x[t] * filter[0] + x[t - 1] * filter[1] + ... as far back as the sequence goes, added in this order.
+    """
+    weigh(x, offsets, filter, False, out)
+
+
+def sum_lagged_products(const real[:, ::1] x not None, const real[:, ::1] y not None,
+                        const int64_t[::1] offsets not None, double[:, ::1] out not None):
+    """Sum the products of rows with the rows that stand some places further on in their sequence.
+
+    Parameters
+    ----------
+    x, y : float32 or float64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    out : float64, shape (taps, width)
+        out[j] = the sum of x[t + j] * y[t] over all rows t whose sequence has a row t + j, in order, added to 0.
+    """
+    cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1, taps = out.shape[0]
+    if taps == 0 or width == 0:
+        return
+    if x.shape[0] == 0:
+        out[:, :] = 0
+        return
+    cdef const real* left = &x[0, 0]
+    cdef const real* right = &y[0, 0]
+    cdef const int64_t* ends = &offsets[0]
+    cdef double* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            lagged_float(left, right, width, ends, n_seqs, taps, result)
+        else:
+            lagged_double(left, right, width, ends, n_seqs, taps, result)
+
+
+def sum_edges(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t before, int64_t after,
+              double[:, ::1] out not None):
+    """Sum the first rows of all sequences, and the last ones, place by place.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    before, after : int, in rows
+    out : float64, shape (before + after, width)
+        out[i] = the sum of row i of all sequences, out[before + after - 1 - i] that of row i counted from the last,
+        of those sequences that have it, in order, added to 0.
+    """
+    cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1
+    if out.shape[0] != before + after:
+        raise ValueError("out has another number of rows")
+    if out.shape[0] == 0 or width == 0:
+        return
+    if x.shape[0] == 0:
+        out[:, :] = 0
+        return
+    cdef const real* source = &x[0, 0]
+    cdef const int64_t* ends = &offsets[0]
+    cdef double* result = &out[0, 0]
+    with nogil:
+        if real is float:
+            edges_float(source, width, ends, n_seqs, before, after, result)
+        else:
+            edges_double(source, width, ends, n_seqs, before, after, result)

@@ -1,0 +1,340 @@
+"""Operators on rows that are numbers of things: windows of them, some left out, and columns that they name."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.memory import check_out, check_size
+from lodcore.ops.common import Array, below, check_equal, rows_of, unbroadcast
+from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE, dense
+from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
+
+INT64 = np.dtype(np.int64)
+LIMITS = {dtype: (np.iinfo(dtype).min, np.iinfo(dtype).max) for dtype in map(np.dtype, "bhilqBHILQ")}
+SMALL = 64  # rows that are worth less than a change of their size
+UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+# -- windows -----------------------------------------------------------------------------------------------------------
+
+
+@op(lod="share", gradient=False)
+def sequence_enumerate(x: Nested, win_size: int, pad_value: int = 0, level: int = -1, out: Array | None = None) -> Any:
+    """List for each row the numbers from it on: n-grams, one a row.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists of integers
+        Rows of shape () or (1,), of any integer dtype.
+    win_size : int
+        Numbers of a window, at least 1.
+    pad_value : int, default 0
+        What stands for numbers beyond the end of the sequence.
+    level : int
+        Windows stay within the sequences of this level.
+    out : ndarray, optional
+        shape (number of rows, win_size): where to write the windows.
+
+    Returns
+    -------
+    LoDTensor
+        With the LoD and the dtype of x and rows of shape (win_size,).
+
+    Raises
+    ------
+    DTypeError, ShapeError, ValueError, LevelError
+        If x holds no integers, or several in a row, win_size is below 1, the dtype cannot hold pad_value, or there
+        is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_enumerate([[1, 2, 3], [4]], 2).values
+    array([[1, 2],
+           [2, 3],
+           [3, 0],
+           [4, 0]])
+    """
+    if type(x) is not LoDTensor:
+        x = as_nested("sequence_enumerate: x", x)
+    values = x.values
+    _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
+    size = _win_size(win_size)
+    padding = NO_PADDING if type(pad_value) is int and pad_value == 0 else _filling(pad_value, values.dtype)
+    offsets = below(x.lod, x.lod._level(level))
+    shape = (len(values), size)
+    if out is not None:
+        check_out("sequence_enumerate", out, shape, values.dtype, values)
+    else:
+        if size > SMALL or len(values) > 2**20:
+            check_size("sequence_enumerate", *shape, values.dtype.itemsize)
+        out = np.empty(shape, values.dtype)
+    kernels.window.copy_windows(x._rows(), offsets, padding, 0, size, 0, buffers.as_bytes(out))
+    return tensor_core.new_tensor(out, x.lod)
+
+
+@sequence_enumerate.infer
+def _(x: Spec, win_size: int, pad_value: int, level: int) -> Spec:
+    _check_numbers("sequence_enumerate: x", x.shape, x.dtype)
+    return x._replace(shape=(x.shape[0], _win_size(win_size)))
+
+
+def _win_size(win_size: Any) -> int:
+    """Check the size of a window."""
+    if not hasattr(win_size, "__index__"):
+        raise DTypeError(f"sequence_enumerate: win_size: is {win_size!r}; an integer is needed")
+    size: int = win_size.__index__()
+    if not 1 <= size < 2**62:
+        raise ValueError(f"sequence_enumerate: win_size: is {size}; at least 1 is needed, and below 2**62")
+    return size
+
+
+def _filling(pad_value: Any, dtype: np.dtype[Any]) -> Any:
+    """Give a number as the one row of padding of a kernel."""
+    where = "sequence_enumerate: pad_value"
+    if not hasattr(pad_value, "__index__"):
+        raise DTypeError(f"{where}: is {pad_value!r}; an integer is needed")
+    number = pad_value.__index__()
+    low, high = LIMITS[dtype]
+    if not low <= number <= high:
+        raise ValueError(f"{where}: is {number}; {dtype} holds {low} .. {high}")
+    return buffers.as_bytes(np.array([number], dtype))
+
+
+# -- left out ----------------------------------------------------------------------------------------------------------
+
+
+@op(lod="own", gradient=False)
+def sequence_erase(x: Nested, tokens: Dense) -> Any:
+    """Leave out the rows that are one of some numbers.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists of integers
+        Rows of shape () or (1,), of any integer dtype.
+    tokens : array_like of integers, shape (n,) or (n, 1), or one integer
+        In any order; what the dtype of x cannot hold is in no row.
+
+    Returns
+    -------
+    LoDTensor
+        Of as many levels, dtype and row shape; sequences of the last level are shorter, or empty.
+
+    Raises
+    ------
+    DTypeError, ShapeError, LevelError
+        If x or tokens hold no integers, or several in a row, or x has no level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_erase([[2, 2, 6, 1], [9, 2], [1]], [2, 1])
+    LoDTensor(3 sequences of lengths 0..1, int64: [[6], [9], []])
+    """
+    if type(x) is not LoDTensor:
+        x = as_nested("sequence_erase: x", x)
+    values, lod = x.values, x.lod
+    _check_numbers("sequence_erase: x", values.shape, values.dtype)
+    last = lod._level(-1)
+    offsets = lod._view(last)
+    numbers = values if values.dtype != UNSIGNED[8] else values.view(INT64)  # tokens are compared by their bits
+    kept = np.empty(len(numbers), numbers.dtype)
+    ends = buffers.new_offsets(len(offsets))
+    left_out = _tokens(tokens, values.dtype)
+    kernels.tokens.drop_tokens(numbers if numbers.ndim == 1 else numbers.ravel(), offsets, left_out, kept, ends)
+    count = ends.item(len(offsets) - 1)
+    if len(kept) <= SMALL:
+        kept = kept[:count]
+    elif count < len(kept):
+        kept.resize(count, refcheck=False)  # nobody else has seen it
+    if values.ndim > 1 or numbers is not values:
+        kept = kept.view(values.dtype).reshape(count, *values.shape[1:])
+    levels = [ends] if last == 0 else [*map(lod.offsets, range(last)), ends]
+    return tensor_core.new_tensor(kept, core.make_lod(levels, count))
+
+
+@sequence_erase.infer
+def _(x: Spec, tokens: Any) -> Spec:
+    _check_numbers("sequence_erase: x", x.shape, x.dtype)
+    return x._replace(shape=(None, *x.shape[1:]))
+
+
+def _tokens(tokens: Any, dtype: np.dtype[Any]) -> Array:
+    """Turn tokens into a vector of int64, which for uint64 holds their bits."""
+    where = "sequence_erase: tokens"
+    if type(tokens) is not list:
+        if np.ndim(tokens) == 0:
+            tokens = [tokens]
+        elif type(tokens) is np.ndarray and tokens.shape == (0,):  # float64, if it was an empty list
+            tokens = []
+    try:
+        found: Array = buffers.as_int64(tokens, where, OverflowError)
+    except OverflowError:  # int64 cannot hold some of them
+        numbers = tokens if isinstance(tokens, (list, tuple)) else np.ravel(tokens).tolist()
+        for j, number in enumerate(numbers):
+            if not hasattr(number, "__index__"):
+                raise DTypeError(f"{where}: is {number!r} at position {j}; an integer is needed") from None
+        if dtype == UNSIGNED[8]:
+            bits: Array = np.array([number for number in numbers if 0 <= number < 2**64], UNSIGNED[8]).view(INT64)
+            return bits
+        return np.array([number for number in numbers if -(2**63) <= number < 2**63], INT64)
+    return found if dtype != UNSIGNED[8] else found[found >= 0]
+
+
+def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:
+    """Check that rows are one integer each."""
+    if dtype.kind not in "iu":
+        raise DTypeError(f"{where}: has dtype {dtype}; integers are needed")
+    if len(shape) > 1 and shape[1:] != (1,):
+        raise ShapeError(f"{where}: has rows of shape {shape[1:]}; () or (1,) is needed")
+
+
+# -- columns -----------------------------------------------------------------------------------------------------------
+
+
+@op(lod="own")
+def sequence_scatter(x: Dense, ids: Nested, updates: Nested, level: int = -1) -> Any:
+    """Add numbers to columns of a table: a line a sequence, whose ids name the columns.
+
+    Parameters
+    ----------
+    x : array_like, shape (n, n_columns, ...)
+        One line a sequence of ids; a LoDTensor keeps its LoD.
+    ids : LoDTensor or nested lists of integers
+        n sequences of rows of shape () or (1,), of any integer dtype, each 0 .. n_columns - 1.
+    updates : LoDTensor, nested lists or array_like
+        One row an id: with the LoD of ids, or dense, which broadcasts against the rows. A row has the shape of
+        x[i, id]; of a number also (1,).
+    level : int
+        Which level of ids has one sequence a line.
+
+    Returns
+    -------
+    ndarray, or LoDTensor if x is one
+        out = x, then out[i, id] += update for the ids of sequence i, in order: equal ids add up.
+
+    Raises
+    ------
+    IndexError
+        Naming the first id that is out of range, and its sequence.
+    LoDError, ShapeError, DTypeError, LevelError
+        If there are more or fewer sequences than lines, ids and updates have different LoDs, rows have other shapes,
+        ids are no integers, the rest no numbers, or there is no such level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> lodcore.sequence_scatter(np.zeros((2, 3)), [[0, 2, 2], [1]], [[1.0, 2.0, 3.0], [4.0]])
+    array([[1., 0., 5.],
+           [0., 4., 0.]])
+    """
+    if type(ids) is not LoDTensor:
+        ids = as_nested("sequence_scatter: ids", ids)
+    lines = x if type(x) is np.ndarray else dense("sequence_scatter: x", x, True)
+    places, offsets = _places(lines.shape, ids, level)
+    rows = _updates(updates, ids.lod, lines)
+    dtype, n_columns = rows.dtype, lines.shape[1]
+    out = lines.copy() if lines.dtype == dtype else lines.astype(dtype, order="C")
+    into = out if out.ndim == 2 else out.reshape(len(out), n_columns * math.prod(out.shape[2:]))
+    if rows.ndim > 1:
+        rows = rows.ravel()
+    if dtype.kind != "f":  # unsigned integers wrap around
+        rows, into = rows.view(UNSIGNED[dtype.itemsize]), into.view(UNSIGNED[dtype.itemsize])
+    bad = kernels.tokens.add_at(rows, places, offsets, n_columns, into)
+    if bad >= 0:
+        s = int(np.searchsorted(offsets, bad, "right")) - 1
+        raise IndexError(
+            f"sequence_scatter: ids: is {ids.values.ravel()[bad]} at row {bad}, in sequence {s}; x has "
+            f"{n_columns} columns"
+        )
+    return tensor_core.new_tensor(out, x.lod) if type(x) is LoDTensor else out
+
+
+@sequence_scatter.infer
+def _(x: Spec, ids: Spec, updates: Any, level: int) -> Spec:
+    _check_lines(x.shape)
+    _check_numbers("sequence_scatter: ids", ids.shape, ids.dtype)
+    return x._replace(dtype=_sum_dtype(x.dtype, getattr(updates, "dtype", updates)))
+
+
+@sequence_scatter.backward
+def _(saved: Any, d_out: Array) -> tuple[Any, Any, Any]:
+    d_updates = None
+    if saved.needs("updates"):
+        shape = rows_of(saved.updates).shape
+        places, offsets = _places(d_out.shape, saved.ids, saved.level)
+        taken = np.empty((len(places), *d_out.shape[2:]), d_out.dtype)
+        lines = buffers.as_bytes(d_out)
+        kernels.tokens.take_at(lines, places, offsets, d_out.shape[1], buffers.as_bytes(taken))
+        d_updates = taken.reshape(shape) if taken.ndim == 1 < len(shape) else unbroadcast(taken, shape)
+    return d_out, None, d_updates
+
+
+def _check_lines(shape: tuple[int | None, ...]) -> None:
+    """Check that x has columns."""
+    if len(shape) < 2:
+        raise ShapeError(f"sequence_scatter: x: has shape {shape}; (n, n_columns, ...) is needed")
+
+
+def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, Any]:
+    """Give the ids for a kernel, and the offsets of their sequences in rows."""
+    _check_lines(shape)
+    values = ids.values
+    _check_numbers("sequence_scatter: ids", values.shape, values.dtype)
+    offsets = below(ids.lod, ids.lod._level(level))
+    if len(offsets) - 1 != shape[0]:
+        raise LoDError(f"sequence_scatter: ids: has {len(offsets) - 1} sequences; x has {shape[0]} lines")
+    if values.dtype == UNSIGNED[8]:
+        values = np.minimum(values, 2**63 - 1)  # as much out of range as before
+    places: Array = buffers.as_int64(values, "sequence_scatter: ids", IndexError)
+    return places, offsets
+
+
+def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
+    """Give one row of updates an id, in the dtype of the sums."""
+    where = "sequence_scatter: updates"
+    if isinstance(updates, (list, tuple)):
+        updates = as_nested(where, updates)
+    nested = type(updates) is LoDTensor
+    if nested:
+        rows = updates.values
+        if updates.lod is not lod and updates.num_levels:
+            check_equal("sequence_scatter", lod, updates.lod, "updates")
+    else:
+        rows = updates if isinstance(updates, (int, float)) else dense(where, updates)
+    dtype = _sum_dtype(lines.dtype, getattr(rows, "dtype", rows))
+    rows = np.asarray(rows, dtype)
+    shape = (lod.num_rows, *lines.shape[2:])
+    if rows.shape != shape:
+        if lines.ndim == 2 and rows.shape == (shape[0], 1):
+            rows = rows[:, 0]
+        elif nested and rows.ndim != len(shape):
+            raise ShapeError(f"{where}: has rows of shape {rows.shape[1:]}; {shape[1:]} is needed")
+        try:
+            rows = np.broadcast_to(rows, shape)
+        except ValueError:
+            raise ShapeError(f"{where}: has shape {rows.shape}; {shape} is needed, one row an id") from None
+    return rows if rows.flags.c_contiguous else np.ascontiguousarray(rows)
+
+
+def _sum_dtype(x: np.dtype[Any], updates: Any) -> np.dtype[Any]:
+    """Give the dtype of sums."""
+    if x is updates and (x is SINGLE or x is DOUBLE):
+        return x
+    try:
+        dtype = np.result_type(x, updates)
+    except TypeError:
+        dtype = np.dtype(object)
+    if dtype.kind not in "iu" and dtype not in (SINGLE, DOUBLE):
+        raise DTypeError(f"sequence_scatter: x, updates: make dtype {dtype}; integers, float32 or float64 are needed")
+    return dtype

@@ -1,0 +1,422 @@
+"""Operators on windows of rows: convolutions that never reach over the end of a sequence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, kernels, tensor_core
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.memory import check_out, check_size
+from lodcore.ops.common import Array, below, rows_of
+from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["DOUBLE", "NO_PADDING", "SINGLE", "dense", "row_conv", "sequence_conv"]
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+NO_PADDING = LoDTensor(np.empty((0, 0), np.uint8), LoD.from_lengths([]))._rows()  # for a kernel: rows of zeros
+CACHED = 2**20  # bytes of windows that are multiplied at a time
+FAST = 10**6  # multiplications of a small product
+FEW, SOME = 128, 1024  # windows that are worth a product of their own, and that are surely enough
+SMALL = 64  # rows that are multiplied at once, whatever they are
+
+
+# -- every window times one matrix -------------------------------------------------------------------------------------
+
+
+@op(lod="share")
+def sequence_conv(
+    x: Nested,
+    filter: Dense,
+    context_length: int,
+    context_start: int | None = None,
+    padding_data: Dense = None,
+    level: int = -1,
+    out: Array | None = None,
+) -> Any:
+    """Multiply the window of rows around each row with a matrix.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Rows of shape (width,), or numbers, which count as rows of width 1.
+    filter : array_like, shape (context_length * width, new_width)
+        The first `width` rows meet the first row of a window.
+    context_length : int
+        Rows of a window, at least 1.
+    context_start : int, optional
+        Where a window begins: so many rows after its own row, before it if negative. -(context_length // 2), if not
+        given.
+    padding_data : array_like, optional
+        shape (before + after, width) with before = max(0, -context_start) and
+        after = max(0, context_start + context_length - 1): what stands for the rows before the beginning of each
+        sequence, then for those after its end; zeros, if not given.
+    level : int
+        Windows stay within the sequences of this level.
+    out : ndarray, optional
+        shape (number of rows, new_width): where to write the rows.
+
+    Returns
+    -------
+    LoDTensor
+        With the LoD of x and rows of shape (new_width,), float32 or float64 as NumPy's promotion says.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ValueError, LevelError
+        If filter or padding_data have another shape, the numbers are no floats, context_length is below 1, or there
+        is no such level.
+
+    Notes
+    -----
+    ::
+
+        out[t] = sum(row(t + context_start + j) @ filter[j * width : (j + 1) * width] for j in range(context_length))
+
+    Examples
+    --------
+    Each row plus its right neighbour in the sequence:
+
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 2.0, 3.0], [4.0]])
+    >>> lodcore.sequence_conv(x, [[1.0], [1.0]], context_length=2, context_start=0).values[:, 0]
+    array([3., 5., 3., 4.])
+    """
+    if type(x) is not LoDTensor:
+        x = as_nested("sequence_conv: x", x)
+    values = x.values
+    weights = dense("sequence_conv: filter", filter)
+    padding = None if padding_data is None else dense("sequence_conv: padding_data", padding_data)
+    start, length = _window("sequence_conv", context_length, context_start)
+    width = _check_filter(values.shape, weights.shape, None if padding is None else padding.shape, start, length)
+    dtype = _common_dtype("sequence_conv", values.dtype, weights.dtype, None if padding is None else padding.dtype)
+    offsets = below(x.lod, x.lod._level(level))
+    n_rows = len(values)
+    if out is not None:
+        check_out(
+            "sequence_conv",
+            out,
+            (n_rows, weights.shape[1]),
+            dtype,
+            values,
+            weights,
+            *([] if padding is None else [padding]),
+        )
+    if weights.dtype != dtype:
+        weights = weights.astype(dtype)
+    if padding is not None and len(padding):
+        edge, first, stop = _padding_bytes(padding, dtype), 0, length
+    else:
+        edge, first, stop = NO_PADDING, 0, length
+        if n_rows > SMALL or not -SMALL < start < SMALL:
+            start, first, stop = _useful(offsets, n_rows, start, length, weights)
+            weights = weights[first * width : stop * width]
+        if stop - first == 1 and start == 0:
+            return tensor_core.new_tensor(
+                values.astype(dtype, copy=False).reshape(n_rows, width).dot(weights, out), x.lod
+            )
+    rows = x._rows() if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
+    return tensor_core.new_tensor(_times_windows(rows, offsets, edge, start, stop - first, weights, n_rows, out), x.lod)
+
+
+@sequence_conv.infer
+def _(
+    x: Spec, filter: Spec, context_length: int, context_start: int | None, padding_data: Spec | None, level: int
+) -> Spec:
+    start, length = _window("sequence_conv", context_length, context_start)
+    _check_filter(x.shape, filter.shape, None if padding_data is None else padding_data.shape, start, length)
+    other = None if padding_data is None else padding_data.dtype
+    return x._replace(
+        shape=(x.shape[0], filter.shape[1]), dtype=_common_dtype("sequence_conv", x.dtype, filter.dtype, other)
+    )
+
+
+@sequence_conv.backward
+def _(saved: Any, d_out: Array) -> tuple[Any, Any, Any]:
+    x, weights, padding = saved.x, rows_of(saved.filter), rows_of(saved.padding_data)
+    values, dtype, n_rows = x.values, d_out.dtype, len(d_out)
+    start, length = _window("sequence_conv", saved.context_length, saved.context_start)
+    width, new_width = weights.shape[0] // length, weights.shape[1]
+    offsets = below(x.lod, x.lod._level(saved.level))
+    padded = padding is not None and len(padding) > 0
+    begin, first, stop = (start, 0, length) if padded else _useful(offsets, n_rows, start, length, weights)
+    d_x = d_filter = d_padding = None
+    # a tap that reaches j rows ahead on the way there reaches j rows back on the way back
+    taps = np.asarray(weights, dtype).reshape(length, width, new_width)[::-1].transpose(0, 2, 1)
+    back = np.ascontiguousarray(taps).reshape(length * new_width, width)
+    if saved.needs("x"):
+        d_x = saved.new("x")
+        some = back[(length - stop) * new_width : (length - first) * new_width]
+        into = d_x.reshape(n_rows, width) if d_x.dtype == dtype else None
+        rows = buffers.as_bytes(d_out)
+        made = _times_windows(rows, offsets, NO_PADDING, 1 - begin - (stop - first), stop - first, some, n_rows, into)
+        d_x = d_x if into is not None else made.reshape(values.shape)
+    if saved.needs("filter"):
+        rows = x._rows() if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
+        edge = _padding_bytes(padding, dtype) if padded else NO_PADDING
+        d_filter = np.zeros((length * width, new_width), dtype)
+        _add_products(rows, offsets, edge, begin, stop - first, d_out, d_filter[first * width : stop * width])
+    if padding is not None and saved.needs("padding_data"):
+        d_padding = _padding_gradient(d_out, offsets, start, length, back).reshape(padding.shape)
+    return d_x, d_filter, d_padding
+
+
+def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
+    """Give the number of windows that are multiplied at a time, at least 1.
+
+    Small products have a fast way of their own in a BLAS; the windows of large ones are to stay in cache.
+    """
+    cells, size = max(width * new_width, 1), max(width * itemsize, 1)
+    if FEW * cells <= FAST:
+        some = min(FAST // cells, max(SOME, CACHED // size // 8))
+    else:
+        some = min(SOME, max(CACHED // size, min(2 * FEW, 2**28 // size), 1))
+    return max(1, min(n_rows, some))
+
+
+def _times_windows(
+    rows: Any,
+    offsets: Any,
+    padding: Any,
+    start: int,
+    length: int,
+    matrix: Array,
+    n_rows: int,
+    out: Array | None = None,
+) -> Array:
+    """Multiply the windows of all rows with a matrix, a block of rows at a time."""
+    width, new_width = matrix.shape
+    itemsize = matrix.dtype.itemsize
+    some = n_rows if n_rows <= FEW else _blocks(n_rows, width, new_width, itemsize)
+    columns = np.empty((some, width), matrix.dtype)
+    if some == n_rows and out is None:
+        kernels.window.copy_windows(rows, offsets, padding, start, length, 0, buffers.as_bytes(columns))
+        product: Array = columns.dot(matrix)
+        return product
+    if out is None:
+        check_size("sequence_conv", n_rows, new_width, itemsize)
+        out = np.empty((n_rows, new_width), matrix.dtype)
+    for at in range(0, n_rows, max(some, 1)):
+        block = columns[: n_rows - at]
+        kernels.window.copy_windows(rows, offsets, padding, start, length, at, buffers.as_bytes(block))
+        np.dot(block, matrix, out=out[at : at + some])
+    return out
+
+
+def _add_products(
+    rows: Any, offsets: Any, padding: Any, start: int, length: int, d_out: Array, d_filter: Array
+) -> None:
+    """Add up the products of windows and cotangents, a block of rows at a time."""
+    n_rows, width = len(d_out), d_filter.shape[0]
+    some = _blocks(n_rows, width, d_filter.shape[1], d_out.dtype.itemsize)
+    columns, product = np.empty((some, width), d_out.dtype), np.empty_like(d_filter)
+    for at in range(0, n_rows, some):
+        block = columns[: n_rows - at]
+        kernels.window.copy_windows(rows, offsets, padding, start, length, at, buffers.as_bytes(block))
+        np.dot(block.T, d_out[at : at + some], out=product)
+        d_filter += product
+
+
+def _padding_gradient(d_out: Array, offsets: Any, start: int, length: int, back: Array) -> Array:
+    """Give the gradient of the rows of padding: they meet the first and the last rows of all sequences."""
+    before, after = max(0, -start), max(0, start + length - 1)
+    if not back.size:
+        return np.zeros((before + after, back.shape[1]))
+    sums = np.empty((before + after, d_out.shape[1]))
+    kernels.window.sum_edges(d_out, offsets, before, after, sums)
+    matrix = back.astype(sums.dtype)
+    parts = []
+    for edge, first in ((sums[:before], 1 - length), (sums[before:], 0)):
+        ends = np.array([0, len(edge)], np.int64)
+        parts.append(_times_windows(buffers.as_bytes(edge), ends, NO_PADDING, first, length, matrix, len(edge)))
+    return np.concatenate(parts)
+
+
+def _useful(offsets: Any, n_rows: int, start: int, length: int, weights: Array) -> tuple[int, int, int]:
+    """Leave out the taps that no sequence is long enough for: where windows begin, the first tap, and where to stop."""
+    if n_rows >= (len(offsets) - 1) * max(1 - start, start + length) and -n_rows <= start <= n_rows:
+        return start, 0, length  # on average they are
+    longest = kernels.offsets.max_length(offsets)
+    first = min(max(0, 1 - longest - start), length)
+    stop = max(min(length, longest - start), first)
+    if stop - first < length and not np.isfinite(weights).all():  # they would make zeros nan
+        return min(max(start, -n_rows - length), n_rows), 0, length
+    return (start + first if first < stop else 0), first, stop
+
+
+def _window(where: str, context_length: Any, context_start: Any) -> tuple[int, int]:
+    """Check the numbers that say where a window lies: its start and its length."""
+    if type(context_length) is not int:
+        if not hasattr(context_length, "__index__"):
+            raise DTypeError(f"{where}: context_length: is {context_length!r}; an integer is needed")
+        context_length = context_length.__index__()
+    if not 1 <= context_length < 2**31:
+        raise ValueError(f"{where}: context_length: is {context_length}; 1 .. 2**31 - 1 is valid")
+    if context_start is None:
+        return -(context_length // 2), context_length
+    if not hasattr(context_start, "__index__"):
+        raise DTypeError(f"{where}: context_start: is {context_start!r}; an integer is needed")
+    return context_start.__index__(), context_length
+
+
+def _check_filter(
+    rows: tuple[int | None, ...],
+    weights: tuple[int | None, ...],
+    padding: tuple[int | None, ...] | None,
+    start: int,
+    length: int,
+) -> int:
+    """Check the shapes of rows, filter and padding, and give the width of the rows."""
+    if len(rows) > 2:
+        raise ShapeError(f"sequence_conv: x: has rows of shape {rows[1:]}; (width,) or numbers are needed")
+    width = 1 if len(rows) == 1 else rows[1]
+    if len(weights) != 2 or width is None or (weights[0] is not None and weights[0] != length * width):
+        raise ShapeError(
+            f"sequence_conv: filter: has shape {weights}; ({length} * {width}, new width) is needed, "
+            "context_length * the width of x"
+        )
+    if padding is not None:
+        before, after = max(0, -start), max(0, start + length - 1)
+        shape = (before + after, *padding[1:]) if padding[:1] == (None,) else padding
+        if shape != (before + after, width) and not (len(rows) == 1 and shape == (before + after,)):
+            raise ShapeError(
+                f"sequence_conv: padding_data: has shape {padding}; ({before + after}, {width}) is needed, "
+                f"{before} rows before and {after} after"
+            )
+    return width
+
+
+def _padding_bytes(padding: Array, dtype: np.dtype[Any]) -> Array:
+    """Give rows of padding for a kernel."""
+    if padding.dtype != dtype or not padding.flags.c_contiguous:
+        padding = np.ascontiguousarray(padding, dtype)
+    rows: Array = buffers.as_bytes(padding)
+    return rows
+
+
+# -- every column by itself --------------------------------------------------------------------------------------------
+
+
+@op(lod="share")
+def row_conv(x: Nested, filter: Dense, level: int = -1, out: Array | None = None) -> Any:
+    """Look ahead: sum each row and those after it in its sequence, weighed column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Rows of any shape.
+    filter : array_like, shape (context_length, ...)
+        Rows shaped as those of x; (context_length,) or (context_length, 1) for numbers.
+    level : int
+        Windows stay within the sequences of this level.
+    out : ndarray, optional
+        As the values of x: where to write the rows.
+
+    Returns
+    -------
+    LoDTensor
+        With the LoD and the row shape of x, float32 or float64 as NumPy's promotion says.
+
+    Raises
+    ------
+    ShapeError, DTypeError, LevelError
+        If the filter has no row or rows of another shape, the numbers are no floats, or there is no such level.
+
+    Notes
+    -----
+    ``out[t] = x[t] * filter[0] + x[t + 1] * filter[1] + ...`` as far as the sequence goes, added in this order.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.row_conv([[1.0, 2.0, 3.0], [4.0]], [1.0, 10.0])
+    LoDTensor(2 sequences of lengths 1..3, float64: [[21., 32., 3.], [4.]])
+    """
+    if type(x) is not LoDTensor:
+        x = as_nested("row_conv: x", x)
+    values = x.values
+    weights = dense("row_conv: filter", filter)
+    _check_taps(values.shape, weights.shape)
+    dtype = _common_dtype("row_conv", values.dtype, weights.dtype)
+    offsets = below(x.lod, x.lod._level(level))
+    if out is None:
+        out = np.empty(values.shape, dtype)
+    else:
+        check_out("row_conv", out, values.shape, dtype, values, weights)
+    kernels.window.correlate_rows(_table(values, dtype), offsets, _table(weights, dtype), _table(out, dtype))
+    return tensor_core.new_tensor(out, x.lod)
+
+
+@row_conv.infer
+def _(x: Spec, filter: Spec, level: int) -> Spec:
+    _check_taps(x.shape, filter.shape)
+    return x._replace(dtype=_common_dtype("row_conv", x.dtype, filter.dtype))
+
+
+@row_conv.backward
+def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
+    x, weights, dtype = saved.x, rows_of(saved.filter), d_out.dtype
+    offsets = below(x.lod, x.lod._level(saved.level))
+    rows = _table(d_out, dtype)
+    d_x = d_filter = None
+    if saved.needs("x"):
+        d_x = saved.new("x")
+        d_x = d_x if d_x.dtype == dtype else np.empty(d_x.shape, dtype)
+        kernels.window.convolve_rows(rows, offsets, _table(weights, dtype), _table(d_x, dtype))
+    if saved.needs("filter"):
+        d_filter = np.empty(weights.shape)
+        kernels.window.sum_lagged_products(_table(x.values, dtype), rows, offsets, _table(d_filter, DOUBLE))
+    return d_x, d_filter
+
+
+def _check_taps(rows: tuple[int | None, ...], weights: tuple[int | None, ...]) -> None:
+    """Check that a filter has rows, and that they are shaped as those of x."""
+    if not weights or not weights[0]:
+        raise ShapeError(f"row_conv: filter: has shape {weights}; at least one row is needed")
+    if weights[1:] != rows[1:] and not {weights[1:], rows[1:]} <= {(), (1,)}:
+        raise ShapeError(f"row_conv: filter: has rows of shape {weights[1:]}; x has {rows[1:]}")
+
+
+def _table(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Give an array for a kernel: contiguous, of this dtype, with one axis for the cells of a row."""
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        array = np.ascontiguousarray(array, dtype)
+    if array.ndim != 2:
+        array = array.reshape(len(array), math.prod(array.shape[1:]))
+    return array
+
+
+# -- what both check ---------------------------------------------------------------------------------------------------
+
+
+def dense(where: str, given: Any, levels: bool = False) -> Array:
+    """Take a dense array, or the values of a tensor with levels if it may have some."""
+    if type(given) is np.ndarray:
+        return given
+    if isinstance(given, LoDTensor) and given.num_levels and not levels:
+        raise LoDError(f"{where}: has {given.num_levels} levels; a dense array is needed")
+    if isinstance(given, np.ma.MaskedArray):
+        raise DTypeError(f"{where}: is a masked array; fill the masked entries first")
+    try:
+        return np.asarray(rows_of(given))
+    except ValueError:
+        raise ShapeError(f"{where}: is nested unevenly; a dense array is needed") from None
+
+
+def _common_dtype(where: str, x: np.dtype[Any], filter: np.dtype[Any], padding: Any = None) -> np.dtype[Any]:
+    """Give the dtype in which both are multiplied."""
+    if x is filter and (padding is None or padding is x) and (x is SINGLE or x is DOUBLE):
+        return x
+    try:
+        dtype = np.result_type(x, filter, *([] if padding is None else [padding]))
+    except TypeError:
+        dtype = np.dtype(object)
+    if dtype not in (SINGLE, DOUBLE):
+        found = f"{x}, {filter}" if padding is None else f"{x}, {filter}, {padding}"
+        what = "x, filter" if padding is None else "x, filter, padding_data"
+        raise DTypeError(f"{where}: {what}: have dtypes {found}; float32 or float64 is needed")
+    return dtype

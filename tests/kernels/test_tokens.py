@@ -1,0 +1,113 @@
+"""Rows that are numbers: some left out; and columns that they name."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.kernels.face_to_face import agree, unwritten
+
+OFFSETS = lengths(most=12).map(running_sum).map(int64)
+CELLS = ["f4", "f8", "u1", "u2", "u4", "u8"]
+
+
+@st.composite
+def erasable(draw):
+    """Draw numbers, offsets, and tokens: few or many, near to each other or far apart, in the dtype or out of it."""
+    offsets = draw(OFFSETS) * draw(st.sampled_from([1, 1, 60]))
+    dtype = np.dtype(draw(st.sampled_from(["i8", "u8", "i4", "u4", "i2", "u2", "i1", "u1"])))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    limits = np.iinfo(dtype)
+    some = np.array([limits.min, limits.min + 1, 0, 1, 2, 3, 50, limits.max - 1, limits.max], dtype)
+    pool = draw(st.sampled_from([some, np.arange(60, dtype=dtype), np.arange(60, dtype=dtype) * (limits.max // 60)]))
+    x = random.choice(pool, int(offsets[-1]))
+    tokens = [*random.choice(pool, draw(st.integers(0, 9))).tolist(), *draw(st.sampled_from([[], [256, -1, -(2**63)]]))]
+    return read_only(x), int64(offsets), int64([token for token in tokens if token < 2**63])
+
+
+def kept_rows(x, offsets, tokens, out, out_offsets):
+    """Give what is of use of the rows that are left."""
+    return out[: out_offsets[-1]], out_offsets
+
+
+@st.composite
+def addressed(draw, dtypes=CELLS):
+    """Draw offsets, numbers of columns, rows to add, and the table that they are added to."""
+    offsets, dtype = draw(OFFSETS), draw(st.sampled_from(dtypes))
+    n_columns, width = draw(st.integers(1, 4)), draw(st.sampled_from([1, 2, 3, 0]))
+    n_rows, n_seqs = int(offsets[-1]), len(offsets) - 1
+    ids = int64(draw(st.lists(st.integers(0, n_columns - 1), min_size=n_rows, max_size=n_rows)))
+    seed = draw(st.integers(0, 2**32))
+    rows = values_from_seed(seed, n_rows, np.dtype(dtype), (width,))
+    table = values_from_seed(seed + 1, n_seqs, np.dtype(dtype), (n_columns * width,))
+    for array in (rows, table):
+        if array.dtype.kind == "f":
+            array[np.isnan(array)] = np.inf
+    return read_only(rows), ids, offsets, n_columns, table
+
+
+def as_bytes(table):
+    """Give a table of numbers as opaque rows."""
+    return np.frombuffer(table.tobytes(), "u1").reshape(len(table), table.shape[1] * table.itemsize)
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(erasable())
+    def test_drop_tokens(self, drawn):
+        x, offsets, tokens = drawn
+        out = unwritten(len(x), dtype=x.dtype)
+        agree("tokens.drop_tokens", x, offsets, tokens, out, unwritten(len(offsets)), seen=kept_rows)
+
+    @given(addressed())
+    def test_add_at_and_take_at(self, drawn):
+        rows, ids, offsets, n_columns, table = drawn
+        with np.errstate(all="ignore"):
+            assert agree("tokens.add_at", rows.ravel(), ids, offsets, n_columns, table) == -1
+        row_bytes = rows.shape[1] * rows.itemsize
+        out = unwritten(len(ids), row_bytes, dtype="u1")
+        assert agree("tokens.take_at", as_bytes(table), ids, offsets, n_columns, out) == -1
+
+    @given(addressed(["f8"]).filter(lambda drawn: len(drawn[1])), st.data())
+    def test_the_first_id_out_of_range(self, drawn, data):
+        rows, ids, offsets, n_columns, table = drawn
+        bad = data.draw(st.integers(0, len(ids) - 1))
+        wrong = ids.copy()
+        wrong[bad:] = data.draw(st.sampled_from([-1, n_columns, 2**63 - 1, -(2**63)]))
+        with np.errstate(all="ignore"):
+            assert agree("tokens.add_at", rows.ravel(), read_only(wrong), offsets, n_columns, table) == bad
+        out = unwritten(len(ids), 8 * rows.shape[1], dtype="u1")
+        assert agree("tokens.take_at", as_bytes(table), read_only(wrong), offsets, n_columns, out) == bad
+
+    def test_no_columns(self):
+        ids, offsets = int64([0]), int64([0, 1])
+        assert agree("tokens.add_at", np.ones(1), ids, offsets, 0, np.zeros((1, 0))) == 0
+        assert agree("tokens.take_at", np.zeros((1, 0), "u1"), ids, offsets, 0, np.zeros((1, 4), "u1")) == 0
+
+
+class TestLaws:
+    @given(erasable())
+    def test_drop_tokens_is_what_numpy_keeps(self, drawn):
+        x, offsets, tokens = drawn
+        out, out_offsets = unwritten(len(x), dtype=x.dtype), unwritten(len(offsets))
+        kernels.tokens.drop_tokens(x, offsets, tokens, out, out_offsets)
+        kept = np.array([number not in tokens.tolist() for number in x.tolist()], bool)
+        np.testing.assert_array_equal(out[: out_offsets[-1]], x[kept])
+        np.testing.assert_array_equal(out_offsets, np.concatenate([[0], np.cumsum(kept)])[offsets])
+
+    @given(addressed(["f8"]), st.data())
+    def test_take_at_is_the_adjoint_of_add_at(self, drawn, data):
+        rows, ids, offsets, n_columns, table = drawn
+        x = data.draw(whole_numbers(len(rows), rows.dtype, rows.shape[1]))
+        y = data.draw(whole_numbers(table.shape[0], rows.dtype, table.shape[1]))
+        added, taken = np.zeros_like(table), np.empty((len(x), x.shape[1] * 8), "u1")
+        kernels.tokens.add_at(x.ravel(), ids, offsets, n_columns, added)
+        kernels.tokens.take_at(as_bytes(y), ids, offsets, n_columns, taken)
+        assert (added * y).sum() == (x * np.frombuffer(taken.tobytes()).reshape(x.shape)).sum()
+
+
+def test_columns_have_one_size():
+    with pytest.raises(ValueError, match="columns of different sizes"):
+        kernels.tokens.take_at(np.zeros((1, 8), "u1"), int64([0]), int64([0, 1]), 2, np.zeros((1, 3), "u1"))

@@ -1,0 +1,125 @@
+"""Windows of rows copied, and rows weighed by a filter."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.kernels.face_to_face import agree, unwritten
+
+OFFSETS = lengths(most=12).map(running_sum).map(int64)
+ROW_BYTES = st.sampled_from([4, 8, 1, 2, 3, 16, 40, 0])
+WIDTHS = st.sampled_from([1, 2, 3, 15, 16, 17, 40, 0])
+REALS = st.sampled_from(["f4", "f8"])
+SEEDS = st.integers(0, 2**32)
+
+
+def opaque(n_rows, row_bytes, seed=0):
+    """Make rows of random bytes."""
+    return read_only(values_from_seed(seed, n_rows, np.dtype("u1"), (row_bytes,)))
+
+
+def numbers(seed, n_rows, width, dtype):
+    """Make rows of all kinds of floats, without nan, whose bits may differ: inf - inf makes it all the same."""
+    made = values_from_seed(seed, n_rows, np.dtype(dtype), (width,))
+    made[np.isnan(made)] = np.inf
+    return read_only(made)
+
+
+@st.composite
+def windows(draw, starts=None):
+    """Draw rows, offsets, padding, where a window starts, how many rows it has, and from which row on."""
+    offsets, row_bytes = draw(OFFSETS), draw(ROW_BYTES)
+    n_rows = int(offsets[-1])
+    length = draw(st.integers(1, 6) | st.sampled_from([17, 40]))
+    start = draw(st.integers(-n_rows - length, n_rows) | st.integers(-min(n_rows, 3), min(n_rows, 3)))
+    places = draw(st.sampled_from([0, 1, max(0, -start) + max(0, start + length - 1)]))
+    rows, padding = opaque(n_rows, row_bytes), opaque(places, row_bytes, 1)
+    return rows, offsets, padding, start, length, draw(st.integers(0, n_rows))
+
+
+@st.composite
+def weighable(draw, whole=False):
+    """Draw rows, offsets and a filter; of small whole numbers if sums are to be exact."""
+    offsets, width, dtype = draw(OFFSETS), draw(WIDTHS), draw(REALS)
+    repeat = draw(st.sampled_from([1, 1, 7]))  # long sequences fill whole groups of rows
+    offsets = int64(offsets * repeat)
+    taps = draw(st.integers(1, 5) | st.sampled_from([16, 17, 35]))
+    make = (
+        (lambda n: draw(whole_numbers(n, dtype, width))) if whole else lambda n: numbers(draw(SEEDS), n, width, dtype)
+    )
+    return make(int(offsets[-1])), offsets, make(taps)
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(windows())
+    def test_copy_windows(self, drawn):
+        rows, offsets, padding, start, length, first = drawn
+        out = unwritten(len(rows) - first, length * rows.shape[1], dtype="u1")
+        agree("window.copy_windows", rows, offsets, padding, start, length, first, out)
+        some = (len(rows) - first) // 2
+        agree("window.copy_windows", rows, offsets, padding, start, length, first, out[:some].copy())
+
+    @pytest.mark.parametrize("row_bytes", [8, 24])
+    @pytest.mark.parametrize(("start", "length"), [(0, 3), (-2, 5), (1, 2), (-9, 3)])
+    def test_copy_windows_of_many_rows(self, start, length, row_bytes):
+        offsets = int64(np.cumsum([0, *np.random.default_rng(0).integers(0, 40, 120)]))
+        rows = opaque(int(offsets[-1]), row_bytes)
+        out = unwritten(len(rows), length * row_bytes, dtype="u1")
+        agree("window.copy_windows", rows, offsets, opaque(0, row_bytes), start, length, 0, out)
+
+    @given(weighable())
+    def test_weighed_rows(self, drawn):
+        x, offsets, filter = drawn
+        with np.errstate(all="ignore"):
+            agree("window.correlate_rows", x, offsets, filter, unwritten(*x.shape, dtype=x.dtype))
+            agree("window.convolve_rows", x, offsets, filter, unwritten(*x.shape, dtype=x.dtype))
+
+    @given(weighable(), SEEDS)
+    def test_sum_lagged_products(self, drawn, seed):
+        x, offsets, filter = drawn
+        y = numbers(seed, *x.shape, x.dtype)
+        with np.errstate(all="ignore"):
+            agree("window.sum_lagged_products", x, y, offsets, unwritten(*filter.shape, dtype="f8"))
+
+    @given(weighable(), st.integers(0, 6), st.integers(0, 6))
+    def test_sum_edges(self, drawn, before, after):
+        x, offsets, _ = drawn
+        out = unwritten(before + after, x.shape[1], dtype="f8")
+        with np.errstate(all="ignore"):
+            agree("window.sum_edges", x, offsets, before, after, out)
+
+
+class TestLaws:
+    @given(weighable(whole=True), st.data())
+    def test_convolve_is_the_adjoint_of_correlate(self, drawn, data):
+        x, offsets, filter = drawn
+        y = data.draw(whole_numbers(len(x), x.dtype, x.shape[1]))
+        there, back = np.empty_like(x), np.empty_like(x)
+        kernels.window.correlate_rows(x, offsets, filter, there)
+        kernels.window.convolve_rows(y, offsets, filter, back)
+        assert (there * y).sum() == (x * back).sum()
+        lagged = np.empty(filter.shape)
+        kernels.window.sum_lagged_products(x, y, offsets, lagged)
+        assert (there * y).sum() == (filter * lagged).sum()
+
+    @given(weighable(whole=True))
+    def test_one_tap_is_a_product(self, drawn):
+        x, offsets, filter = drawn
+        for name in ("correlate_rows", "convolve_rows"):
+            out = np.empty_like(x)
+            getattr(kernels.window, name)(x, offsets, filter[:1], out)
+            np.testing.assert_array_equal(out, x * filter[:1])
+
+
+def test_windows_refuse_rows_of_another_size():
+    rows, offsets = opaque(2, 4), int64([0, 2])
+    with pytest.raises(ValueError, match="out has windows of another size"):
+        kernels.window.copy_windows(rows, offsets, opaque(0, 4), 0, 2, 0, unwritten(2, 7, dtype="u1"))
+    with pytest.raises(ValueError, match="rows and padding have rows of different sizes"):
+        kernels.window.copy_windows(rows, offsets, opaque(1, 3), 0, 2, 0, unwritten(2, 8, dtype="u1"))
+    with pytest.raises(ValueError, match="out has another number of rows"):
+        kernels.window.sum_edges(np.zeros((2, 1)), offsets, 1, 1, np.zeros((3, 1)))

@@ -1,0 +1,127 @@
+"""Rows that are numbers of things."""
+
+from tests.mutants.mutant import Mutant
+
+TOKENS = "lodcore/kernels/tokens.h"
+DROP = "lodcore/kernels/drop.h"
+KERNELS = "lodcore/kernels/tokens.pyx"
+OPS = "lodcore/ops/tokens.py"
+KERNEL_TESTS = "tests/kernels/test_tokens.py"
+TESTS = "tests/test_tokens.py"
+
+MUTANTS = [
+    Mutant(
+        "tokens-wrap-around",
+        TOKENS,
+        "return size == 8 || (number >= -half && number < half);",
+        "return 1;",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "unsigned-tokens-may-be-negative",
+        TOKENS,
+        "return number >= 0 && (size == 8 || number < 2 * half);",
+        "return size == 8 || number < 2 * half;",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "few-tokens-filled-up-with-garbage",
+        TOKENS,
+        "for (int64_t k = set->count; 0 < k && k < FEW; k++)",
+        "for (int64_t k = set->count; 0 < k && k < 0; k++)",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "behind-the-table-is-its-last-entry",
+        DROP,
+        "place = place <= range ? place : range + 1;",
+        "place = place <= range ? place : range;",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "search-misses-the-first",
+        DROP,
+        "at = at[rest / 2] <= x[i] ? at + rest / 2 : at;",
+        "at = at[rest / 2] < x[i] ? at + rest / 2 : at;",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "offsets-of-the-first-block",
+        DROP,
+        "out_offsets[s] = kept + place[offsets[s] - first];",
+        "out_offsets[s] = place[offsets[s] - first];",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "last-column-is-out-of-range",
+        KERNELS,
+        "                if <uint64_t> column >= <uint64_t> n_columns:\n                    bad = t\n"
+        "                    break\n                to = result",
+        "                if <uint64_t> column > <uint64_t> n_columns:\n                    bad = t\n"
+        "                    break\n                to = result",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "updates-replace",
+        KERNELS,
+        "to[c] += source[t * width + c]",
+        "to[c] = source[t * width + c]",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "erased-rows-stay-at-the-end",
+        OPS,
+        "    elif count < len(kept):",
+        "    elif count > len(kept):",
+        TESTS,
+    ),
+    Mutant(
+        "large-tokens-of-uint64-forgotten",
+        OPS,
+        "if 0 <= number < 2**64]",
+        "if 0 <= number < 2**63]",
+        TESTS,
+    ),
+    Mutant(
+        "negative-tokens-of-uint64",
+        OPS,
+        "return found if dtype != UNSIGNED[8] else found[found >= 0]",
+        "return found",
+        TESTS,
+    ),
+    Mutant(
+        "windows-of-the-last-level",
+        OPS,
+        "    offsets = below(x.lod, x.lod._level(level))\n    shape = (len(values), size)",
+        "    offsets = below(x.lod, x.lod._level(-1))\n    shape = (len(values), size)",
+        TESTS,
+    ),
+    Mutant(
+        "pad-value-wraps-around",
+        OPS,
+        "    if not low <= number <= high:",
+        "    if not low <= number:",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "gradient-of-updates-not-summed",
+        OPS,
+        "else unbroadcast(taken, shape)",
+        "else taken[:1].reshape(shape)",
+        TESTS,
+    ),
+    Mutant(
+        "gradient-of-updates-of-the-first-line",
+        OPS,
+        "buffers.as_bytes(d_out)",
+        "buffers.as_bytes(np.repeat(d_out[:1], len(d_out), 0))",
+        TESTS,
+    ),
+    Mutant(
+        "scatter-forgets-the-levels-of-x",
+        OPS,
+        "return tensor_core.new_tensor(out, x.lod) if type(x) is LoDTensor else out",
+        "return out",
+        TESTS,
+    ),
+]

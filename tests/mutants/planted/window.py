@@ -1,0 +1,138 @@
+"""Convolutions."""
+
+from tests.mutants.mutant import Mutant
+
+WINDOW = "lodcore/kernels/window.h"
+TAPS = "lodcore/kernels/taps.h"
+OPS = "lodcore/ops/window.py"
+KERNEL_TESTS = "tests/kernels/test_window.py"
+TESTS = "tests/test_window.py"
+
+MUTANTS = [
+    Mutant(
+        "windows-read-past-the-rows",
+        WINDOW,
+        "high = between(low, n_rows - w->start - w->length + 1, b);",
+        "high = between(low, n_rows - w->start - w->length + 2, b);",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "windows-written-past-the-end",
+        WINDOW,
+        "(room - reach) / width + 1;",
+        "(room - reach) / width + 2;",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "padding-behind-counted-from-the-row",
+        WINDOW,
+        "copy_padding(w, before + t + start + at - end, missing,",
+        "copy_padding(w, before, missing,",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "a-sequence-ends-with-the-block",
+        WINDOW,
+        "if (w->offsets[s + 1] > b) /* it goes on in the next block */",
+        "if (0)",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "taps-over-the-end-of-a-sequence",
+        TAPS,
+        "int64_t edge = end - taps + 1 < stop ?",
+        "int64_t edge = end - taps + 2 < stop ?",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "taps-of-the-sequence-before",
+        TAPS,
+        "int64_t edge = begin + taps - 1 < end ?",
+        "int64_t edge = begin + taps - 2 < end ?",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "a-second-group-of-taps-begins-anew",
+        TAPS,
+        "                if (first)\n",
+        "                if (0)\n",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "lagged-products-in-single-precision",
+        TAPS,
+        "out[j * width + c] += (double)x[(t + j) * width + c] * (double)y[t * width + c];",
+        "out[j * width + c] += x[(t + j) * width + c] * y[t * width + c];",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "useful-taps-one-too-few",
+        OPS,
+        "first = min(max(0, 1 - longest - start), length)",
+        "first = min(max(0, 2 - longest - start), length)",
+        TESTS,
+    ),
+    Mutant(
+        "useful-taps-end-one-early",
+        OPS,
+        "stop = max(min(length, longest - start), first)",
+        "stop = max(min(length, longest - start - 1), first)",
+        TESTS,
+    ),
+    Mutant(
+        "infinite-weights-forgotten",
+        OPS,
+        "if stop - first < length and not np.isfinite(weights).all():",
+        "if False:",
+        TESTS,
+    ),
+    Mutant(
+        "gradient-of-conv-not-turned",
+        OPS,
+        ".reshape(length, width, new_width)[::-1].transpose(0, 2, 1)",
+        ".reshape(length, width, new_width).transpose(0, 2, 1)",
+        TESTS,
+    ),
+    Mutant(
+        "gradient-of-conv-starts-late",
+        OPS,
+        "NO_PADDING, 1 - begin - (stop - first), stop - first,",
+        "NO_PADDING, 2 - begin - (stop - first), stop - first,",
+        TESTS,
+    ),
+    Mutant(
+        "filter-gradient-of-the-last-block",
+        OPS,
+        "        d_filter += product",
+        "        d_filter[...] = product",
+        TESTS,
+    ),
+    Mutant(
+        "filter-gradient-without-padding",
+        OPS,
+        "edge = _padding_bytes(padding, dtype) if padded else NO_PADDING",
+        "edge = NO_PADDING",
+        TESTS,
+    ),
+    Mutant(
+        "padding-gradient-of-the-wrong-end",
+        OPS,
+        "((sums[:before], 1 - length), (sums[before:], 0))",
+        "((sums[:before], 0), (sums[before:], 1 - length))",
+        TESTS,
+    ),
+    Mutant(
+        "conv-keeps-the-width",
+        OPS,
+        "shape=(x.shape[0], filter.shape[1]), dtype=",
+        "shape=x.shape, dtype=",
+        "tests/test_operators.py",
+    ),
+    Mutant(
+        "row-conv-of-the-last-level",
+        OPS,
+        "    offsets = below(x.lod, x.lod._level(level))\n    if out is None:",
+        "    offsets = below(x.lod, x.lod._level(-1))\n    if out is None:",
+        TESTS,
+    ),
+]

@@ -66,7 +66,8 @@ def report(found):
         own = [case for case in found if case.operator == name]
         hits = Counter(corner for case in own for corner in case.corners)
         counted = [f"{corner}{'*' * (corner in OPERATORS[name].must)} {hits[corner]}" for corner in sorted(hits)]
-        lines += [f"{name}: {len(own)} cases", textwrap.indent(textwrap.fill(", ".join(counted), 110), "    ")]
+        listed = textwrap.fill(", ".join(one.replace(" ", "~") for one in counted), 110)  # a corner stays on its line
+        lines += [f"{name}: {len(own)} cases", textwrap.indent(listed.replace("~", " "), "    ")]
     return "\n".join(lines)
 
 

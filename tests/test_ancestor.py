@@ -220,6 +220,16 @@ def test_mask_of_negative_lengths_and_of_floats():
         lodcore.sequence_mask(np.array([1.0, 2.0]))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_softmax_of_large_scores(dtype):
+    """There, exp without the largest subtracted: nan for the whole sequence."""
+    x = LoDTensor.from_lengths(np.array([1000, 1000, -1e30, 3e4, 0, -np.inf, 0], dtype), [3, 1, 0, 3])
+    softened, pullback = vjp(lodcore.sequence_softmax, x)
+    assert softened.tolist() == [[0.5, 0.5, 0], [1], [], [0.5, 0, 0.5]]
+    assert np.isfinite(pullback(np.arange(7, dtype=dtype))[0].values).all()
+    assert lodcore.sequence_logsumexp(x).tolist()[1:3] == [3e4, -np.inf]
+
+
 def test_operands_of_unequal_structure():
     x, y = array([[1.0, 2.0], [3.0]]), array([[1.0], [2.0, 3.0]])
     for combine in (ops.add, lodcore.less_than, lambda x, y: ops.cross_entropy(ops.matmul(x, [[1.0]]), y)):
@@ -290,7 +300,14 @@ def test_gradient_of_rows_that_were_not_copied():
 
 # -- levels --------------------------------------------------------------------------------------------------------
 
-ONE_LEVEL_ONLY = ["sequence_slice", "sequence_reverse", "sequence_concat", "sequence_expand_as", "sequence_pool"]
+ONE_LEVEL_ONLY = [
+    "sequence_concat",
+    "sequence_expand_as",
+    "sequence_pool",
+    "sequence_reverse",
+    "sequence_slice",
+    "sequence_softmax",
+]
 
 
 @pytest.mark.parametrize("name", ONE_LEVEL_ONLY)
@@ -375,6 +392,9 @@ NOTHING = [  # what to do with zero sequences of rows of shape (3,), and what co
     (lambda x: lodcore.split_by_mask(x, [])[0], (0, 3), 1),
     (lambda x: ops.matmul(x, np.ones((3, 4), x.dtype)), (0, 4), 1),
     (lambda x: ops.softmax(x), (0, 3), 1),
+    (lodcore.sequence_softmax, (0, 3), 1),
+    (lodcore.sequence_cumsum, (0, 3), 1),
+    (lodcore.sequence_logsumexp, (0, 3), 0),
 ]
 
 

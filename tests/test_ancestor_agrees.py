@@ -75,6 +75,13 @@ def test_pools_and_their_gradients():
         np.testing.assert_allclose(pullback(np.ones(3))[0].values, slopes, rtol=1e-15)
 
 
+def test_softmax_and_its_gradient():
+    x = array([[0.0, np.log(3.0)], [5.0]])
+    softened, pullback = vjp(lodcore.sequence_softmax, x)
+    np.testing.assert_allclose(softened.values, [0.25, 0.75, 1.0])
+    np.testing.assert_allclose(pullback(np.array([1.0, 0.0, 9.0]))[0].values, [0.1875, -0.1875, 0], atol=1e-15)
+
+
 def test_pool_keeps_the_levels_before():
     pooled = lodcore.sequence_pool(batch([0, 1, 3], [0, 2, 2, 6]), "sum")
     assert (pooled.tolist(), pooled.offsets.tolist()) == ([[3], [0, 18]], [0, 1, 3])

@@ -3,6 +3,7 @@
 from typing import Any
 
 from lodcore import errors, ops
+from lodcore import faces as faces  # attaches operators to LoDTensor
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap
 from lodcore.lod import LoD

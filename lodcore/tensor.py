@@ -17,6 +17,10 @@ from lodcore.nested import DEEPEST, as_array, as_dtype, as_values, join_arrays, 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from lodcore.faces import Face
+else:
+    Face = object  # `lodcore.faces` attaches it
+
 __all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested"]
 
 Array = np.ndarray[Any, Any]
@@ -111,7 +115,7 @@ class Spec(NamedTuple):
     kind: type = np.ndarray
 
 
-class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor):
+class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor, Face):
     """Sequences of different lengths, nested to any depth: the rows behind each other, and their structure.
 
     Parameters
@@ -221,12 +225,13 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _select(self, key: Any) -> Any:
-        """Refuse an index that is neither an integer nor a slice a:b."""
-        raise TypeError(f"LoDTensor: index: is {key!r}; an integer or a slice a:b is needed")
-
     def __bool__(self) -> bool:
-        raise ValueError("LoDTensor: the truth value of many values is ambiguous; use len(x), x.size or x.equals(y)")
+        if self.values.size == 1:
+            return bool(self.values.item())
+        raise ValueError(
+            "LoDTensor: the truth value of several values, or of none, is ambiguous; use x.any(), x.all(), len(x), "
+            "x.size or x.equals(y)"
+        )
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if self.lod.num_levels:

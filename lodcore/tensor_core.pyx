@@ -3,6 +3,7 @@
 cimport cython
 cimport numpy as cnp
 from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
 from libc.stdint cimport int64_t
 
@@ -12,6 +13,12 @@ from lodcore import kernels, threads
 from lodcore.buffers cimport as_bytes, new_int64, new_rows, row_size, view_rows
 from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, take_below, take_sequences
 from lodcore.errors import ShapeError
+from lodcore.symbol import Symbol
+
+cdef extern from "Python.h":
+    ctypedef struct PySliceObject:
+        PyObject* start
+        PyObject* stop
 
 cdef extern from "kernels/rows.h" nogil:
     void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
@@ -138,13 +145,16 @@ cdef class LoDTensorBody:
         cdef Py_ssize_t i, start, stop, step, size = len(self)
         cdef const int64_t* outer = self._lod._block
         if type(key) is slice:
+            if is_symbol((<PySliceObject*> key).start) or is_symbol((<PySliceObject*> key).stop):
+                return self._select(key)
             PySlice_Unpack(key, &start, &stop, &step)
             if step != 1:
                 return self._select(key)
             PySlice_AdjustIndices(size, &start, &stop, step)
             return self.cut_out(0, start, max(start, stop))
         if not PyLong_CheckExact(key):
-            if isinstance(key, (bool, np.bool_)) or not hasattr(key, "__index__") or np.ndim(key) > 0:
+            if (isinstance(key, (bool, np.bool_, Symbol, LoDTensorBody)) or not hasattr(key, "__index__")
+                    or np.ndim(key) > 0):
                 return self._select(key)
             key = key.__index__()
         if not -size <= key < size:
@@ -179,6 +189,10 @@ cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):
         kernels.gather.copy_ranges(rows, ranges[start:stop], out[offsets[start]:offsets[stop]])
 
     threads.in_parts(copy, threads.parts(offsets, out.size))
+
+
+cdef inline bint is_symbol(PyObject* bound):
+    return not PyLong_CheckExact(<object> bound) and isinstance(<object> bound, Symbol)
 
 
 cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):

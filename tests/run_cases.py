@@ -5,13 +5,24 @@ import numpy as np
 import lodcore
 from lodcore import LoD, LoDTensor, RankTable, TensorArray, vjp
 from lodcore.graph import Variable, while_loop
-from lodcore.graph.gradients import values_of
+from lodcore.graph.gradients import differentiable, values_of
 from lodcore.indices_map import IndicesMap
 from lodcore.registry import OPS
 from tests.draw import read_only
 
 #: Attributes that JSON has no word for.
-SPECIAL = {"ufunc": lambda name: getattr(np, name), "axes": tuple}
+SPECIAL = {
+    "ufunc": lambda name: getattr(np, name),
+    "axes": tuple,
+    "keys": lambda keys: [key_of(key) for key in keys],
+}
+
+
+def key_of(key):
+    """Make an index of its text: "1:3"; vectors are lists."""
+    if isinstance(key, str):
+        return slice(*[int(part) if part else None for part in key.split(":")])
+    return np.array(key) if isinstance(key, list) else key
 
 
 def made(thing):
@@ -42,10 +53,8 @@ def made(thing):
 
 def described(thing):
     """Describe a result or a gradient as the file does."""
-    if thing is None:
-        return None
-    if isinstance(thing, (list, tuple)):
-        return [described(one) for one in thing]
+    if thing is None or isinstance(thing, (list, tuple)):
+        return None if thing is None else [described(one) for one in thing]
     if isinstance(thing, Variable):
         thing = thing.get()
     if isinstance(thing, TensorArray):
@@ -78,6 +87,23 @@ def elements(steps):
         except IndexError:
             found.append(None)
     return found
+
+
+def described_gradient(x, gradient):
+    """Describe the gradient of an argument; what got none has zeros, what is not made of floats has None."""
+    if isinstance(x, list):
+        return [described_gradient(*pair) for pair in zip(x, gradient, strict=True)]
+    if isinstance(x, TensorArray):
+        pairs = zip(elements(x), elements(gradient), strict=True)
+        return {"kind": "array", "elements": [described_gradient(*pair) for pair in pairs]}
+    if x is None or not differentiable(x):
+        return None
+    return described(zeros_like(x) if gradient is None else gradient)
+
+
+def zeros_like(x):
+    zeros = np.zeros_like(values_of(x))
+    return LoDTensor(zeros, x.lod) if isinstance(x, LoDTensor) else zeros
 
 
 def cotangent_of(entry):
@@ -118,7 +144,8 @@ def run(operator, arguments, cotangents):
 
     _, pullback = vjp(of_tensors, *tensors.values())
     gradients = pullback(*map(cotangent_of, cotangents))
-    return results, {name: described(gradient) for name, gradient in zip(tensors, gradients, strict=True)}
+    found = zip(tensors.items(), gradients, strict=True)
+    return results, {name: described_gradient(x, gradient) for (name, x), gradient in found}
 
 
 def attributes(arguments):

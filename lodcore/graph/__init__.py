@@ -1,5 +1,6 @@
 """Programs: Variables, Blocks of recorded operators, loops, and gradients through them."""
 
+from lodcore.faces import attach
 from lodcore.graph.arrays import ArrayVariable
 from lodcore.graph.autodiff import value_and_grad, vjp
 from lodcore.graph.backward import append_backward
@@ -41,3 +42,6 @@ __all__ = [
     "vjp",
     "while_loop",
 ]
+
+attach(Variable)
+attach(Slot)

@@ -13,14 +13,17 @@ from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
 
 if TYPE_CHECKING:
+    from lodcore.faces import Face
     from lodcore.graph.block import Block
+else:
+    Face = object  # `lodcore.faces` attaches it
 
 __all__ = ["Variable", "data", "parameter", "settled", "spec_text"]
 
 T = TypeVar("T")
 
 
-class Variable(Symbol):
+class Variable(Symbol, Face):
     """A name, a Spec, and the holder of a value that may not be there yet.
 
     Operators on Variables record themselves into the Block of the Variable; if all have values, they compute as well.

@@ -9,7 +9,7 @@ from lodcore.ops.array import (
     tensor_array_unstack,
     tensor_array_write,
 )
-from lodcore.ops.axes import mean, sum
+from lodcore.ops.axes import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
 from lodcore.ops.compare import (
     equal,
     greater_equal_than,
@@ -21,17 +21,18 @@ from lodcore.ops.compare import (
     logical_or,
     not_equal,
 )
+from lodcore.ops.convert import cast, concat_values, full_like, rows
 from lodcore.ops.dense import cross_entropy, matmul, softmax
 from lodcore.ops.embedding import embedding_bag, lookup_table
 from lodcore.ops.expand import per_sequence, sequence_expand, sequence_expand_as, sequence_reverse
 from lodcore.ops.gather import concat_batches, gather_sequences, sequence_concat, sequence_slice
+from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested
+from lodcore.ops.index_values import index_values
 from lodcore.ops.math import (
     add,
-    cast,
     div,
     elementwise,
     exp,
-    full_like,
     log,
     minus,
     mul,
@@ -43,6 +44,8 @@ from lodcore.ops.math import (
 )
 from lodcore.ops.pad import sequence_mask, sequence_pad, sequence_unpad
 from lodcore.ops.pool import sequence_pool
+from lodcore.ops.position import by_position, drop_level, insert_level
+from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
 from lodcore.ops.reduce import reduce_values
 from lodcore.ops.scores import sequence_cumsum, sequence_logsumexp, sequence_softmax
@@ -55,10 +58,17 @@ from lodcore.ops.window import row_conv, sequence_conv
 __all__ = [
     "RankTable",
     "add",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "by_position",
     "cast",
     "concat_batches",
+    "concat_values",
     "cross_entropy",
     "div",
+    "drop_level",
     "elementwise",
     "embedding_bag",
     "equal",
@@ -67,6 +77,8 @@ __all__ = [
     "gather_sequences",
     "greater_equal_than",
     "greater_than",
+    "index_values",
+    "insert_level",
     "less_equal_than",
     "less_than",
     "lod_append",
@@ -78,16 +90,23 @@ __all__ = [
     "logical_or",
     "lookup_table",
     "matmul",
+    "max",
     "mean",
     "merge_by_mask",
+    "min",
     "minus",
     "mul",
     "not_equal",
     "per_sequence",
+    "pick_along",
+    "prod",
     "reduce_values",
+    "refuse_empty",
     "relu",
     "reorder_by_rank",
     "row_conv",
+    "rows",
+    "select_by_mask",
     "sequence_concat",
     "sequence_conv",
     "sequence_cumsum",
@@ -98,19 +117,25 @@ __all__ = [
     "sequence_logsumexp",
     "sequence_mask",
     "sequence_pad",
+    "sequence_place",
     "sequence_pool",
+    "sequence_prod",
     "sequence_reshape",
     "sequence_reverse",
     "sequence_scatter",
     "sequence_slice",
     "sequence_softmax",
+    "sequence_truth",
     "sequence_unpad",
     "shrink_memory",
     "sigmoid",
+    "slice_along",
     "softmax",
     "split_by_mask",
     "sqrt",
+    "std",
     "sum",
+    "take_nested",
     "tanh",
     "tensor_array_concat",
     "tensor_array_pack",
@@ -121,5 +146,6 @@ __all__ = [
     "tensor_array_unpack",
     "tensor_array_unstack",
     "tensor_array_write",
+    "var",
     "where",
 ]

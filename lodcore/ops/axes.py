@@ -1,17 +1,33 @@
-"""Reductions over the axes of a ragged shape: sequences, one axis a level, then the axes of a row."""
+"""Reductions over the axes of a ragged shape: sequences, one axis a level, then the axes of a row.
+
+Axis `num_levels` holds the rows of the sequences of the last level; `sequence_pool` and its relatives reduce it.
+Coarser axes hold sequences of different lengths: what they have at the same place is reduced, as awkward does.
+"""
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, ShapeError
-from lodcore.ops.reduce import reduce_values
+from lodcore.ops.compare import greater_than, not_equal
+from lodcore.ops.convert import cast, full_like
+from lodcore.ops.expand import per_sequence
+from lodcore.ops.math import add, div, elementwise, minus, mul
+from lodcore.ops.math import where as choose
+from lodcore.ops.pool import sequence_pool
+from lodcore.ops.position import by_position, insert_level
+from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
+from lodcore.ops.reduce import mean_dtype, reduce_values
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor
 
-__all__ = ["mean", "sum"]
+__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "tensor_of", "var"]
+
+#: What stands where a mask is false.
+NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
 
 
 def tensor_of(where: str, x: Any) -> Any:
@@ -19,7 +35,7 @@ def tensor_of(where: str, x: Any) -> Any:
     if isinstance(x, (LoDTensor, np.ndarray)):
         return x
     if isinstance(x, Symbol):
-        known = x.current()  # type: ignore[attr-defined]
+        known: Any = x.current()  # type: ignore[attr-defined]
         if isinstance(known, Symbol) and known.spec.kind not in (np.ndarray, LoDTensor, DenseTensor):  # type: ignore[attr-defined]
             raise GraphError(f"{where}: {known!r}: is not known to be a tensor while it is recorded")
         return known
@@ -32,62 +48,362 @@ def tensor_of(where: str, x: Any) -> Any:
     return made
 
 
-def sum(x: Any, axis: int | None = None) -> Any:
+def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Check an axis, or a tuple of axes, and count them from the first: in order."""
+    given = axis if isinstance(axis, tuple) else (axis,)
+    for one in given:
+        if isinstance(one, (bool, np.bool_)) or not hasattr(one, "__index__"):
+            raise DTypeError(f"{where}: axis: is {axis!r}; an integer, or a tuple of them, is needed")
+        if not -ndim <= one < ndim:
+            raise ShapeError(f"{where}: axis: is {axis}; x has {ndim} axes")
+    found = sorted({one.__index__() % ndim for one in given})
+    if len(found) < len(given):
+        raise ShapeError(f"{where}: axis: is {axis}; different axes are needed")
+    return tuple(found)
+
+
+def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any) -> Any:
+    """Reduce axes of a tensor."""
+    if out is not None:
+        raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
+    if mask is not True:
+        if name in ("max", "min") and initial is None:
+            raise ValueError(f"{name}: where: needs an initial value, for where nothing is chosen")
+        x = choose(mask, x, NEUTRAL.get(name, initial))
+    levels = getattr(x, "num_levels", 0)
+    axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
+    first = initial if name in ("max", "min") else None
+    upper = [one for one in axes if one <= levels] if levels else []
+    rows = tuple(one - levels for one in axes if one not in upper)
+    if len(upper) == levels + 1:  # all sequences
+        whole = None if axis is None and not keepdims else (0, *rows)
+        reduced = reduce_values(x, name, whole, keepdims, first)
+        for _ in range(levels if keepdims else 0):
+            reduced = insert_level(reduced, 0, True)
+    else:
+        reduced = reduce_values(x, name, rows, keepdims, first) if rows or not upper else x
+        if upper:
+            reduced = _over_levels(name, reduced, upper, levels, keepdims, first)
+    if initial is None or name in ("max", "min"):
+        return reduced
+    return add(reduced, initial) if name == "sum" else mul(reduced, initial)
+
+
+def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool, initial: Any) -> Any:
+    """Reduce axes of levels, not all of them."""
+    low, high = upper[0], upper[-1]
+    if upper != list(range(low, high + 1)) or (high < levels and low < high):
+        raise TypeError(f"{name}: axis: is {tuple(upper)}; axes of levels up to {levels}, or one of them, are possible")
+    if high < levels:
+        if name in ("argmax", "argmin"):
+            raise TypeError(f"{name}: axis: is {low}, along which sequences differ; axis {levels} or above is possible")
+        for axis in range(low, levels):
+            x = by_position(x, axis)
+        reduced = _pooled(name, x, levels - 1, initial)
+        return insert_level(reduced, builtins.max(low - 1, 0), low == 0) if keepdims else reduced
+    reduced = _pooled(name, x, low - 1, initial)
+    for _ in range(high - low + 1 if keepdims else 0):
+        reduced = insert_level(reduced, low - 1)
+    return reduced
+
+
+def _pooled(name: str, x: Any, level: int, initial: Any) -> Any:
+    """Reduce all rows below the sequences of a level."""
+    if name == "sum":
+        return sequence_pool(x, "sum", level=level)
+    if name == "mean":
+        return sequence_pool(x, "mean", np.nan, level)
+    if name == "prod":
+        return sequence_prod(x, level)
+    if name in ("any", "all"):
+        return sequence_truth(x if x.dtype == np.bool_ else not_equal(x, 0), name, level)
+    if name in ("argmax", "argmin"):
+        return sequence_place(refuse_empty(x, name, level), name, level)
+    if initial is None:
+        return sequence_pool(refuse_empty(x, name, level), name, level=level)
+    found = sequence_pool(x, name, initial, level)
+    return elementwise([found, initial], np.maximum if name == "max" else np.minimum)
+
+
+def sum(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
     """Add up values.
 
     Parameters
     ----------
     x : LoDTensor or array_like
-    axis : int, optional
+    axis : int or tuple of int, optional
         All values, if not given. Of a LoDTensor the axes are those of its `shape`: sequences, one axis a level, then
-        the axes of a row; the axis of the last level adds up the rows of each sequence.
+        the axes of a row. The axis of the last level adds up the rows of each sequence; a coarser one adds up what
+        sequences have at the same place, where they have it.
+    dtype : dtype_like, optional
+        In which to compute.
+    out : None
+        Not supported.
+    keepdims : bool
+        Leave axes of length 1 in their places; sequences of one, where it is that of a level.
+    initial : number, optional
+        To begin with.
+    where : LoDTensor or array_like of bool
+        What to take, as an operand beside x.
 
     Returns
     -------
     LoDTensor, ndarray or number
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If there is no such axis.
+    TypeError
+        If several axes of levels do not reach from one of them to the last.
 
     Examples
     --------
     >>> import lodcore
     >>> x = lodcore.array([[1, 2], [], [3]])
-    >>> int(lodcore.ops.sum(x))
-    6
+    >>> int(lodcore.ops.sum(x)), lodcore.ops.sum(x, axis=1), lodcore.ops.sum(x, axis=0)
+    (6, array([3, 0, 3]), array([4, 2]))
     """
-    return _reduced("sum", x, axis)
+    x = tensor_of("sum", x)
+    return _reduced("sum", x if dtype is None else cast(x, dtype), axis, out, keepdims, initial, where)
 
 
-def mean(x: Any, axis: int | None = None) -> Any:
-    """Average values; axes as of `sum`.
-
-    Returns
-    -------
-    LoDTensor, ndarray or number
-        nan for no values.
+def prod(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Multiply values; parameters as of `sum`.
 
     Examples
     --------
     >>> import lodcore
-    >>> float(lodcore.ops.mean(lodcore.array([[1, 2], [], [3]])))
-    2.0
+    >>> lodcore.ops.prod(lodcore.array([[1, 2], [], [3]]), axis=1)
+    array([2, 1, 3])
     """
-    return _reduced("mean", x, axis)
+    x = tensor_of("prod", x)
+    return _reduced("prod", x if dtype is None else cast(x, dtype), axis, out, keepdims, initial, where)
 
 
-def _reduced(name: str, x: Any, axis: Any) -> Any:
-    x = tensor_of(name, x)
-    if axis is None:
-        return reduce_values(x, name)
-    ndim = x.ndim
-    if not hasattr(axis, "__index__"):
-        raise DTypeError(f"{name}: axis: is {axis!r}; an integer is needed")
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"{name}: axis: is {axis}; x has {ndim} axes")
+def mean(
+    x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
+    """Average values; parameters as of `sum`.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        nan of no values; float64 for integers.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1, 2], [], [3]])
+    >>> float(lodcore.ops.mean(x)), lodcore.ops.mean(x, axis=1)
+    (2.0, array([1.5, nan, 3. ]))
+    """
+    x = tensor_of("mean", x)
+    x = x if dtype is None else cast(x, dtype)
+    if where is True:
+        return _reduced("mean", x, axis, out, keepdims, None, True)
+    x = cast(x, mean_dtype(x.dtype))
+    return div(_reduced("sum", x, axis, out, keepdims, None, where), _count(x, axis, keepdims, where, 0))
+
+
+def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:
+    """Count what is averaged, less the degrees of freedom; nan where nothing is left."""
+    count = minus(_reduced("sum", full_like(x, 1), axis, None, keepdims, None, mask), ddof)
+    return choose(greater_than(count, 0), count, np.nan)
+
+
+def var(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Average the squared distance from the mean; parameters as of `sum`.
+
+    Parameters
+    ----------
+    ddof : number
+        Taken from the number of values that is divided by.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        nan of no values; float64 for integers.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.var(lodcore.array([[1, 3], [], [3]]), axis=1)
+    array([ 1., nan,  0.])
+    """
+    x = tensor_of("var", x)
+    x = cast(x, mean_dtype(x.dtype) if dtype is None else dtype)
+    if x.dtype.kind != "f":
+        raise DTypeError(f"var: x: has dtype {x.dtype}; real numbers are needed")
     levels = getattr(x, "num_levels", 0)
-    at = axis % ndim
-    if at > levels or not levels:
-        return reduce_values(x, name, (at - levels,))
-    if at == levels:
-        from lodcore.ops.pool import sequence_pool
+    axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
+    low = axes[0] if axes else 0
+    if levels and 0 < low <= levels and axes == tuple(range(low, levels + 1)):
+        average = per_sequence(x, mean(x, axis, where=where), low - 1)
+    elif levels and 0 < len([one for one in axes if one <= levels]) <= levels:
+        raise TypeError(f"var: axis: is {axis}; axes of rows, or of levels up to {levels}, are possible")
+    else:
+        average = mean(x, axis, keepdims=not levels or low > levels, where=where)
+    distance = minus(x, average)
+    return div(
+        _reduced("sum", mul(distance, distance), axis, out, keepdims, None, where),
+        _count(x, axis, keepdims, where, ddof),
+    )
 
-        return sequence_pool(x, name)
-    raise TypeError(f"{name}: axis: is {axis}, along which sequences differ; axis {levels} or above is possible")
+
+def std(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Compute the square root of `var`; parameters as of it.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
+    array([ 1., nan,  0.])
+    """
+    return elementwise([var(x, axis, dtype, out, ddof, keepdims, where=where)], np.sqrt)
+
+
+def max(
+    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    """Find the greatest value, nan if there is one; parameters as of `sum`.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to choose from, and no initial value; names the first empty sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.max(lodcore.array([[1, 2], [], [3]]), axis=1, initial=0)
+    array([2, 0, 3])
+    """
+    return _reduced("max", tensor_of("max", x), axis, out, keepdims, initial, where)
+
+
+def min(
+    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    """Find the least value, nan if there is one; parameters and errors as of `max`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.min(lodcore.array([[1, 2], [3]]), axis=1)
+    array([1, 3])
+    """
+    return _reduced("min", tensor_of("min", x), axis, out, keepdims, initial, where)
+
+
+def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    """Tell whether one value is true, or not 0; parameters as of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.any(lodcore.array([[0, 2], [], [0]]), axis=1)
+    array([ True, False, False])
+    """
+    return _reduced("any", tensor_of("any", x), axis, out, keepdims, None, where)
+
+
+def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    """Tell whether all values are true, or not 0; parameters as of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.all(lodcore.array([[0, 2], [], [1]]), axis=1)
+    array([False,  True,  True])
+    """
+    return _reduced("all", tensor_of("all", x), axis, out, keepdims, None, where)
+
+
+def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """Tell where the greatest value is, the first of equal ones; nan is greater than all.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    axis : int, optional
+        Place among all values, if not given. Otherwise that of the last level, or of a row.
+    out : None
+        Not supported.
+    keepdims : bool
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to choose from; names the first empty sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.argmax(lodcore.array([[1, 2], [3]]), axis=1)
+    array([1, 0])
+    """
+    return _place("argmax", x, axis, out, keepdims)
+
+
+def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """Tell where the least value is; parameters and errors as of `argmax`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.argmin(lodcore.array([[2, 1], [3]]), axis=1)
+    array([1, 0])
+    """
+    return _place("argmin", x, axis, out, keepdims)
+
+
+def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool) -> Any:
+    x = tensor_of(name, x)
+    if isinstance(axis, tuple):
+        raise DTypeError(f"{name}: axis: is {axis!r}; an integer is needed")
+    levels = getattr(x, "num_levels", 0)
+    if axis is None and levels and keepdims:
+        raise TypeError(f"{name}: keepdims: needs an axis")
+    if axis is None or not levels:
+        if out is not None:
+            raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
+        chosen = None if axis is None else axes_of(name, axis, x.ndim)
+        return reduce_values(x, name, chosen, keepdims)
+    if axes_of(name, axis, x.ndim) == (0,):
+        raise TypeError(f"{name}: axis: is {axis}, along which sequences differ; axis {levels} or above is possible")
+    return _reduced(name, x, axis, out, keepdims, None, True)

@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.ops.common import Array, broadcast_spec, kept_in, lined_up, rows_of, shared, undone
+from lodcore.ops.common import Array, broadcast_spec, lined_up, rows_of, shared, undone
 from lodcore.ops.slopes import SLOPES
 from lodcore.registry import Batches, Dense, Op, Spec, op
 
 __all__ = [
     "add",
-    "cast",
     "div",
     "elementwise",
     "exp",
     "float_of",
-    "full_like",
     "log",
     "minus",
     "mul",
@@ -369,86 +367,3 @@ def _(saved: Any, d: Array) -> tuple[None, Any, Any]:
     d_x = undone(np.where(condition, d, 0), saved.x, x) if saved.needs("x") else None
     d_y = undone(np.where(condition, 0, d), saved.y, y) if saved.needs("y") else None
     return None, d_x, d_y
-
-
-# -- types and constants -----------------------------------------------------------------------------------------------
-
-
-@op(lod="share")
-def cast(x: Dense, dtype: Any) -> Any:
-    """Convert to another dtype; a copy, always.
-
-    Parameters
-    ----------
-    x : LoDTensor or array_like
-    dtype : dtype_like
-
-    Returns
-    -------
-    LoDTensor or ndarray
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.ops.cast(lodcore.array([[1], [2, 3]]), "float32")
-    LoDTensor(2 sequences of lengths 1..2, float32: [[1.], [2., 3.]])
-    """
-    made = _sized("cast", dtype)
-    return shared("cast", lambda values: np.asarray(values).astype(made), x)
-
-
-def _sized(where: str, dtype: Any) -> np.dtype[Any]:
-    """Take a dtype of a fixed size."""
-    try:
-        made: np.dtype[Any] = np.dtype(dtype)
-    except TypeError as error:
-        raise DTypeError(f"{where}: dtype: {error}") from None
-    if made.hasobject:
-        raise DTypeError(f"{where}: dtype: is {made}; Python objects have no fixed size")
-    return made
-
-
-@cast.infer
-def _(x: Any, dtype: Any) -> Spec:
-    return broadcast_spec("cast", _sized("cast", dtype), x)
-
-
-@cast.backward
-def _(saved: Any, d: Array) -> tuple[Any]:
-    return (d,)
-
-
-@op(lod="share", gradient=False)
-def full_like(x: Dense, fill_value: Any, dtype: Any = None) -> Any:
-    """Make a tensor of the structure and row shape of another one, of one value.
-
-    Parameters
-    ----------
-    x : LoDTensor or array_like
-    fill_value : number or array_like
-        Broadcasts against the rows.
-    dtype : dtype_like, optional
-        That of x, if not given.
-
-    Returns
-    -------
-    LoDTensor or ndarray
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.ops.full_like(lodcore.array([[1], [2, 3]]), 7)
-    LoDTensor(2 sequences of lengths 1..2, int64: [[7], [7, 7]])
-    """
-    made = None if dtype is None else _sized("full_like", dtype)
-
-    def filled(values: Any) -> Array:
-        target = made or np.asarray(values).dtype
-        return np.full(np.shape(values), kept_in("full_like: fill_value", fill_value, target), target)
-
-    return shared("full_like", filled, x)
-
-
-@full_like.infer
-def _(x: Any, fill_value: Any, dtype: Any) -> Spec:
-    return broadcast_spec("full_like", x.dtype if dtype is None else _sized("full_like", dtype), x)

@@ -1,0 +1,29 @@
+import numpy as np
+import numpy.typing as npt
+
+def cut_ranges(
+    offsets: npt.NDArray[np.int64],
+    start: int,
+    stop: int,
+    ranges: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
+) -> None: ...
+def strided_offsets(
+    offsets: npt.NDArray[np.int64], start: int, stop: int, step: int, out: npt.NDArray[np.int64]
+) -> None: ...
+def strided_ranges(
+    offsets: npt.NDArray[np.int64],
+    start: int,
+    step: int,
+    new_offsets: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
+) -> None: ...
+def pick_ranges(offsets: npt.NDArray[np.int64], index: npt.NDArray[np.int64], out: npt.NDArray[np.int64]) -> int: ...
+def true_offsets(offsets: npt.NDArray[np.int64], mask: npt.NDArray[np.uint8], out: npt.NDArray[np.int64]) -> int: ...
+def true_ranges(mask: npt.NDArray[np.uint8], out: npt.NDArray[np.int64]) -> None: ...
+def nested_ranges(
+    offsets: npt.NDArray[np.int64],
+    index_offsets: npt.NDArray[np.int64],
+    index: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
+) -> int: ...

@@ -1,0 +1,251 @@
+"""Where the elements lie that an index picks from each sequence: slices, single ones, masks, numbers.
+
+An element of a level is a sequence of the next level, or a row at the last. A range is a pair (start, stop).
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+cdef extern from "rows.h" nogil:
+    int64_t read_once(const int64_t* place)
+
+cnp.import_array()
+
+
+cdef inline int64_t clip(int64_t bound, int64_t length, int64_t low, int64_t high) noexcept nogil:
+    """Count a bound from the end if it is negative, and bring it into low .. high."""
+    if bound < 0:
+        bound += length
+    return low if bound < low else high if bound > high else bound
+
+
+def cut_ranges(const int64_t[::1] offsets not None, int64_t start, int64_t stop, int64_t[:, ::1] ranges not None,
+               int64_t[::1] out not None):
+    """Cut the same slice, start:stop, out of each sequence.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    start, stop : int
+        As in a slice of Python: negative ones count from the end, and what is out of range is cut off.
+    ranges : int64, shape (n_seqs, 2)
+        Where the pieces lie.
+    out : int64, shape (n_seqs + 1,)
+        The offsets of the pieces.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    cdef const int64_t* source = &offsets[0]
+    cdef int64_t* pairs = &ranges[0, 0] if n_seqs else NULL
+    cdef int64_t* result = &out[0]
+    cdef int64_t length, first, last, total = 0
+    with nogil:
+        result[0] = 0
+        for s in range(n_seqs):
+            length = source[s + 1] - source[s]
+            first = clip(start, length, 0, length)
+            last = clip(stop, length, first, length)
+            pairs[2 * s] = source[s] + first
+            pairs[2 * s + 1] = source[s] + last
+            total += last - first
+            result[s + 1] = total
+
+
+def strided_offsets(const int64_t[::1] offsets not None, int64_t start, int64_t stop, int64_t step,
+                    int64_t[::1] out not None):
+    """Count what the same slice, start:stop:step, takes from each sequence.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    start, stop : int
+        As in a slice of Python; with a negative step the least int64 stands for a stop that is not given.
+    step : int
+        Not 0.
+    out : int64, shape (n_seqs + 1,)
+        The offsets of what is taken.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    cdef const int64_t* source = &offsets[0]
+    cdef int64_t* result = &out[0]
+    cdef int64_t length, first, last, total = 0, back = step < 0
+    with nogil:
+        result[0] = 0
+        for s in range(n_seqs):
+            length = source[s + 1] - source[s]
+            first = clip(start, length, -back, length - back)
+            last = clip(stop, length, -back, length - back)
+            if step > 0 and last > first:
+                total += (last - first - 1) // step + 1
+            elif step < 0 and last < first:
+                total += (last - first + 1) // step + 1
+            result[s + 1] = total
+
+
+def strided_ranges(const int64_t[::1] offsets not None, int64_t start, int64_t step,
+                   const int64_t[::1] new_offsets not None, int64_t[:, ::1] out not None):
+    """List what the same slice takes from each sequence, one element a range.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    start, step : int
+        As of `strided_offsets`.
+    new_offsets : int64, shape (n_seqs + 1,)
+        What `strided_offsets` gave.
+    out : int64, shape (n, 2)
+        n is the last of the new offsets.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    cdef const int64_t* source = &offsets[0]
+    cdef const int64_t* taken = &new_offsets[0]
+    cdef int64_t* pairs = &out[0, 0] if out.shape[0] else NULL
+    cdef int64_t length, first, place, at, back = step < 0
+    with nogil:
+        for s in range(n_seqs):
+            length = source[s + 1] - source[s]
+            first = source[s] + clip(start, length, -back, length - back)
+            for at in range(taken[s], taken[s + 1]):
+                place = first + (at - taken[s]) * step
+                pairs[2 * at] = place
+                pairs[2 * at + 1] = place + 1
+
+
+def pick_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index not None,
+                int64_t[:, ::1] out not None):
+    """Pick one element of each sequence.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    index : int64, shape (n_seqs,)
+        Any values; each is read once. Negative ones count from the end of the sequence.
+    out : int64, shape (n_seqs, 2)
+        Its content after a bad index is of no use.
+
+    Returns
+    -------
+    int
+        The first sequence that is too short, -1 if there is none.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    if n_seqs == 0:
+        return -1
+    cdef const int64_t* source = &offsets[0]
+    cdef const int64_t* numbers = &index[0]
+    cdef int64_t* pairs = &out[0, 0]
+    cdef int64_t length, number
+    with nogil:
+        for s in range(n_seqs):
+            length = source[s + 1] - source[s]
+            number = read_once(numbers + s)
+            if number < -length or number >= length:
+                bad = s
+                break
+            number += source[s + 1] if number < 0 else source[s]
+            pairs[2 * s] = number
+            pairs[2 * s + 1] = number + 1
+    return bad
+
+
+def true_offsets(const int64_t[::1] offsets not None, const unsigned char[::1] mask not None,
+                 int64_t[::1] out not None):
+    """Count what a mask holds of each sequence.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    mask : uint8, shape (n,)
+        One entry an element, 0 or not; nobody else changes it meanwhile.
+    out : int64, shape (n_seqs + 1,)
+        The offsets of what is left.
+
+    Returns
+    -------
+    int
+        The number of runs of neighbours that are left.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, size = mask.shape[0], s, j
+    cdef const int64_t* source = &offsets[0]
+    cdef const unsigned char* held = &mask[0] if size else NULL
+    cdef int64_t* result = &out[0]
+    cdef int64_t total = 0, runs = 0
+    with nogil:
+        result[0] = 0
+        for s in range(n_seqs):
+            for j in range(source[s], source[s + 1]):
+                total += held[j] != 0
+            result[s + 1] = total
+        if size:
+            runs = held[0] != 0
+        for j in range(1, size):
+            runs += held[j] != 0 and held[j - 1] == 0
+    return runs
+
+
+def true_ranges(const unsigned char[::1] mask not None, int64_t[:, ::1] out not None):
+    """List the runs of neighbours that a mask holds.
+
+    Parameters
+    ----------
+    mask : uint8, shape (n,)
+        0 or not; nobody else changes it meanwhile.
+    out : int64, shape (number of runs, 2)
+    """
+    cdef Py_ssize_t size = mask.shape[0], ends = 2 * out.shape[0], j, k = 0
+    if ends == 0:
+        return
+    cdef const unsigned char* held = &mask[0]
+    cdef int64_t* places = &out[0, 0]
+    cdef bint now, before = False
+    with nogil:
+        for j in range(size):
+            now = held[j] != 0
+            places[k] = j
+            k += now != before
+            before = now
+            if k == ends:
+                break
+        if k < ends:
+            places[k] = size
+
+
+def nested_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index_offsets not None,
+                  const int64_t[::1] index not None, int64_t[:, ::1] out not None):
+    """Find the elements of each sequence that its own list of numbers names, one element a range.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    index_offsets : int64, shape (n_seqs + 1,)
+    index : int64, shape (n,)
+        Any values; each is read once. Negative ones count from the end of the sequence.
+    out : int64, shape (n, 2)
+        Its content after a bad index is of no use.
+
+    Returns
+    -------
+    int
+        The first place whose sequence is too short, -1 if there is none.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, j, bad = -1
+    if index.shape[0] == 0:
+        return -1
+    cdef const int64_t* source = &offsets[0]
+    cdef const int64_t* pieces = &index_offsets[0]
+    cdef const int64_t* numbers = &index[0]
+    cdef int64_t* pairs = &out[0, 0]
+    cdef int64_t length, number
+    with nogil:
+        for s in range(n_seqs):
+            length = source[s + 1] - source[s]
+            for j in range(pieces[s], pieces[s + 1]):
+                number = read_once(numbers + j)
+                if number < -length or number >= length:
+                    bad = j
+                    break
+                number += source[s + 1] if number < 0 else source[s]
+                pairs[2 * j] = number
+                pairs[2 * j + 1] = number + 1
+            if bad >= 0:
+                break
+    return bad

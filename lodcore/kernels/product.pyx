@@ -1,0 +1,76 @@
+"""Products of the rows of each sequence, column by column, and the way back."""
+
+from libc.stdint cimport int64_t, uint64_t
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+    uint64_t
+
+ctypedef fused real:
+    float
+    double
+
+
+def multiply_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, number[:, ::1] out not None):
+    """Multiply the rows of each sequence, one after another to 1. Whole numbers wrap around.
+
+    Parameters
+    ----------
+    x : float32, float64, int64 or uint64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    out : as x, shape (n_seqs, width)
+        An empty sequence gives ones.
+    """
+    cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, r, c
+    if n_seqs == 0 or width == 0:
+        return
+    cdef const int64_t* bounds = &offsets[0]
+    cdef const number* row = &x[0, 0] if x.shape[0] else NULL
+    cdef number* product = &out[0, 0]
+    with nogil:
+        for s in range(n_seqs):
+            for c in range(width):
+                product[c] = 1
+            for r in range(bounds[s], bounds[s + 1]):
+                for c in range(width):
+                    if number is int64_t:
+                        product[c] = <int64_t> (<uint64_t> product[c] * <uint64_t> row[c])
+                    else:
+                        product[c] = product[c] * row[c]
+                row += width
+            product += width
+
+
+def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
+                    const real[:, ::1] rows not None, real[:, ::1] out not None):
+    """Multiply, for each row, the other rows of its sequence and a row of the sequence: the gradient of a product.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n_rows, width)
+    offsets : int64, shape (n_seqs + 1,), in rows
+    rows : as x, shape (n_seqs, width)
+    out : as x, shape (n_rows, width)
+        The product of the rows before, times that of the rows behind beginning from the last, times the sequence's.
+    """
+    cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1], s, r, c
+    if out.shape[0] == 0 or width == 0:
+        return
+    cdef const int64_t* bounds = &offsets[0]
+    cdef const real* given = &x[0, 0]
+    cdef const real* last = &rows[0, 0]
+    cdef real* made = &out[0, 0]
+    cdef real product
+    with nogil:
+        for s in range(n_seqs):
+            for c in range(width):
+                product = 1
+                for r in range(bounds[s], bounds[s + 1]):
+                    made[r * width + c] = product
+                    product = product * given[r * width + c]
+                product = 1
+                for r in range(bounds[s + 1] - 1, bounds[s] - 1, -1):
+                    made[r * width + c] = made[r * width + c] * product * last[s * width + c]
+                    product = product * given[r * width + c]

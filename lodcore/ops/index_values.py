@@ -1,0 +1,150 @@
+"""NumPy's indices of dense arrays, and of the rows of LoDTensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.ops.common import Array, aligned, rows_of
+from lodcore.registry import Batches, Dense, Spec, op
+from lodcore.tensor import LoDTensor
+
+__all__ = ["index_values"]
+
+Shape = tuple[int | None, ...]
+
+
+@op(lod="own")
+def index_values(x: Dense, keys: Batches) -> Any:
+    """Index values as NumPy does; of a LoDTensor the axes of its rows only.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    keys : list of int, slice, None, Ellipsis, or arrays of integers or bool
+        What stands between the brackets. Of a LoDTensor, the first one is `slice(None)`.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        A view, as NumPy has it, where x is dense and no key is an array.
+
+    Raises
+    ------
+    IndexError
+        As of NumPy.
+    ShapeError
+        If not all rows of a LoDTensor stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> x = lodcore.LoDTensor.from_lengths([[1, 2], [3, 4], [5, 6]], [2, 1])
+    >>> lodcore.ops.index_values(x, [slice(None), 1])
+    LoDTensor(2 sequences of lengths 1..2, int64: [[2, 4], [6]])
+    >>> lodcore.ops.index_values(np.arange(5), [slice(None, None, 2)])
+    array([0, 2, 4])
+    """
+    where = "index_values"
+    if not isinstance(keys, (list, tuple)):
+        raise DTypeError(f"{where}: keys: is {type(keys).__name__}; a list is needed")
+    chosen = tuple(_key(where, key) for key in keys)
+    values = np.asarray(rows_of(x))
+    if isinstance(x, LoDTensor) and not _keeps_rows(chosen):
+        raise ShapeError(f"{where}: keys: begin with {keys[:1]!r}; all rows of a LoDTensor must stay: slice(None)")
+    return aligned(where, values[chosen], x)
+
+
+def _key(where: str, key: Any) -> Any:
+    if isinstance(key, (list, tuple)) and not isinstance(key, Spec):
+        key = np.asarray(key, None if len(key) else np.intp)
+    if isinstance(key, LoDTensor) or (isinstance(key, np.ndarray) and key.dtype.kind not in "iub"):
+        raise DTypeError(f"{where}: keys: one is {type(key).__name__}; integers, slices and masks are needed")
+    return key
+
+
+def _keeps_rows(keys: tuple[Any, ...]) -> bool:
+    return not keys or keys[0] is Ellipsis or (isinstance(keys[0], slice) and keys[0] == slice(None))
+
+
+@index_values.infer
+def _(x: Spec, keys: list[Any]) -> Spec:
+    shape = _index_shape(x.shape, [_key("index_values", key) for key in keys])
+    return Spec(shape, x.dtype, x.num_levels, LoDTensor if x.num_levels else np.ndarray)
+
+
+def _index_shape(shape: Shape, keys: list[Any]) -> Shape:
+    """Tell the shape of what NumPy's index gives, None for what depends on values."""
+    taken = [_axes_of(key) for key in keys]
+    if sum(taken) > len(shape):
+        raise IndexError(f"too many indices: array is {len(shape)}-dimensional, but {sum(taken)} were indexed")
+    if Ellipsis not in [key for key in keys if not hasattr(key, "shape")]:
+        keys, taken = [*keys, Ellipsis], [*taken, 0]
+    by_array = any(_is_array(key) for key in keys)
+    found: list[Any] = []
+    arrays: list[tuple[int, Shape]] = []
+    at = 0
+    for key, count in zip(keys, taken, strict=True):
+        if key is Ellipsis:
+            rest = len(shape) - sum(taken)
+            found += shape[at : at + rest]
+            at += rest
+            continue
+        if key is None:
+            found.append(1)
+        elif isinstance(key, slice):
+            size = shape[at]
+            found.append(None if size is None else len(range(*key.indices(size))))
+        elif by_array:
+            arrays.append((len(found), (None,) if _is_mask(key) else tuple(getattr(key, "shape", ()))))
+            found.append(arrays)  # a mark
+        at += count
+    if not arrays:
+        return tuple(found)
+    places = [j for j, size in enumerate(found) if size is arrays]
+    first = places[0] if places == list(range(places[0], places[-1] + 1)) else 0
+    kept = [size for size in found if size is not arrays]
+    return (*kept[:first], *_broadcast([one for _, one in arrays]), *kept[first:])
+
+
+def _is_array(key: Any) -> bool:
+    return isinstance(key, (Spec, np.ndarray)) and len(key.shape) > 0
+
+
+def _is_mask(key: Any) -> bool:
+    return hasattr(key, "dtype") and key.dtype == np.bool_
+
+
+def _axes_of(key: Any) -> int:
+    """Count the axes that a key takes."""
+    if key is None or key is Ellipsis:
+        return 0
+    return len(key.shape) if _is_mask(key) else 1
+
+
+def _broadcast(shapes: list[Shape]) -> Shape:
+    """Broadcast the shapes of arrays."""
+    ndim = max(map(len, shapes))
+    columns = zip(*[(1,) * (ndim - len(shape)) + shape for shape in shapes], strict=True)
+    return tuple(_one_size(column) for column in columns)
+
+
+def _one_size(sizes: tuple[int | None, ...]) -> int | None:
+    """Tell which size several ones broadcast to."""
+    known = [size for size in sizes if size is not None and size != 1]
+    return known[0] if known else None if None in sizes else 1
+
+
+@index_values.backward
+def _(saved: Any, d: Array) -> tuple[Array, list[None]]:
+    chosen = tuple(_key("index_values", key) for key in saved.keys)
+    d_x = saved.new("x")
+    d_x[...] = 0
+    if any(isinstance(key, np.ndarray) for key in chosen):
+        np.add.at(d_x, chosen, d)
+    else:
+        d_x[chosen] = d
+    return d_x, [None] * len(chosen)

@@ -1,0 +1,228 @@
+"""What `sequence_pool` does not have: products, whether any or all are true, where the extremes are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, kernels
+from lodcore.errors import DTypeError
+from lodcore.ops.common import Array, below, with_levels
+from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
+from lodcore.registry import Nested, Spec, op
+from lodcore.tensor import as_nested
+
+__all__ = ["refuse_empty", "sequence_place", "sequence_prod", "sequence_truth"]
+
+
+@op(lod="drop")
+def sequence_prod(x: Nested, level: int = -1) -> Any:
+    """Multiply the rows of each sequence, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Of real numbers.
+    level : int
+        All rows below each sequence of this level.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        One row a sequence, ones for an empty one. Of int64 or uint64 for integers, which wrap around.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.sequence_prod([[1, 2, 3], [], [4, 5]])
+    array([ 6,  1, 20])
+    """
+    where = "sequence_prod"
+    x = as_nested(f"{where}: x", x)
+    values, k = x.values, x.lod._level(level)
+    work, dtype = _numbers(values.dtype)
+    offsets = below(x.lod, k)
+    result = result_rows(where, values, len(offsets) - 1, dtype, None)
+    target = cells_for(result, work)
+    kernels.product.multiply_rows(cells_of(values, work), offsets, target)
+    settle(target, result)
+    return with_levels(result, x.lod, k)
+
+
+def _numbers(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+    if dtype.kind not in "biuf":
+        raise DTypeError(f"sequence_prod: x: has dtype {dtype}; real numbers are needed")
+    return numbers_of("sequence_prod", "sum", dtype)
+
+
+@sequence_prod.infer
+def _(x: Spec, level: int) -> Spec:
+    return Spec((None, *x.shape[1:]), _numbers(x.dtype)[1])
+
+
+@sequence_prod.backward
+def _(saved: Any, d: Array) -> tuple[Array]:
+    lod = saved.x.lod
+    work, dtype = _numbers(saved.x.dtype)
+    d_x = saved.new("x")
+    rows = cells_for(d_x, work)
+    given = cells_of(np.ascontiguousarray(d, dtype), work)
+    kernels.product.multiply_others(cells_of(saved.x.values, work), below(lod, lod._level(saved.level)), given, rows)
+    settle(rows, d_x)
+    return (d_x,)
+
+
+@op(lod="drop", gradient=False)
+def sequence_truth(x: Nested, name: str, level: int = -1) -> Any:
+    """Tell of each sequence whether any row, or all of them, are true, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor of bool, or nested lists
+    name : {"any", "all"}
+    level : int
+        All rows below each sequence of this level.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        Of an empty sequence all are true, and none.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.sequence_truth([[True, False], [], [True]], "all")
+    array([False,  True,  True])
+    """
+    where = "sequence_truth"
+    x = as_nested(f"{where}: x", x)
+    _check_truth(name, x.dtype)
+    k = x.lod._level(level)
+    offsets = below(x.lod, k)
+    count = len(offsets) - 1
+    held = x.values.copy()  # nobody changes it while it is counted
+    if math.prod(held.shape[1:]) == 1:
+        trues = buffers.new_int64(count + 1)
+        kernels.index.true_offsets(offsets, held.reshape(-1).view(np.uint8), trues)
+        found = np.diff(trues)
+        truth = found == np.diff(np.asarray(offsets)) if name == "all" else found > 0
+        truth = truth.reshape(count, *held.shape[1:])
+    else:
+        best = np.empty((count, *held.shape[1:]), np.uint64)
+        kernels.pool.best_rows(cells_of(held, best.dtype), offsets, name == "all", cells_for(best, best.dtype))
+        truth = best != 0
+        if name == "all":
+            truth[np.diff(np.asarray(offsets)) == 0] = True
+    return with_levels(truth, x.lod, k)
+
+
+def _check_truth(name: str, dtype: np.dtype[Any]) -> None:
+    if name not in ("any", "all"):
+        raise ValueError(f'sequence_truth: name: is {name!r}; "any" or "all" is needed')
+    if dtype != np.bool_:
+        raise DTypeError(f"sequence_truth: x: has dtype {dtype}; bool is needed")
+
+
+@sequence_truth.infer
+def _(x: Spec, name: str, level: int) -> Spec:
+    _check_truth(name, x.dtype)
+    return Spec((None, *x.shape[1:]), np.dtype(bool))
+
+
+@op(lod="drop", gradient=False)
+def sequence_place(x: Nested, name: str, level: int = -1) -> Any:
+    """Tell where in each sequence the greatest, or the least, row is, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Of real numbers.
+    name : {"argmax", "argmin"}
+        The first of equal ones; the first nan, if there is one.
+    level : int
+        Rows count from the first below each sequence of this level.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        Of int64; -1 for an empty sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.sequence_place([[1, 3, 3], [], [5, 4]], "argmax")
+    array([ 1, -1,  0])
+    """
+    where = "sequence_place"
+    x = as_nested(f"{where}: x", x)
+    _check_place(name)
+    k = x.lod._level(level)
+    offsets = below(x.lod, k)
+    work, _ = numbers_of(where, "max", x.dtype)
+    source = cells_of(x.values, work)
+    index = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.int64)
+    cells = index.reshape(len(index), source.shape[1])
+    kernels.pool.find_best_rows(source, offsets, name == "argmin", np.empty(cells.shape, work), cells)
+    starts = np.asarray(offsets)[:-1, None]
+    np.subtract(cells, starts, out=cells, where=cells >= 0)
+    return with_levels(index, x.lod, k)
+
+
+def _check_place(name: str) -> None:
+    if name not in ("argmax", "argmin"):
+        raise ValueError(f'sequence_place: name: is {name!r}; "argmax" or "argmin" is needed')
+
+
+@sequence_place.infer
+def _(x: Spec, name: str, level: int) -> Spec:
+    _check_place(name)
+    numbers_of("sequence_place", "max", x.dtype)
+    return Spec((None, *x.shape[1:]), np.dtype(np.int64))
+
+
+@op(lod="share")
+def refuse_empty(x: Nested, where: str, level: int = -1) -> Any:
+    """Give x itself, if no sequence is empty.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    where : str
+        What needs rows, for the message.
+    level : int
+        Of the sequences below which there must be a row.
+
+    Returns
+    -------
+    LoDTensor
+
+    Raises
+    ------
+    ValueError
+        Naming the first empty sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.refuse_empty([[1, 2], [3]], "max")
+    LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
+    """
+    x = as_nested("refuse_empty: x", x)
+    k = x.lod._level(level)
+    lengths = np.diff(np.asarray(below(x.lod, k)))
+    if not lengths.all():
+        s = int(np.argmin(lengths != 0))
+        raise ValueError(f"{where}: sequence {s} of level {k} is empty; give an initial value")
+    return x
+
+
+@refuse_empty.infer
+def _(x: Spec, where: str, level: int) -> Spec:
+    return Spec((None, *x.shape[1:]), x.dtype)
+
+
+@refuse_empty.backward
+def _(saved: Any, d: Array) -> tuple[Array]:
+    return (d,)

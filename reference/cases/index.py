@@ -1,0 +1,210 @@
+"""What an index picks, axes put in and taken out, rows on their own and joined."""
+
+from reference.case import cases
+from reference.corners import MOVED, depths, walks
+from reference.draw import DTYPES, FLOATS
+from reference.draw_tensors import dense, level_of, ragged, rows_for, vector
+from reference.ops import index as oracle
+from reference.ops import levels as walk
+from reference.ops import position
+from reference.ops.axes import insert_axis
+from reference.ops.levels import at_level, each_at_level, sequences
+from reference.tensors import Dense, Ragged
+
+STEPS = [1, 1, 2, 3, -1, -2, None]
+
+
+def elements(x, axis):
+    """List what lies along an axis of a batch."""
+    return sequences(x.nested, axis)
+
+
+@cases(MOVED | depths(4))
+def slice_along(source):
+    x = ragged(source)
+    bounds = [source.choice([None, *range(-5, 6), 2**40, -(2**40)]) for _ in range(2)]
+    return {
+        "x": x,
+        "start": bounds[0],
+        "stop": bounds[1],
+        "step": source.choice(STEPS),
+        "axis": source.integer(0, x.num_levels),
+    }
+
+
+@slice_along.expected
+def _(x, start, stop, step, axis):
+    return x.made(oracle.slice_along(x.nested, start, stop, step, axis))
+
+
+@cases(depths(3) | set(DTYPES) | {"nan"})
+def pick_along(source):
+    x = ragged(source, 3)
+    axis = source.integer(0, x.num_levels)
+    if axis == 0 and not x.nested:
+        axis = 1
+    if axis == 0:
+        return {"x": x, "index": source.integer(-len(x.nested), len(x.nested) - 1), "axis": 0}
+    kept = at_level(bool, x.nested, axis - 1)
+    x = x.made(oracle.select_by_mask(x.nested, kept, axis - 1))
+    sizes = [len(sequence) for sequence in elements(x, axis - 1)]
+    return {"x": x, "index": vector(source, [source.integer(-size, size - 1) for size in sizes]), "axis": axis}
+
+
+@pick_along.expected
+def _(x, index, axis):
+    index = index.numbers() if isinstance(index, Dense) else [index]
+    return x.made(oracle.pick_along(x.nested, index, axis), x.num_levels - 1)
+
+
+@cases(MOVED | depths(3))
+def select_by_mask(source):
+    x = ragged(source, 3)
+    axis = source.integer(0, x.num_levels)
+    mask = dense(source, (len(elements(x, axis)),), ["bool"])
+    if axis:
+        whole = each_at_level(mask.numbers(), x.nested, axis)
+        return {"x": x, "mask": Ragged(whole, axis, (), "bool")}
+    return {"x": x, "mask": mask}
+
+
+@select_by_mask.expected
+def _(x, mask):
+    return x.made(oracle.select_by_mask(x.nested, mask.nested, mask.num_levels))
+
+
+@cases(MOVED | depths(3))
+def take_nested(source):
+    x = ragged(source, 3)
+    axis = source.integer(1, x.num_levels)
+
+    def numbers(sequence):
+        size = len(sequence)
+        return source.integers(source.integer(0, 4) if size else 0, -size, size - 1)
+
+    index = Ragged(at_level(numbers, x.nested, axis - 1), axis, (), source.choice(["int64", "int32"]))
+    return {"x": x, "index": index}
+
+
+@take_nested.expected
+def _(x, index):
+    return x.made(oracle.take_nested(x.nested, index.nested, index.num_levels))
+
+
+# -- NumPy's indices: a slice is text, "1:3"; a vector of integers is a list ----------------------------------------
+
+
+@cases(depths(3) | {*FLOATS, "int64", "no levels"})
+def index_values(source):
+    offsets = ragged(source, 3).offsets if source.integer(0, 2) else []
+    x = rows_for(source, offsets, row_shapes=[(3, 2)], count=source.integer(2, 4))
+    keys = [
+        source.choice([0, -1, ":", "::-1", "1:", [2, 0, 2]]),
+        source.choice([1, ":", "::2"]),
+    ]
+    return {"x": x, "keys": [":", *keys[: source.integer(0, 2)]] if offsets or source.integer(0, 1) else [1, *keys]}
+
+
+@index_values.expected
+def _(x, keys):
+    made, shape = picked(x.rows, x.shape, keys)
+    if not x.num_levels:
+        return Dense(made, shape, x.dtype)
+    return x.made(each_at_level(made, x.nested, x.num_levels), row_shape=shape[1:])
+
+
+def picked(nested, shape, keys):
+    """Pick from an array, axis by axis; give also the shape of what is picked."""
+    if not keys:
+        return nested, shape
+    if isinstance(keys[0], int):
+        return picked(nested[keys[0]], shape[1:], keys[1:])
+    places = keys[0]
+    if isinstance(places, str):
+        places = range(shape[0])[slice(*[int(part) if part else None for part in places.split(":")])]
+    parts = [picked(nested[place], shape[1:], keys[1:]) for place in places]
+    inner = parts[0][1] if parts else picked(empty(shape[1:]), shape[1:], keys[1:])[1]
+    return [part for part, _ in parts], (len(parts), *inner)
+
+
+def empty(shape):
+    """Make an array of a shape, of no matter what."""
+    return [empty(shape[1:]) for _ in range(shape[0])] if shape else 0
+
+
+# -- axes ----------------------------------------------------------------------------------------------------------
+
+
+@cases(MOVED | depths(3))
+def insert_level(source):
+    x = ragged(source, 3)
+    level = source.integer(0, x.num_levels)
+    return {"x": x, "level": level, "whole": level == 0 and source.choice([False, True])}
+
+
+@insert_level.expected
+def _(x, level, whole):
+    return x.made(insert_axis(x.nested, 0 if whole else level + 1), x.num_levels + 1)
+
+
+@cases(MOVED | walks(3))
+def drop_level(source):
+    x = ragged(source, 3)
+    return {"x": x, "level": level_of(source, x)}
+
+
+@drop_level.expected
+def _(x, level):
+    return x.made(walk.drop(x.nested, x.level(level)), x.num_levels - 1)
+
+
+@cases(MOVED | depths(3))
+def by_position(source):
+    x = ragged(source, 3)
+    return {"x": x, "axis": source.integer(0, x.num_levels - 1)}
+
+
+@by_position.expected
+def _(x, axis):
+    return x.made(position.by_position(x.nested, axis))
+
+
+@cases(MOVED | depths(3))
+def rows(source):
+    return {"x": ragged(source, 3)}
+
+
+@rows.expected
+def _(x):
+    return x.made(x.rows, 0)
+
+
+@cases(depths(3) | {*FLOATS, "no levels"}, walked="xs")
+def concat_values(source):
+    offsets = ragged(source, 3).offsets if source.integer(0, 2) else []
+    count, dtype = source.integer(0, 3), source.choice(DTYPES)
+    axis = source.integer(1, 2)
+    xs = []
+    for _ in range(source.integer(1, 3)):
+        width = source.integer(0, 3)
+        shape = (width, 2) if axis == 1 else (2, width)
+        xs.append(rows_for(source, offsets, [dtype], [shape], count=count))
+    return {"xs": xs, "axis": axis - source.choice([0, 3])}
+
+
+@concat_values.expected
+def _(xs, axis):
+    axis = axis % 3
+    first = xs[0]
+    if axis == 1:
+        found = [[entry for part in parts for entry in part] for parts in zip(*[x.rows for x in xs], strict=True)]
+    else:
+        found = [
+            [[number for part in entries for number in part] for entries in zip(*parts, strict=True)]
+            for parts in zip(*[x.rows for x in xs], strict=True)
+        ]
+    size = sum(x.row_shape[axis - 1] for x in xs)
+    shape = (size, 2) if axis == 1 else (2, size)
+    if not first.num_levels:
+        return first.made(found, row_shape=shape)
+    return first.made(each_at_level(found, first.nested, first.num_levels), row_shape=shape)

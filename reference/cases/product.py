@@ -1,0 +1,74 @@
+"""Sequences multiplied, asked whether they are true, and where their extremes are."""
+
+from reference.case import cases
+from reference.corners import MOVED, ROWS, STRUCTURES, walks
+from reference.draw import DTYPES, FLOATS
+from reference.draw_tensors import level_of, ragged
+from reference.ops import index
+from reference.ops.axes import reduce_below, reduction
+from reference.ops.levels import at_level
+
+
+def below(function, x, level, dtype):
+    """Reduce all rows below each sequence of a level."""
+    k = x.level(level)
+    return x.made(reduce_below(function, x.nested, k, x.num_levels, x.row_shape), k, dtype=dtype)
+
+
+@cases(MOVED | walks(4), exact=False)
+def sequence_prod(source):
+    x = ragged(source)
+    if x.dtype == "uint8":  # products of others wrap around at 2**63
+        x = x.with_numbers([min(number, 1) for number in x.numbers()])
+    return {"x": x, "level": level_of(source, x)}
+
+
+@sequence_prod.expected
+def _(x, level):
+    dtype = x.dtype if x.dtype in FLOATS else "uint64" if x.dtype == "uint8" else "int64"
+    return below(product_of(x.dtype), x, level, dtype)
+
+
+def product_of(dtype):
+    """Multiply, whole numbers modulo 2**64."""
+    function = reduction("prod")
+    if dtype in FLOATS:
+        return function
+    return lambda numbers: (function(numbers) + 2**63) % 2**64 - 2**63
+
+
+@cases(STRUCTURES | ROWS | walks(3) | {"bool", "name any", "name all"}, gradient=False)
+def sequence_truth(source):
+    x = ragged(source, 3, ["bool"])
+    return {"x": x, "name": source.choice(["any", "all"]), "level": level_of(source, x)}
+
+
+@sequence_truth.expected
+def _(x, name, level):
+    return below(reduction(name), x, level, "bool")
+
+
+@cases(MOVED | walks(3) | {"name argmax", "name argmin", "ties"}, gradient=False)
+def sequence_place(source):
+    x = ragged(source, 3)
+    return {"x": x, "name": source.choice(["argmax", "argmin"]), "level": level_of(source, x)}
+
+
+@sequence_place.expected
+def _(x, name, level):
+    function = reduction(name)
+    return below(lambda numbers: function(numbers) if numbers else -1, x, level, "int64")
+
+
+@cases(walks(2) | set(DTYPES))
+def refuse_empty(source):
+    x = ragged(source, 2)
+    for level in range(x.num_levels - 1, -1, -1):
+        kept = at_level(bool, x.nested, level)
+        x = x.made(index.select_by_mask(x.nested, kept, level))
+    return {"x": x, "where": "max", "level": level_of(source, x)}
+
+
+@refuse_empty.expected
+def _(x, where, level):
+    return x

@@ -1,0 +1,98 @@
+"""Twin of lodcore/kernels/index.pyx."""
+
+
+def _positions(length, start, stop, step):
+    """List the positions that a slice takes of a sequence of some length, as Python does."""
+    if start < 0:
+        start += length
+    if stop < 0:
+        stop += length
+    found = []
+    if step > 0:
+        at = start if start > 0 else 0
+        while at < stop and at < length:
+            found.append(at)
+            at += step
+    else:
+        at = start if start < length else length - 1
+        while at > stop and at >= 0:
+            found.append(at)
+            at += step
+    return found
+
+
+def cut_ranges(offsets, start, stop, ranges, out):
+    """Cut the same slice, start:stop, out of each sequence."""
+    out[0] = 0
+    for s in range(len(offsets) - 1):
+        length = int(offsets[s + 1] - offsets[s])
+        first = start + length if start < 0 else start
+        first = 0 if first < 0 else length if first > length else first
+        size = len(_positions(length, start, stop, 1))
+        ranges[s, 0], ranges[s, 1] = offsets[s] + first, offsets[s] + first + size
+        out[s + 1] = out[s] + size
+
+
+def strided_offsets(offsets, start, stop, step, out):
+    """Count what the same slice, start:stop:step, takes from each sequence."""
+    out[0] = 0
+    for s in range(len(offsets) - 1):
+        out[s + 1] = out[s] + len(_positions(int(offsets[s + 1] - offsets[s]), start, stop, step))
+
+
+def strided_ranges(offsets, start, step, new_offsets, out):
+    """List what the same slice takes from each sequence, one element a range."""
+    for s in range(len(offsets) - 1):
+        length = int(offsets[s + 1] - offsets[s])
+        places = _positions(length, start, length if step > 0 else -(2**63), step)
+        for at in range(new_offsets[s], new_offsets[s + 1]):
+            place = offsets[s] + places[at - new_offsets[s]]
+            out[at, 0], out[at, 1] = place, place + 1
+
+
+def pick_ranges(offsets, index, out):
+    """Pick one element of each sequence; give the first sequence that is too short, or -1."""
+    for s in range(len(offsets) - 1):
+        length = offsets[s + 1] - offsets[s]
+        if index[s] < -length or index[s] >= length:
+            return s
+        place = offsets[s] + index[s] if index[s] >= 0 else offsets[s + 1] + index[s]
+        out[s, 0], out[s, 1] = place, place + 1
+    return -1
+
+
+def true_offsets(offsets, mask, out):
+    """Count what a mask holds of each sequence; give the number of runs."""
+    out[0] = runs = 0
+    for s in range(len(offsets) - 1):
+        out[s + 1] = out[s]
+        for j in range(offsets[s], offsets[s + 1]):
+            if mask[j]:
+                out[s + 1] += 1
+    for j in range(len(mask)):
+        if mask[j] and (j == 0 or not mask[j - 1]):
+            runs += 1
+    return runs
+
+
+def true_ranges(mask, out):
+    """List the runs of neighbours that a mask holds."""
+    run = -1
+    for j in range(len(mask)):
+        if mask[j]:
+            if j == 0 or not mask[j - 1]:
+                run += 1
+                out[run, 0] = j
+            out[run, 1] = j + 1
+
+
+def nested_ranges(offsets, index_offsets, index, out):
+    """Find the elements that the numbers of each sequence name; give the first bad place, or -1."""
+    for s in range(len(offsets) - 1):
+        length = offsets[s + 1] - offsets[s]
+        for j in range(index_offsets[s], index_offsets[s + 1]):
+            if index[j] < -length or index[j] >= length:
+                return j
+            place = offsets[s] + index[j] if index[j] >= 0 else offsets[s + 1] + index[j]
+            out[j, 0], out[j, 1] = place, place + 1
+    return -1

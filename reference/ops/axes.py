@@ -1,0 +1,45 @@
+"""Reductions over one axis of nested lists, sequences and rows alike.
+
+Along an axis lists may have different lengths: what they have at the same place is reduced, where they have it.
+"""
+
+from reference.ops.levels import at_level, sequences
+from reference.ops.reduce import REDUCTIONS
+
+__all__ = ["insert_axis", "reduce_axis", "reduce_below", "reduction"]
+
+
+def reduce_axis(function, nested, axis, depth, row_shape):
+    """Reduce one axis of lists nested `depth` deep, at the end of which are rows of a shape."""
+    if axis > 0:
+        return [reduce_axis(function, entry, axis - 1, depth - 1, row_shape) for entry in nested]
+    if depth == 1:
+        return function(nested)
+    if depth - 1 == len(row_shape):
+        columns = [[row[c] for row in nested] for c in range(row_shape[0])]
+        return [reduce_axis(function, column, 0, depth - 1, row_shape[1:]) for column in columns]
+    longest = max(map(len, nested), default=0)
+    places = [[entry[t] for entry in nested if len(entry) > t] for t in range(longest)]
+    return [reduce_axis(function, place, 0, depth - 1, row_shape) for place in places]
+
+
+def reduce_below(function, nested, level, num_levels, row_shape):
+    """Reduce all rows below each sequence of a level."""
+
+    def reduced(sequence):
+        rows = sequences([sequence], num_levels - level)
+        return reduce_axis(function, rows, 0, 1 + len(row_shape), row_shape)
+
+    return at_level(reduced, nested, level)
+
+
+def insert_axis(nested, axis):
+    """Put an axis of length 1 in."""
+    if axis == 0:
+        return [nested]
+    return [insert_axis(entry, axis - 1) for entry in nested]
+
+
+def reduction(name, initial=None):
+    """Give the function that reduces a list of numbers."""
+    return lambda numbers: REDUCTIONS[name](numbers, initial)

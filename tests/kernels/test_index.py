@@ -1,0 +1,104 @@
+"""Slices, single elements, masks and numbers of each sequence."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, running_sum
+from tests.kernels.face_to_face import agree, unwritten
+
+OFFSETS = lengths(most=10).map(running_sum).map(int64)
+FAR = [2**63 - 1, -(2**63)]
+BOUNDS = st.one_of(st.integers(-7, 7), st.sampled_from(FAR))
+STEPS = st.one_of(st.integers(-4, 4), st.sampled_from([2**63 - 1, 1 - 2**63])).filter(bool)
+ANY_INT64 = st.one_of(st.integers(-3, 5), st.integers(-(2**63), 2**63 - 1))
+
+
+def masks(count):
+    """Draw a mask: uint8, 0 or not."""
+    entries = st.sampled_from([0, 0, 1, 1, 255])
+    return st.lists(entries, min_size=count, max_size=count).map(lambda drawn: np.array(drawn, np.uint8))
+
+
+def bounds_of(start, stop, step):
+    """Say a slice in numbers, as the kernels want it."""
+    ends = (0, FAR[0]) if step > 0 else FAR
+    return ends[0] if start is None else start, ends[1] if stop is None else stop
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(OFFSETS, BOUNDS, BOUNDS)
+    def test_cut_ranges(self, offsets, start, stop):
+        count = len(offsets) - 1
+        agree("index.cut_ranges", offsets, start, stop, unwritten(count, 2), unwritten(count + 1))
+
+    @given(OFFSETS, BOUNDS, BOUNDS, STEPS)
+    def test_strided_offsets_and_ranges(self, offsets, start, stop, step):
+        agree("index.strided_offsets", offsets, start, stop, step, unwritten(len(offsets)))
+        taken = unwritten(len(offsets))
+        kernels.index.strided_offsets(offsets, start, stop, step, taken)
+        agree("index.strided_ranges", offsets, start, step, int64(taken), unwritten(int(taken[-1]), 2))
+
+    @given(OFFSETS, st.data())
+    def test_pick_ranges(self, offsets, data):
+        count = len(offsets) - 1
+        index = data.draw(st.lists(ANY_INT64, min_size=count, max_size=count))
+        agree("index.pick_ranges", offsets, int64(index), unwritten(count, 2))
+
+    @given(OFFSETS, st.data())
+    def test_true_offsets_and_ranges(self, offsets, data):
+        mask = data.draw(masks(int(offsets[-1])))
+        mask.flags.writeable = False
+        runs = agree("index.true_offsets", offsets, mask, unwritten(len(offsets)))
+        agree("index.true_ranges", mask, unwritten(runs, 2))
+
+    @given(lengths(most=8), st.data())
+    def test_nested_ranges(self, sizes, data):
+        offsets = int64(running_sum(sizes))
+        pieces = int64(running_sum(data.draw(lengths(count=len(sizes)))))
+        count = int(pieces[-1])
+        index = int64(data.draw(st.lists(ANY_INT64, min_size=count, max_size=count)))
+        agree("index.nested_ranges", offsets, pieces, index, unwritten(count, 2))
+
+
+# -- what Python does ----------------------------------------------------------------------------------------------
+
+
+@given(OFFSETS, *[st.one_of(st.none(), BOUNDS)] * 2, STEPS)
+def test_slices_are_those_of_python(offsets, start, stop, step):
+    count = len(offsets) - 1
+    wanted = [list(range(a, b))[start:stop:step] for a, b in pairwise(offsets)]
+    taken = np.empty(count + 1, np.int64)
+    numbers = bounds_of(start, stop, step)
+    kernels.index.strided_offsets(offsets, *numbers, step, taken)
+    assert taken.tolist() == running_sum(map(len, wanted))
+    ranges = np.empty((taken[-1], 2), np.int64)
+    kernels.index.strided_ranges(offsets, numbers[0], step, taken, ranges)
+    assert ranges.tolist() == [[at, at + 1] for piece in wanted for at in piece]
+    if step == 1:
+        ranges, cut = np.empty((count, 2), np.int64), np.empty(count + 1, np.int64)
+        kernels.index.cut_ranges(offsets, *numbers, ranges, cut)
+        assert cut.tolist() == taken.tolist()
+        assert [list(range(*pair)) for pair in ranges] == wanted
+
+
+@given(OFFSETS, st.data())
+def test_masks_hold_what_they_hold(offsets, data):
+    mask = data.draw(masks(int(offsets[-1])))
+    out = np.empty(len(offsets), np.int64)
+    ranges = np.empty((kernels.index.true_offsets(offsets, mask, out), 2), np.int64)
+    kernels.index.true_ranges(mask, ranges)
+    assert [at for pair in ranges for at in range(*pair)] == np.flatnonzero(mask).tolist()
+    assert out.tolist() == [int((mask[: offsets[s]] != 0).sum()) for s in range(len(offsets))]
+
+
+@pytest.mark.parametrize(("index", "bad"), [([0, 0, 0], 1), ([1, -1, -3], 1), ([0, -9, 0], 1), ([3, 0, 0], 0)])
+def test_the_first_short_sequence_is_named(index, bad):
+    assert kernels.index.pick_ranges(int64([0, 2, 2, 4]), int64(index), np.empty((3, 2), np.int64)) == bad
+    pieces = int64([0, 1, 2, 3])
+    assert kernels.index.nested_ranges(int64([0, 2, 2, 4]), pieces, int64(index), np.empty((3, 2), np.int64)) == bad

@@ -1,0 +1,52 @@
+"""Products of sequences."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, read_only, running_sum
+from tests.kernels.face_to_face import agree, unwritten
+
+OFFSETS = lengths(most=8).map(running_sum).map(int64)
+SEEDS = st.integers(0, 2**32)
+REALS = ["f4", "f8"]
+
+
+def rows(seed, count, width, dtype):
+    """Make rows, a few of them 0, of numbers that neither overflow nor vanish; all bits for whole numbers."""
+    random = np.random.default_rng(seed)
+    if np.dtype(dtype).kind in "iu":
+        return read_only(np.frombuffer(random.bytes(8 * count * width), dtype).reshape(count, width).copy())
+    made = random.uniform(0.5, 2, (count, width)).astype(dtype)
+    made[random.random((count, width)) < 0.1] = 0
+    return read_only(made)
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(OFFSETS, SEEDS, st.integers(0, 3), st.sampled_from([*REALS, "i8", "u8"]))
+    def test_multiply_rows(self, offsets, seed, width, dtype):
+        x = rows(seed, int(offsets[-1]), width, dtype)
+        agree("product.multiply_rows", x, offsets, unwritten(len(offsets) - 1, width, dtype=dtype))
+
+    @given(OFFSETS, SEEDS, st.integers(0, 3), st.sampled_from(REALS))
+    def test_multiply_others(self, offsets, seed, width, dtype):
+        x, d = rows(seed, int(offsets[-1]), width, dtype), rows(seed + 1, len(offsets) - 1, width, dtype)
+        agree("product.multiply_others", x, offsets, d, unwritten(*x.shape, dtype=dtype))
+
+
+@given(OFFSETS, SEEDS, st.integers(1, 3))
+def test_whole_numbers_wrap_around(offsets, seed, width):
+    x = rows(seed, int(offsets[-1]), width, "i8")
+    out = np.empty((len(offsets) - 1, width), np.int64)
+    kernels.product.multiply_rows(x, offsets, out)
+    for s in range(len(out)):
+        assert out[s].tolist() == np.multiply.reduce(x[offsets[s] : offsets[s + 1]], axis=0).tolist()
+
+
+def test_one_zero_leaves_its_own_gradient():
+    out = np.empty((3, 1))
+    kernels.product.multiply_others(np.array([[2.0], [0.0], [5.0]]), int64([0, 3]), np.array([[10.0]]), out)
+    assert out.tolist() == [[0.0], [100.0], [0.0]]

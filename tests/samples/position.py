@@ -1,0 +1,188 @@
+"""Axes put in and taken out, sequences by position; rows on their own, and joined."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
+from reference.ops import levels as walk
+from reference.ops.axes import insert_axis
+from reference.ops.levels import each_at_level, sequences
+from reference.ops.position import by_position
+from tests.draw import DTYPES, ROW_SHAPES, lod_tensors, lods
+from tests.samples import Samples, call
+from tests.samples.common import SEEDS, small_values, smooth_batches, smooth_values
+
+PLAIN = [dtype for dtype in DTYPES if dtype.names is None]
+ANY = lod_tensors(1, 3, PLAIN, ROW_SHAPES, 6)
+SMOOTH = smooth_batches([(), (2,)])
+
+
+@st.composite
+def insertions(draw, tensors):
+    x = draw(tensors)
+    if draw(st.integers(0, 3)) == 0:
+        return call(x.values, 0, draw(st.booleans()))
+    level = draw(st.integers(0, x.num_levels))
+    return call(x, level, draw(st.booleans()) and level == 0)
+
+
+def expected_insertion(arguments):
+    x, level = arguments["x"], arguments["level"]
+    return insert_axis(x.tolist(), 0 if arguments["whole"] else level + 1)
+
+
+@st.composite
+def with_level(draw, tensors, first=None):
+    x = draw(tensors)
+    return call(x, draw(st.integers(-x.num_levels if first is None else first, x.num_levels - 1)))
+
+
+def dropped(arguments):
+    x = arguments["x"]
+    return walk.drop(x.tolist(), arguments["level"] % x.num_levels)
+
+
+@st.composite
+def joins(draw, make, dtypes):
+    lod = draw(lods(1, 3, 6))
+    nested = draw(st.booleans())
+    axis = draw(st.integers(1 if nested else 0, 2))
+    shape = [lod.num_rows, *draw(st.sampled_from([(2, 2), (1, 3), (0, 1)]))]
+    xs = []
+    for _ in range(draw(st.integers(1, 3))):
+        shape[axis] = draw(st.integers(0, 3)) if axis or not nested else shape[axis]
+        values = make(draw(SEEDS), tuple(shape), draw(st.sampled_from(dtypes)))
+        xs.append(LoDTensor(values, lod) if nested and (not xs or draw(st.booleans())) else values)
+    return call(xs, axis if draw(st.booleans()) else axis - 3)
+
+
+def expected_join(arguments):
+    xs, axis = arguments["xs"], arguments["axis"] % 3
+    rows = [sequences(x.tolist(), x.num_levels) if isinstance(x, LoDTensor) else x.tolist() for x in xs]
+
+    def joined(entries, at):
+        if at == 0:
+            return [one for entry in entries for one in entry]
+        return [joined(list(column), at - 1) for column in zip(*entries, strict=True)]
+
+    found = joined(rows, axis)
+    nested = [x for x in xs if isinstance(x, LoDTensor)]
+    return each_at_level(found, nested[0].tolist(), nested[0].num_levels) if nested else found
+
+
+def finite(seed, shape, dtype):
+    return small_values(seed, shape, dtype, nans=False)
+
+
+SAMPLES = {
+    "insert_level": Samples(
+        insertions(ANY),
+        expected_insertion,
+        insertions(SMOOTH),
+        [
+            ("ops.insert_level(flat, 2)", LoDError, "level: is 2; x has 1 levels"),
+            ("ops.insert_level(flat, -1)", LoDError, "level: is -1"),
+            ("ops.insert_level(flat, 1, True)", LoDError, "level: is 1"),
+            ("ops.insert_level(flat, 1.0)", DTypeError, "level: is 1.0"),
+            ("ops.insert_level(3, 0)", DTypeError, "x: is a number"),
+        ],
+    ),
+    "drop_level": Samples(
+        with_level(ANY),
+        dropped,
+        with_level(SMOOTH),
+        [("ops.drop_level(flat, 1)", LevelError, "level: is 1"), ("ops.drop_level(rows)", DTypeError, "x: is ndarray")],
+    ),
+    "by_position": Samples(
+        with_level(ANY, 0),
+        lambda arguments: by_position(arguments["x"].tolist(), arguments["axis"]),
+        with_level(SMOOTH, 0),
+        [
+            ("ops.by_position(flat, 1)", LoDError, "axis: is 1; x has 1 levels"),
+            ("ops.by_position(flat, -1)", LoDError, "axis: is -1"),
+            ("ops.by_position(flat, 0.0)", DTypeError, "axis: is 0.0"),
+        ],
+    ),
+    "rows": Samples(
+        ANY.map(call),
+        lambda arguments: sequences(arguments["x"].tolist(), arguments["x"].num_levels),
+        SMOOTH.map(call),
+        [("ops.rows(1, 2)", TypeError, "argument")],
+    ),
+    "concat_values": Samples(
+        joins(finite, ["f4", "f8", "i8"]),
+        expected_join,
+        joins(lambda seed, shape, _: smooth_values(seed, shape), ["f8"]),
+        [
+            ("ops.concat_values([wide, x], 1)", ShapeError, "as many axes"),
+            ("ops.concat_values([wide, wide], 0)", ShapeError, "5 rows"),
+            ("ops.concat_values([wide, wide[:2]], 1)", LoDError, "operand 1: has 2 sequences"),
+            ("ops.concat_values([dense, dense.T], 1)", ShapeError, "only axis 1 may differ"),
+            ("ops.concat_values([wide], 2)", ShapeError, "axis: is 2; the values have 2"),
+            ("ops.concat_values([wide], 1.0)", DTypeError, "axis: is 1.0"),
+            ("ops.concat_values([], 1)", DTypeError, "xs: a list of at least one"),
+        ],
+    ),
+}
+
+# -- NumPy's indices -----------------------------------------------------------------------------------------------
+
+KEYS = [
+    [slice(None)],
+    [slice(None), 1],
+    [slice(None), slice(None, None, -2)],
+    [slice(None), None, -1],
+    [slice(None), np.array([0, -1, 0])],
+    [slice(None), np.array([1, 1]), np.array([0, 2])],
+    [slice(None), slice(None), np.array([True, False, True])],
+    [..., 2],
+    [slice(None), ..., np.array([[0], [1]])],
+    [slice(None), 1, np.array([0, 1])],
+    [slice(None), 0, 1],
+    [slice(None), np.ones((2, 3), bool)],
+]
+PAIR = np.array([0, 1])
+DENSE_KEYS = [
+    *KEYS,
+    [0],
+    [],
+    [None, 0],
+    [np.array(1), 0],
+    [slice(1, None), PAIR, 1],
+    [PAIR, slice(None), PAIR],
+    [slice(None), PAIR, None, 1],
+    [0, slice(None), PAIR[::-1]],
+]
+
+
+@st.composite
+def value_indices(draw, make):
+    lod = draw(lods(1, 2, 6).filter(lambda lod: lod.num_rows > 1))
+    values = make(draw(SEEDS), (lod.num_rows, 2, 3), "f8")
+    if draw(st.booleans()):
+        return call(LoDTensor(values, lod), draw(st.sampled_from(KEYS)))
+    return call(values, draw(st.sampled_from(DENSE_KEYS)))
+
+
+def expected_values(arguments):
+    """NumPy is the oracle here: its meaning is the meaning."""
+    x, keys = arguments["x"], tuple(arguments["keys"])
+    if isinstance(x, LoDTensor):
+        return each_at_level(x.values[keys].tolist(), x.tolist(), x.num_levels)
+    return x[keys].tolist()
+
+
+SAMPLES["index_values"] = Samples(
+    value_indices(finite),
+    expected_values,
+    value_indices(lambda seed, shape, _: smooth_values(seed, shape)),
+    [
+        ("ops.index_values(wide, [0])", ShapeError, "all rows"),
+        ("ops.index_values(wide, [slice(1, None)])", ShapeError, "all rows"),
+        ("ops.index_values(wide, [slice(None), 2])", IndexError, "index 2 is out of bounds"),
+        ("ops.index_values(dense, [0, 0, 0])", IndexError, "too many indices"),
+        ("ops.index_values(dense, [flat])", DTypeError, "LoDTensor"),
+        ("ops.index_values(dense, [np.array([0.0])])", DTypeError, "ndarray"),
+        ("ops.index_values(dense, 0)", DTypeError, "keys: is int"),
+    ],
+)

@@ -137,6 +137,32 @@ def test_concat_of_two_levels():
     assert lodcore.sequence_concat([x, y], level=0).tolist() == [[[1, 2], [3], [7], []], [[4, 5, 6], [8, 9]]]
 
 
+def test_row_conv_of_two_levels():
+    x = array([[[1.0, 2.0], [3.0]], [[], [4.0, 5.0]]])
+    assert lodcore.row_conv(x, [1.0, 10.0]).tolist() == [[[21, 2], [3]], [[], [54, 5]]]
+    assert lodcore.row_conv(x, [1.0, 10.0], level=0).tolist() == [[[21, 32], [3]], [[], [54, 5]]]
+
+
+@pytest.mark.parametrize("bad", [-1, 3, 2**40])
+def test_scatter_out_of_range(bad):
+    x, ids = np.zeros((2, 3)), array([[0, 2], [1, bad]])
+    with pytest.raises(IndexError, match=f"sequence_scatter: ids: is {bad} at row 3, in sequence 1; .*3 columns"):
+        lodcore.sequence_scatter(x, ids, array([[1.0, 1.0], [1.0, 1.0]]))
+    assert not x.any()
+
+
+def test_scatter_with_too_few_sequences():
+    with pytest.raises(LoDError, match=r"1 sequences.*2"):
+        lodcore.sequence_scatter(np.zeros((2, 3)), array([[0]]), array([[1.0]]))
+
+
+def test_scatter_into_rows_of_two_axes():
+    x = np.zeros((2, 2, 2))
+    updates = LoDTensor.from_lengths([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1, 2])
+    found = lodcore.sequence_scatter(x, array([[1], [0, 0]]), updates)
+    assert found.tolist() == [[[0, 0], [1, 2]], [[8, 10], [0, 0]]]
+
+
 def test_unpad_of_negative_lengths():
     with pytest.raises(IndexError, match="sequence_unpad: length: is -1 for sequence 1"):
         lodcore.sequence_unpad(np.zeros((3, 2)), [2, -1, 1])
@@ -284,6 +310,20 @@ def test_gradient_of_an_overwritten_element():
     assert pullback(np.array([1.0]))[0].tolist() == [3.0]
 
 
+@pytest.mark.parametrize("start", [-4, -1, 0, 1, 2, 5])
+@pytest.mark.parametrize("with_padding", [False, True])
+def test_gradient_of_a_filter_over_short_sequences(start, with_padding):
+    """There, wrong where windows begin after their row and a sequence is not longer than that."""
+    random = np.random.default_rng(0)
+    x = LoDTensor.from_lengths(random.standard_normal((9, 2)), [1, 0, 2, 5, 1])
+    weights = random.standard_normal((6, 4))
+    edges = random.standard_normal((max(0, -start) + max(0, start + 2), 2))
+    if with_padding:
+        grad_check(lambda x, w, edges: lodcore.sequence_conv(x, w, 3, start, edges), x, weights, edges)
+    else:
+        grad_check(lambda x, w: lodcore.sequence_conv(x, w, 3, start), x, weights)
+
+
 def test_gradient_of_a_pad_value():
     x, filling = batch([0, 2, 2, 5]), np.array(0.5)
     grad_check(lambda x, filling: lodcore.sequence_pad(x, filling)[0], x, filling)
@@ -301,10 +341,14 @@ def test_gradient_of_rows_that_were_not_copied():
 # -- levels --------------------------------------------------------------------------------------------------------
 
 ONE_LEVEL_ONLY = [
+    "row_conv",
     "sequence_concat",
+    "sequence_conv",
+    "sequence_enumerate",
     "sequence_expand_as",
     "sequence_pool",
     "sequence_reverse",
+    "sequence_scatter",
     "sequence_slice",
     "sequence_softmax",
 ]
@@ -314,6 +358,10 @@ ONE_LEVEL_ONLY = [
 def test_operators_of_one_level_take_any(name):
     """The cases that lodcore is held against hit each of these levels."""
     assert {"depth 3", "level 0", "level 1", "level 2"} <= OPERATORS[name].must
+
+
+def test_erase_at_any_depth():
+    assert lodcore.sequence_erase(array([[[1, 2], [2]], [[3]]]), [2]).tolist() == [[[1], []], [[3]]]
 
 
 @pytest.mark.parametrize("name", ["sequence_pad", "sequence_reshape"])
@@ -357,6 +405,14 @@ def test_pool_of_every_dtype(pool_type, dtype):
     np.testing.assert_allclose(pooled, want, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_convolutions_of_either_dtype(dtype):
+    x = batch([0, 2, 2, 5], width=2, dtype=dtype)
+    for result in (lodcore.sequence_conv(x, np.ones((6, 3), dtype), 3), lodcore.row_conv(x, np.ones((2, 2), dtype))):
+        assert result.dtype == dtype
+        assert result.lod is x.lod
+
+
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_indices_of_any_width(dtype):
     x, one = batch([0, 2, 4]), np.array([1, 1], dtype)
@@ -366,6 +422,11 @@ def test_indices_of_any_width(dtype):
     assert lodcore.lod_reset(x, np.array([0, 1, 4], dtype)).lengths.tolist() == [1, 3]
     assert lodcore.lod_append(array([[1], [2]]), lengths=one).tolist() == [[[1]], [[2]]]
     assert lodcore.sequence_mask(one, 2).tolist() == [[True, False]] * 2
+    ids = LoDTensor.from_lengths(one, [1, 1])
+    assert lodcore.sequence_scatter(np.zeros((2, 2)), ids, 1.0).tolist() == [[0, 1], [0, 1]]
+    assert lodcore.sequence_enumerate(ids, 2).tolist() == [[[1, 0]], [[1, 0]]]
+    assert lodcore.sequence_erase(ids, one).tolist() == [[], []]
+    assert lodcore.lookup_table(np.eye(2), ids).tolist() == [[[0, 1]], [[0, 1]]]
     steps = TensorArray()
     steps.write(one[:1], x)
     assert steps.read(one[:1]) is x
@@ -393,6 +454,8 @@ NOTHING = [  # what to do with zero sequences of rows of shape (3,), and what co
     (lambda x: ops.matmul(x, np.ones((3, 4), x.dtype)), (0, 4), 1),
     (lambda x: ops.softmax(x), (0, 3), 1),
     (lodcore.sequence_softmax, (0, 3), 1),
+    (lambda x: lodcore.sequence_conv(x, np.ones((6, 4), x.dtype), 2), (0, 4), 1),
+    (lambda x: lodcore.row_conv(x, np.ones((2, 3), x.dtype)), (0, 3), 1),
     (lodcore.sequence_cumsum, (0, 3), 1),
     (lodcore.sequence_logsumexp, (0, 3), 0),
 ]
@@ -409,6 +472,17 @@ def test_zero_sequences_keep_shape_and_dtype(compute, shape, num_levels, dtype):
         assert_nothing(gradient, (0, 3), dtype, 1)
 
 
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u1"])
+def test_zero_sequences_of_numbers(dtype):
+    ids = LoDTensor.from_lengths(np.empty(0, dtype), [])
+    assert_nothing(lodcore.sequence_enumerate(ids, 3), (0, 3), np.dtype(dtype), 1)
+    assert_nothing(lodcore.sequence_erase(ids, [1]), (0,), np.dtype(dtype), 1)
+    assert_nothing(lodcore.sequence_erase(LoDTensor.from_lengths([1, 1], [2]), [1]), (0,), np.int64, 1)
+    assert_nothing(lodcore.lookup_table(np.ones((4, 3)), ids), (0, 3), np.float64, 1)
+    assert_nothing(lodcore.embedding_bag(np.ones((4, 3)), ids), (0, 3), np.float64)
+    assert_nothing(lodcore.sequence_scatter(np.empty((0, 3)), ids, 1.0), (0, 3), np.float64)
+
+
 def test_zero_sequences_can_be_said():
     for lod in (LoD.from_offsets([0]), LoD.from_lengths([]), LoD.from_offsets([0], [0])):
         assert (lod.num_sequences(), lod.num_rows) == (0, 0)
@@ -417,6 +491,12 @@ def test_zero_sequences_can_be_said():
 
 
 # -- what an empty sequence must not break -------------------------------------------------------------------------
+
+
+def test_row_conv_with_an_empty_sequence():
+    x = array([[1.0, 2.0], [], [3.0]])
+    grad_check(lodcore.row_conv, x, np.array([1.0, 0.5, 2.0]))
+    assert lodcore.row_conv(x, [1.0, 0.5, 2.0]).tolist() == [[2, 2], [], [3]]
 
 
 def test_reorder_with_an_empty_sequence():

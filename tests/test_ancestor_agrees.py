@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoD, ShapeError, TensorArray, array, vjp
+from lodcore import LoD, LoDTensor, ShapeError, TensorArray, array, vjp
 from tests.test_ancestor import batch
 
 
@@ -117,6 +117,65 @@ def test_concat_goes_sequence_by_sequence():
     joined = lodcore.sequence_concat([array([[1, 2], [3]]), array([[4], []])])
     assert (joined.tolist(), joined.offsets.tolist()) == ([[1, 2, 4], [3]], [0, 3, 4])
     assert lodcore.sequence_concat([array([[1, 2], [3]])]).tolist() == [[1, 2], [3]]  # one is enough
+
+
+@pytest.mark.parametrize(
+    ("length", "start", "windows"),
+    [
+        (3, None, [[0, 1, 2], [1, 2, 0], [0, 3, 0]]),  # begins length // 2 before its row
+        (2, None, [[0, 1], [1, 2], [0, 3]]),
+        (2, 0, [[1, 2], [2, 0], [3, 0]]),
+        (2, 1, [[2, 0], [0, 0], [0, 0]]),
+        (2, -2, [[0, 0], [0, 1], [0, 0]]),
+    ],
+)
+def test_windows_of_a_convolution(length, start, windows):
+    x = array([[1.0, 2.0], [], [3.0]])
+    found = lodcore.sequence_conv(x, np.eye(length), length, start)  # the windows themselves
+    assert found.lod is x.lod
+    assert found.values.tolist() == windows
+
+
+def test_filter_of_a_convolution():
+    """Out is the sum of x[t + start + j] @ filter[j * width : (j + 1) * width]."""
+    x = LoDTensor.from_lengths([[1.0, 2.0], [3.0, 4.0]], [2])
+    weights = np.arange(8.0).reshape(4, 2)
+    want = [[1, 2] @ weights[:2] + [3, 4] @ weights[2:], [3, 4] @ weights[:2]]
+    assert lodcore.sequence_conv(x, weights, 2, 0).values.tolist() == np.array(want).tolist()
+
+
+def test_rows_that_stand_beyond_the_edges():
+    """First those before the beginning, then those after the end; the nearest to the edge comes last, or first."""
+    x, edges = array([[1.0, 2.0], [3.0]]), [[-2.0], [-1.0], [9.0]]
+    found = lodcore.sequence_conv(x, np.eye(4), 4, -2, edges)
+    assert found.values.tolist() == [[-2, -1, 1, 2], [-1, 1, 2, 9], [-2, -1, 3, 9]]
+
+
+def test_lookahead():
+    """Out is the sum of x[t + j] * filter[j], column by column."""
+    x = LoDTensor.from_lengths([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 1])
+    assert lodcore.row_conv(x, [[1.0, 1.0], [10.0, 100.0]]).values.tolist() == [[31, 402], [3, 4], [5, 6]]
+
+
+def test_windows_of_numbers():
+    x = array([[1, 2, 3], [], [4]])
+    assert lodcore.sequence_enumerate(x, 2, pad_value=7).tolist() == [[[1, 2], [2, 3], [3, 7]], [], [[4, 7]]]
+    assert lodcore.sequence_enumerate(x, 1).tolist() == [[[1], [2], [3]], [], [[4]]]  # refused there
+
+
+def test_erased_numbers():
+    erased = lodcore.sequence_erase(array([[2, 2, 6, 1, 3, 9], [6, 1], [0, 1]]), [2, 3, 5])
+    assert erased.tolist() == [[6, 1, 9], [6, 1], [0, 1]]
+
+
+def test_scattered_updates_add_up():
+    x, ids = np.ones((3, 4)), array([[0, 1, 1], [], [3]])
+    updates = array([[1.0, 2.0, 3.0], [], [4.0]])
+    found, pullback = vjp(lambda x, updates: lodcore.sequence_scatter(x, ids, updates), x, updates)
+    assert found.tolist() == [[2, 6, 1, 1], [1, 1, 1, 1], [1, 1, 1, 5]]
+    d_x, d_updates = pullback(np.arange(12.0).reshape(3, 4))
+    assert d_x.tolist() == np.arange(12.0).reshape(3, 4).tolist()
+    assert d_updates.tolist() == [[0, 1, 1], [], [11]]
 
 
 def test_pad_with_a_value_or_a_row():

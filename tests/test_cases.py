@@ -53,7 +53,7 @@ def test_lodcore_agrees_with_the_file(path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.data())
 def test_lodcore_agrees_with_what_hypothesis_draws(name, data):
     file = io.BytesIO()

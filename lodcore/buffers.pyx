@@ -27,7 +27,7 @@ cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 cdef cnp.PyArray_Descr* UINT8 = <cnp.PyArray_Descr*> UINT8_DTYPE
 cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
 cdef cnp.ndarray NO_ROWS = np.empty(0)
-cdef int MOST_AXES = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
+cdef int MOST_AXES = 32 if np.__version__.startswith("1.") else 64
 
 
 cpdef cnp.ndarray new_offsets(Py_ssize_t count):

@@ -1,20 +1,11 @@
 """The compiled loops: arrays and numbers in, arrays out, no state and no checks beyond their docstrings."""
 
-from lodcore.kernels import (
-    embedding,
-    expand,
-    gather,
-    index,
-    levels,
-    offsets,
-    pad,
-    pool,
-    product,
-    rank,
-    softmax,
-    tokens,
-    window,
-)
+from typing import TYPE_CHECKING, Any
+
+from lodcore.kernels import gather, levels, offsets, rank
+
+if TYPE_CHECKING:
+    from lodcore.kernels import embedding, expand, index, pad, pool, product, softmax, tokens, window
 
 __all__ = [
     "embedding",
@@ -31,3 +22,12 @@ __all__ = [
     "tokens",
     "window",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the kernels of a family when they are first used: an import of lodcore that needs few is fast."""
+    if name not in __all__:
+        raise AttributeError(f"module 'lodcore.kernels' has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module(f"lodcore.kernels.{name}")

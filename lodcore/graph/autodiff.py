@@ -229,7 +229,7 @@ def _result(x: Any) -> Any:
     """Check what a function that is differentiated gives."""
     if isinstance(x, VarArray):
         return x.array
-    if x is not None and not isinstance(x, (Symbol, Tensor, TensorArray, bool, int, float, complex, np.generic)):
+    if x is not None and not isinstance(x, (Symbol, Tensor, TensorArray, int, float, complex, np.generic, str)):
         raise DTypeError(f"vjp: f: gave a {type(x).__name__}; tensors, and lists, tuples and dicts of them are needed")
     return x
 

@@ -144,6 +144,10 @@ def text_of(x: Any) -> str:
     return spec_text(spec_of(x)) if isinstance(x, (Tensor, TensorArray)) else repr(x)
 
 
+def _flat(given: list[Any]) -> list[Any]:
+    return [x for one in given for x in (one if isinstance(one, (list, tuple)) else [one])]
+
+
 def _has_variables(x: Any) -> bool:
     return isinstance(x, Variable) or (type(x) is list and any(isinstance(one, Variable) for one in x))
 
@@ -191,7 +195,9 @@ class Block:
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Append the call of an operator, and give the Variables of its results."""
         if self.closed:
-            raise GraphError(f"{op.__name__}: its Block is closed; what was made in it has no meaning outside")
+            given = [x for x in _flat([*args, *kwargs.values()]) if isinstance(x, Variable) and x.block is self]
+            name = f"Variable {given[0].name}" if given else op.__name__
+            raise GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
         arguments = op.bind(args, kwargs)
         roles = op.roles
         for name, given in arguments.items():

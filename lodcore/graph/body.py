@@ -9,14 +9,13 @@ import numpy as np
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
-from lodcore.graph.variable import Variable, settled, spec_text
-from lodcore.nested import as_array
+from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.registry import Op, Spec, spec_of
 from lodcore.symbol import open_block
 from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["Body", "Break", "LoopArray", "LoopVariable", "Update", "as_tensor", "changes", "size_of", "spec_in_body"]
+__all__ = ["Body", "Break", "LoopArray", "LoopVariable", "Update", "changes", "size_of", "spec_in_body"]
 
 
 class Body(NamedBlock):
@@ -47,10 +46,10 @@ class Body(NamedBlock):
 
     def may_capture(self, block: Block) -> bool:
         """Tell whether Variables of another Block may be used here: not those of a body that is not around."""
-        around = self.parent
-        while around is not None and around is not block:
-            around = around.parent if isinstance(around, Body) else None
-        return around is block or (self.parent is None and not isinstance(block, Body))
+        around: Block | None = self
+        while isinstance(around, Body) and around is not block:
+            around = around.parent
+        return around is block or (around is None and not isinstance(block, Body))
 
     def capture(self, given: Any) -> Variable:
         """Make the Variable that stands here for something from outside."""
@@ -106,8 +105,10 @@ class LoopVariable(Variable):
         if not isinstance(body, Body) or body is not self.block:
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
         given = settled(value)
-        if not isinstance(given, (Variable, TensorArray)):
-            given = as_tensor("update: value", given)
+        if type(given) in (bool, int, float) and np.can_cast(np.min_scalar_type(given), self.dtype, "same_kind"):
+            given = np.asarray(given, self.dtype)  # a number has no dtype of its own
+        elif not isinstance(given, (Variable, TensorArray)):
+            given = as_value("update: value", given)
         spec = given.spec if isinstance(given, Variable) else spec_of(given)
         if changes(self.spec, spec):
             raise GraphError(
@@ -184,13 +185,6 @@ def changes(old: Spec, new: Spec) -> bool:
         or old.kind is not new.kind
         or any(None not in pair and pair[0] != pair[1] for pair in widths)
     )
-
-
-def as_tensor(where: str, value: Any) -> Any:
-    """Take a tensor, or make an array of a number or a list."""
-    if isinstance(value, (Tensor, TensorArray)) and not isinstance(value, np.matrix):
-        return value
-    return as_array(where, value)
 
 
 class Update:

@@ -56,9 +56,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
     ]
     rest = iter(weights)
     cotangents = map_leaves(lambda y: next(rest), outputs)
-    gradients = (
-        pullback(*cotangents) if isinstance(outputs, (list, tuple)) and len(outputs) != 1 else pullback(cotangents)
-    )
+    gradients = pullback(*cotangents) if isinstance(outputs, (list, tuple)) else pullback(cotangents)
     found = [g for g in leaves(gradients) if g is not None]
     if len(found) != len(floats):
         raise AssertionError(f"grad_check: {len(found)} gradients for {len(floats)} inputs of real numbers")

@@ -184,6 +184,8 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     elif place is not None and gradient is not place:
         place[...] = gradient
         gradient = place
+    elif type(gradient) is not np.ndarray:  # a sum of arrays without axes
+        gradient = np.asarray(gradient)
     if isinstance(value, LoDTensor):
         return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
     return DenseTensor(gradient) if isinstance(value, DenseTensor) else gradient

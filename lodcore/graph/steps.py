@@ -163,14 +163,11 @@ class StepRunner:
         with trace.lock:
             ran = trace.ran
             for kept in reversed(trace.steps):
-                frame = self._again(trace.outer, kept, ran) if self.recompute else kept
                 gradients = Gradients(needed)
                 for v, source in zip(self.carried, self.sources(ran), strict=True):
                     if state[v] is not None and source in needed:
                         gradients.add(source, state[v])
-                for at, operator in way:
-                    if at < ran:
-                        gradients.step_back(operator, operator.saved_in(frame))
+                self._step_back(gradients, way, self._again(trace.outer, kept, ran) if self.recompute else kept, ran)
                 for v in captured:
                     d = gradients.take(v)
                     if d is not None:
@@ -178,6 +175,11 @@ class StepRunner:
                 state = {v: gradients.take(v) for v in self.carried}
                 ran = len(self.body.ops)
         return [*(state[v] for v in self.carried), *(totals.found.get(v) for v in self.captured)]
+
+    def _step_back(self, gradients: Gradients, way: list[tuple[int, Operator]], frame: Frame, ran: int) -> None:
+        for at, operator in way:
+            if at < ran:
+                gradients.step_back(operator, operator.saved_in(frame))
 
     def _way_back(self, wanted: frozenset[int]) -> tuple[set[Variable], list[tuple[int, Operator]]]:
         """Find which Variables need a gradient, if these inputs do, and the operators on the way, last first."""

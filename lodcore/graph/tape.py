@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError, GraphError
+from lodcore.errors import GraphError
 from lodcore.graph.arrays import Version, new_variable
 from lodcore.graph.block import Block, Operator, function_of
 from lodcore.graph.gradients import differentiable
-from lodcore.graph.variable import Variable
+from lodcore.graph.variable import Variable, as_value
 from lodcore.registry import Op
 from lodcore.symbol import open_block, recording
 from lodcore.tensor import Tensor
@@ -59,11 +59,9 @@ class Tape(Block):
                     f"{where}: Variable {x.name}: is recorded already; gradients of gradients are not supported"
                 )
             x = x.get()
-        elif isinstance(x, (bool, int, float, complex, np.generic)):
-            x = np.asarray(x)
-        if isinstance(x, np.ndarray) and x.dtype.hasobject:
-            raise DTypeError(f"{where}: an input has dtype {x.dtype}; Python objects have no fixed size")
-        if not isinstance(x, (Tensor, TensorArray)):
+        if isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
+            x = as_value(f"{where}: an input", x)
+        elif not isinstance(x, (Tensor, TensorArray)):
             return x
         made = new_variable("input", Version.of(x) if isinstance(x, TensorArray) else x, None, self)
         if differentiable(x):

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError
+from lodcore.nested import as_array
 from lodcore.registry import spec_of
 from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
+from lodcore.tensor_array import TensorArray
 
 if TYPE_CHECKING:
     from lodcore.faces import Face
@@ -18,9 +20,12 @@ if TYPE_CHECKING:
 else:
     Face = object  # `lodcore.faces` attaches it
 
-__all__ = ["Variable", "data", "parameter", "settled", "spec_text"]
+__all__ = ["Variable", "as_value", "block_of", "data", "parameter", "settled", "spec_text"]
 
 T = TypeVar("T")
+
+#: What a Variable holds as it is.
+HELD = (Tensor, TensorArray)
 
 
 class Variable(Symbol, Face):
@@ -266,8 +271,8 @@ def as_value(where: str, value: Any) -> Any:
     """Take a tensor as it is, and make an array of anything else."""
     if isinstance(value, Symbol):
         raise DTypeError(f"{where}: is a {type(value).__name__}; the value itself is needed")
-    if isinstance(value, np.matrix) or not (isinstance(value, Tensor) or hasattr(value, "_snapshot")):
-        value = np.asarray(value)
+    if type(value) is not np.ndarray and (isinstance(value, np.ndarray) or not isinstance(value, HELD)):
+        value = as_array(where, value)
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         raise DTypeError(f"{where}: has dtype {value.dtype}; Python objects have no fixed size")
     return value

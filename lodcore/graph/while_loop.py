@@ -11,10 +11,10 @@ import numpy as np
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import of_user
 from lodcore.graph.block import Block
-from lodcore.graph.body import Body, Break, LoopArray, LoopVariable, Update, as_tensor, size_of, spec_in_body
+from lodcore.graph.body import Body, Break, LoopArray, LoopVariable, Update, size_of, spec_in_body
 from lodcore.graph.scope import Scope
 from lodcore.graph.steps import StepRunner, Trace
-from lodcore.graph.variable import Variable, block_of, settled, spec_text
+from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
 from lodcore.registry import Batches, Op, Spec, spec_of
 from lodcore.symbol import open_block, recording
 from lodcore.tensor import Tensor
@@ -115,17 +115,22 @@ class WhileLoop:
     def _declare(self, init: Any, advance: Any, stem: str) -> LoopVariable:
         if self._state != "open":
             raise GraphError("loop_var: the body is not open; use it inside `with loop.loop():`")
-        init = settled(init)
+        with recording(self.body.parent):  # a slot is read before the loop
+            init = settled(init)
         if not isinstance(init, (Variable, TensorArray)):
-            init = as_tensor("loop_var: init", init)
+            init = as_value("loop_var: init", init)
         if isinstance(init, Variable) and init.block is self.body:
-            raise GraphError(f"loop_var: init: Variable {init.name} is of the body itself; it is needed before it")
+            raise GraphError(f"loop_var: init: Variable {init.name} is made in the body; make it before")
         spec = init.spec if isinstance(init, Variable) else spec_of(init)
         counts = spec.dtype.kind in "iu" and size_of(spec) == 1
         if advance is not None and advance is not False and not (counts and hasattr(advance, "__index__")):
             raise GraphError(
                 f"loop_var: advance: is {advance!r}; only an integer of one element advances, by an integer"
             )
+        if advance:
+            limits = np.iinfo(spec.dtype)
+            if not limits.min <= advance <= limits.max:
+                raise GraphError(f"loop_var: advance: is {advance}; {spec.dtype} cannot hold it")
         kind = LoopArray if spec.kind is TensorArray else LoopVariable
         made = kind(self.body, init, spec_in_body(spec), (None if counts else 0) if advance is None else int(advance))
         self.body.add(made, init.name if isinstance(init, Variable) else None, stem)
@@ -155,7 +160,7 @@ class WhileLoop:
             raise GraphError("break_if: the body of this loop is not the Block that is open")
         cond = settled(cond)
         if not isinstance(cond, Variable):
-            cond = as_tensor("break_if: cond", cond)
+            cond = as_value("break_if: cond", cond)
         spec = cond.spec if isinstance(cond, Variable) else spec_of(cond)
         if spec.num_levels or spec.kind is TensorArray or size_of(spec) not in (1, None):
             raise GraphError(f"break_if: cond: is {spec_text(spec)}; one element is needed")

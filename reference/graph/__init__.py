@@ -1,0 +1,1 @@
+"""The meaning of programs and loops: plain Python."""

@@ -1,0 +1,432 @@
+"""TensorArrays where operators are recorded: each is a value; VarArray, its slots, and what stands before the first."""
+
+import gc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
+from lodcore.graph import Executor, Program, VarArray, data, while_loop
+from lodcore.graph.arrays import Version
+from lodcore.graph.var_array import tensor_array_get
+from tests.graph.bodies import contents
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+
+# -- versions --------------------------------------------------------------------------------------------------------
+
+
+@given(writes=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6)), max_size=30), reads=st.data())
+def test_every_version_stays_as_it_is(writes, reads):
+    start = TensorArray(unstack_from=np.arange(100, 103))
+    versions = [Version.of(start)]
+    models = [{0: 100, 1: 101, 2: 102}]
+    for number, (parent, at) in enumerate(writes):
+        parent %= len(versions)
+        versions.append(versions[parent].written(at, np.array(number)))
+        models.append({**models[parent], at: number})
+        if reads.draw(st.booleans()):
+            look = reads.draw(st.integers(0, len(versions) - 1))
+            assert held(versions[look]) == models[look]
+    for version, model in zip(versions, models, strict=True):
+        assert held(version) == model
+        assert version.size() == max(model) + 1
+    assert held(start) == models[0]
+
+
+def held(array):
+    return {at: int(value) for at, value in contents(array).items()}
+
+
+def test_a_refused_write_changes_no_version():
+    first = Version.of(TensorArray(2, dynamic=False))
+    second = first.written(0, 1.0)
+    for at, value, error in [(2, 1.0, IndexError), (-1, 1.0, IndexError), (0, None, lodcore.DTypeError)]:
+        with pytest.raises(error):
+            second.written(at, value)
+        assert [contents(first), contents(second)] == [{}, {0: 1.0}]
+
+
+def test_many_versions_are_let_go_of():
+    first = version = Version.of(TensorArray())
+    for at in range(100_000):
+        version = version.written(at, at)
+    assert first.size() == 0
+    with pytest.raises(IndexError):
+        first.read(0)
+    assert version.read(99_999) == 99_999
+    del first, version
+    gc.collect()
+
+
+# -- an array is a value -------------------------------------------------------------------------------------------
+
+
+def test_overwritten_slots_get_no_gradient():
+    """The ancestor adds the gradient of what was overwritten: 4 in place of 3 (y, then 3 y at one index)."""
+
+    def f(y):
+        array = TensorArray()
+        array.write(0, y)
+        array.write(0, lodcore.mul(y, 3.0))
+        return array.read(0)
+
+    y, pullback = vjp(f, np.array(2.0))
+    assert (float(y), float(pullback(1.0)[0])) == (6.0, 3.0)
+
+
+def test_overwritten_slots_in_a_loop_get_no_gradient():
+    def f(y):
+        array = TensorArray()
+        loop = while_loop()
+        with loop.loop():
+            time = loop.step()
+            loop.break_if(lodcore.equal(time, 3))
+            array.write(0, y)
+            array.write(0, lodcore.mul(y, lodcore.add(ops.cast(time, "float64"), 1.0)))
+        return array.read(0)
+
+    y, pullback = vjp(f, np.array(2.0))
+    assert (float(y), float(pullback(1.0)[0])) == (6.0, 3.0)
+
+
+def test_what_was_read_before_keeps_its_gradient():
+    def f(x, y):
+        array = TensorArray()
+        array.write(0, x)
+        before = array.read(0)
+        array.write(0, y)
+        return lodcore.add(lodcore.mul(before, 10.0), array.read(0))
+
+    assert [float(d) for d in vjp(f, np.array(1.0), np.array(2.0))[1](1.0)] == [10.0, 1.0]
+
+
+def test_the_arrays_that_are_given_hold_what_was_written():
+    outside = TensorArray()
+    outside.write(0, np.array(5.0))
+
+    def f(x):
+        outside.write(1, lodcore.mul(x, outside.read(0)))
+        return outside.stack()
+
+    y, pullback = vjp(f, np.array(2.0))
+    np.testing.assert_array_equal(y, [5.0, 10.0])
+    np.testing.assert_array_equal(outside.stack(), [5.0, 10.0])
+    assert float(pullback([1.0, 1.0])[0]) == 5.0
+    outside.write(0, np.array(7.0))  # the array is the user's again
+    assert float(pullback([1.0, 1.0])[0]) == 5.0
+
+
+def test_a_function_that_fails_leaves_arrays_as_they_were():
+    outside = TensorArray()
+
+    def f(x):
+        outside.write(0, x)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        vjp(f, 1.0)
+    assert outside.size() == 0
+    outside.write(0, 2.0)
+    assert outside.read(0) == 2.0
+    loop = while_loop()
+    with pytest.raises(IndexError), loop.loop():
+        time = loop.step()
+        loop.break_if(lodcore.equal(time, 3))
+        outside.write(time, 3.0)
+        outside.read(7)
+    assert contents(outside) == {0: 2.0}
+
+
+def test_arrays_as_inputs_and_results():
+    given = TensorArray(unstack_from=np.array([1.0, 2.0, 3.0]))
+    given.write(4, np.array(5))
+
+    def f(array):
+        array.write(1, lodcore.mul(array.read(0), 10.0))
+        array.write(6, array.read(2))
+        return array
+
+    y, pullback = vjp(f, given)
+    assert contents(given) == {0: 1.0, 1: 2.0, 2: 3.0, 4: 5}, "the input stays"
+    assert contents(y) == {0: 1.0, 1: 10.0, 2: 3.0, 4: 5, 6: 3.0}
+    y.write(0, np.zeros(9))  # the result is the user's
+    (d,) = pullback([1.0, 1.0, None, None, None, None, 7.0])
+    assert contents(d) == {0: 11.0, 1: 0.0, 2: 7.0}
+    assert d.size() == given.size()
+    assert all(value.dtype == np.float64 for value in contents(d).values())
+    cotangent = TensorArray(7)
+    cotangent.write(6, 2.0)
+    assert contents(pullback(cotangent)[0]) == {0: 0.0, 1: 0.0, 2: 2.0}
+    for wrong, error in [([1.0], lodcore.ShapeError), (1.0, lodcore.DTypeError), ([np.ones(2)] * 7, lodcore.ShapeError)]:
+        with pytest.raises(error, match=r"pullback: cotangents\[0\]"):
+            pullback(wrong)
+
+
+def test_gradients_of_arrays_of_batches():
+    x = lodcore.array([[[1.0], [2.0, 3.0]], [], [[4.0]]])
+
+    def f(x):
+        array = TensorArray.unstack(x)
+        return lodcore.mul(array.read(0), 3.0), array
+
+    (_, array), pullback = vjp(f, x)
+    assert [len(element) for element in array] == [2, 0, 1]
+    (d,) = pullback(None, [None, None, lodcore.array([[5.0]])])
+    assert d.tolist() == [[[0.0], [0.0, 0.0]], [], [[5.0]]]
+    (d,) = pullback(np.ones(3), None)
+    assert d.tolist() == [[[3.0], [3.0, 3.0]], [], [[0.0]]]
+    (d,) = vjp(lambda a: a.read(0), TensorArray.unstack(x))[1](np.ones(3))
+    assert [element.tolist() for element in d] == [[[1.0], [1.0, 1.0]], [], [[0.0]]]
+    assert d.read(0).lod == x[0].lod
+
+
+def test_holes_and_past_the_end():
+    array = TensorArray(2)
+    array.write(1, np.array(1.0))
+    for at, says in [(0, "index: is 0, a hole"), (2, "index: is 2; the size is 2"), (-1, "index: is -1")]:
+        with pytest.raises(IndexError, match=says):
+            vjp(lambda x, at=at: lodcore.mul(x, array.read(at)), 1.0)
+        loop = while_loop()
+        with pytest.raises(IndexError, match=f"while_loop: step 0: tensor_array_read: .*{says}"), loop.loop():
+            loop.break_if(lodcore.equal(array.read(loop.loop_var(at)), 0.0))
+    with pytest.raises(IndexError, match="stack: index: is 0, a hole"):
+        vjp(lambda x: array.stack(), 1.0)
+    fixed = TensorArray(1, dynamic=False)
+    with pytest.raises(IndexError, match="while_loop: step 1: tensor_array_write: .*fixed at 1"):
+        fill(fixed, 3)
+    assert contents(fixed) == {}
+
+
+def fill(array, count):
+    loop = while_loop()
+    with loop.loop():
+        time = loop.step()
+        loop.break_if(lodcore.equal(time, count))
+        array.write(time, time)
+
+
+@pytest.mark.parametrize("index", [np.array([1]), np.int8(1), np.array([[1]]), True])
+def test_indices_of_one_element(index):
+    array = TensorArray(unstack_from=np.array([5.0, 6.0]))
+    loop = while_loop()
+    with loop.loop():
+        loop.break_if(lodcore.equal(loop.step(), 1))
+        at = loop.loop_var(np.asarray(index, np.int64))
+        array.write(at, lodcore.mul(array.read(at), 2.0))
+    np.testing.assert_array_equal(array.stack(), [5.0, 12.0])
+
+
+def test_lists_are_dense_where_they_are_written():
+    eager, recorded = TensorArray(), TensorArray()
+    eager.write(0, [1.0, 2.0])
+    loop = while_loop()
+    with loop.loop():
+        recorded.write(loop.step(), [1.0, 2.0])
+        loop.break_if(True)
+    np.testing.assert_array_equal(eager.read(0), recorded.read(0), strict=True)
+
+
+def test_two_blocks_do_not_share_an_array():
+    array = TensorArray()
+
+    def f(x):
+        array.write(0, x)
+        return vjp(lambda y: lodcore.mul(array.read(0), y), 2.0)[0]
+
+    with pytest.raises(GraphError, match="cannot be mixed"):
+        vjp(f, 1.0)
+    assert array.size() == 0
+
+
+def test_two_names_for_one_array_do_not_share_writes():
+    first = TensorArray(unstack_from=np.zeros(3))
+    loop = while_loop()
+    with loop.loop():
+        time = loop.step()
+        now, best = loop.loop_var(first), loop.loop_var(first)
+        loop.break_if(lodcore.equal(time, 3))
+        now.write(time, lodcore.add(ops.cast(time, "float64"), 1.0))
+        best.update(now)
+    assert contents(now.get()) == {0: 1.0, 1: 2.0, 2: 3.0}
+    assert contents(best.get()) == contents(now.get())
+    loop = while_loop()
+    with loop.loop():
+        time = loop.step()
+        now, before = loop.loop_var(first), loop.loop_var(first)
+        loop.break_if(lodcore.equal(time, 3))
+        before.update(now)  # what it was when the step began ...
+        now.write(time, lodcore.add(ops.cast(time, "float64"), 1.0))
+    assert contents(before.get()) == {0: 1.0, 1: 2.0, 2: 0.0}
+    assert contents(first) == {0: 0.0, 1: 0.0, 2: 0.0}
+
+
+def test_arrays_change_places():
+    loop = while_loop()
+    with loop.loop():
+        time = loop.step()
+        a, b = (loop.loop_var(TensorArray(unstack_from=np.full(4, value))) for value in (1.0, 2.0))
+        loop.break_if(lodcore.equal(time, 3))
+        a.write(time, 0.0)
+        a.update(b)
+        b.update(a)
+    # b.update(a) takes a as it is then, with what was written
+    assert contents(a.get()) == {0: 2.0, 1: 0.0, 2: 2.0, 3: 2.0}
+    assert contents(b.get()) == {0: 0.0, 1: 1.0, 2: 0.0, 3: 1.0}
+
+
+# -- VarArray ------------------------------------------------------------------------------------------------------
+
+
+def test_slots_are_read_when_they_are_used():
+    states = VarArray()
+    slot = states.get(0)
+    assert "Slot(0 of VarArray(TensorArray(empty)))" in repr(slot)
+    with pytest.raises(IndexError, match="size is 0"):
+        lodcore.mul(slot, 2.0)
+    slot.update(np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(lodcore.mul(slot, 2.0), [2.0, 4.0])
+    np.testing.assert_array_equal(lodcore.mul(2.0, y=slot), [2.0, 4.0])
+    np.testing.assert_array_equal(np.asarray(slot), [1.0, 2.0])
+    assert lodcore.concat_batches([lodcore.array([[1.0]]), lodcore.array([[2.0]])]).num_rows == 2
+    states.update(0, [5.0])
+    np.testing.assert_array_equal(states.get(0).get(), [5.0])
+    assert int(states.size()) == 1
+    np.testing.assert_array_equal(states.concat(), [5.0])
+    np.testing.assert_array_equal(states.stack(), [[5.0]])
+
+
+def test_a_slot_may_be_a_state():
+    states = VarArray()
+    states.update(0, 3.0)
+    loop = while_loop()
+    with loop.loop():
+        loop.break_if(lodcore.equal(loop.step(), 1))
+        x = loop.loop_var(states.get(0))
+        x.update(states.get(0))
+        states.get(1).update(states.get(0))
+    assert (float(x.get()), float(states.get(1).get())) == (3.0, 3.0)
+
+
+def test_a_slot_is_read_anew_in_each_block():
+    states = VarArray()
+    states.update(0, 3.0)
+    slot = states.get(0)
+    loop = while_loop()
+    with loop.loop():
+        loop.break_if(lodcore.greater_than(slot, 0.0))
+    assert float(lodcore.mul(slot, 2.0)) == 6.0
+    assert float(vjp(lambda x: lodcore.mul(x, slot), 2.0)[1](1.0)[0]) == 3.0
+
+
+def test_boot_stands_at_negative_indices_only():
+    states, boot = VarArray(), np.array([7.0])
+    for at in (-1, -3, np.int8(-1), np.array([-1])):
+        np.testing.assert_array_equal(states.get(at, boot).get(), boot)
+    for at in (0, 5):
+        with pytest.raises(IndexError):
+            states.get(at, boot).get()
+    with pytest.raises(IndexError, match="index: is -1"):
+        states.get(-1).get()
+    for at in (1.5, np.array([1, 2]), "0"):
+        with pytest.raises((lodcore.DTypeError, lodcore.ShapeError, TypeError, ValueError), match="index"):
+            states.get(at, boot).get()
+
+
+def rnn(x, boot, w):
+    """Run 003's loop over the rows of a dense x."""
+    states, steps = VarArray(), VarArray().segment(x)
+    loop = while_loop()
+    with loop.loop():
+        time = loop.step()
+        loop.break_if(lodcore.greater_equal_than(time, steps.size()))
+        before = states.get(lodcore.minus(time, 2), boot)
+        states.get(time).update(lodcore.tanh(lodcore.add(lodcore.mul(before, w), steps.get(time))))
+    return states.stack()
+
+
+def test_the_gradient_of_boot_accumulates():
+    random = np.random.default_rng(0)
+    x, boot, w = random.standard_normal((4, 2)), random.standard_normal(2), random.standard_normal(2)
+    grad_check(rnn, x, boot, w)
+    twice = np.tanh(boot * w + x[0]), np.tanh(boot * w + x[1])
+    d = np.zeros((4, 2))
+    d[:2] = 1
+    found = vjp(rnn, x, boot, w)[1](d)[1]
+    np.testing.assert_allclose(found, sum(w * (1 - h * h) for h in twice))
+
+
+def test_slots_without_gradient_count_as_zeros():
+    x = np.arange(6.0).reshape(3, 2)
+    (d,) = vjp(lambda x: VarArray().segment(x).get(1), x)[1](np.ones(2))
+    np.testing.assert_array_equal(d, [[0, 0], [1, 1], [0, 0]])
+    nested = lodcore.array([[1.0, 2.0, 3.0], [4.0], []])
+    (d,) = vjp(lambda x: VarArray().segment(x).get(1), nested)[1](np.ones(1))
+    assert d.tolist() == [[0.0, 1.0, 0.0], [0.0], []]
+
+
+def test_segments_of_sequences_come_back():
+    x = lodcore.array([[1.0, 2.0], [], [3.0, 4.0, 5.0]])
+    for sort in (True, False):
+        steps = VarArray().segment(x, sort_by_length=sort)
+        outputs = VarArray()
+        for t in range(int(steps.size())):
+            outputs.update(t, lodcore.mul(steps.get(t), 2.0))
+        assert outputs.pack(steps).tolist() == [[2.0, 4.0], [], [6.0, 8.0, 10.0]]
+    with pytest.raises(GraphError, match="was not made of a LoDTensor"):
+        outputs.pack(VarArray().segment(np.ones((2, 2))))
+    assert [int(VarArray().segment(x).size()) for x in ([[1], [2, 3]], np.ones((3, 2)), lodcore.DenseTensor([1]))] == [2, 3, 1]
+
+
+def test_slots_cannot_slip_out_as_arrays():
+    def f(x):
+        steps = VarArray().segment(x)
+        return np.asarray(steps.get(0))
+
+    with pytest.raises(TypeError, match="would not be recorded"):
+        vjp(f, np.ones((2, 2)))
+
+
+def test_a_var_array_may_be_a_result():
+    def f(x):
+        steps = VarArray().segment(x)
+        steps.update(0, lodcore.mul(steps.get(1), 3.0))
+        return steps
+
+    y, pullback = vjp(f, np.array([[1.0], [2.0]]))
+    assert contents(y) == {0: 6.0, 1: 2.0}
+    np.testing.assert_array_equal(pullback([np.ones(1), np.ones(1)])[0], [[0], [4.0]])
+
+
+# -- in Programs -----------------------------------------------------------------------------------------------------
+
+
+def test_each_run_of_a_program_begins_with_the_array_as_it_was():
+    array = TensorArray()
+    array.write(0, np.array(1.0))
+    with Program() as program:
+        x = data("x", (), "float64")
+        array.write(0, lodcore.mul(array.read(0), x))
+        y = array.read(0)
+    for _ in range(2):
+        found, whole = Executor().run(program, {"x": 3.0}, [y, array])
+        assert (float(found), contents(whole)) == (3.0, {0: 3.0})
+    assert contents(array) == {0: 1.0}, "nothing ran while it was recorded"
+
+
+def test_array_operators_are_recorded_as_they_run():
+    x = lodcore.array([[1.0, 2.0], [], [3.0, 4.0, 5.0]])
+    with Program() as program:
+        v = data("x", (None,), "float64", num_levels=1)
+        steps, indices_map = TensorArray.unpack(v, 0)
+        found = [steps.size(), steps.sizes(), steps.read(1), steps.concat(), steps.pack(0, indices_map)]
+        found += [TensorArray.unstack(v).read(0), lodcore.tensor_array_stack(TensorArray.unstack(np.eye(2)))]
+    eager, indices_map = TensorArray.unpack(x, 0)
+    wanted = [eager.size(), eager.sizes(), eager.read(1), eager.concat(), eager.pack(0, indices_map), x[0], np.eye(2)]
+    for one, other in zip(Executor().run(program, {"x": x}, found), wanted, strict=True):
+        assert one.equals(other) if isinstance(one, LoDTensor) else np.array_equal(one, other)
+    assert tensor_array_get(eager, -1, x) is x

@@ -1,0 +1,603 @@
+"""vjp, value_and_grad, grad_check: forms of inputs and results, cotangents, memory; and gradients through loops."""
+
+import gc
+import threading
+import tracemalloc
+import weakref
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DenseTensor, DTypeError, GraphError, LoDError, LoDTensor, ShapeError, ops, value_and_grad, vjp
+from lodcore.graph import Program, Variable, data, parameter, while_loop
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+X = np.array([[1.0, 2.0], [3.0, 4.0]])
+LISTS = lodcore.array([[1.0, 2.0], [], [3.0]])
+
+
+class Pair(NamedTuple):
+    one: object
+    two: object
+
+
+# -- forms of inputs and results -----------------------------------------------------------------------------------
+
+
+def test_lists_tuples_and_dicts():
+    def f(weights, x, extra):
+        hidden = lodcore.mul(x, weights["a"])
+        return {"hidden": hidden, "both": (extra[0], [lodcore.mul(weights["b"][0], 2.0), None, "text"])}
+
+    weights = {"a": X, "b": [np.ones(2), np.zeros(3)]}
+    y, pullback = vjp(f, weights, X, Pair(np.array(5.0), 7))
+    assert y["both"][0] == 5.0
+    assert y["both"][1][1:] == [None, "text"]
+    d_weights, d_x, d_extra = pullback({"hidden": np.ones((2, 2)), "both": (3.0, [np.array([1.0, 5.0]), None, None])})
+    np.testing.assert_array_equal(d_weights["a"], X)
+    np.testing.assert_array_equal(d_weights["b"][0], [2.0, 10.0])
+    np.testing.assert_array_equal(d_weights["b"][1], np.zeros(3))
+    np.testing.assert_array_equal(d_x, X)
+    assert isinstance(d_extra, Pair)
+    assert d_extra.one == 3.0
+    assert d_extra.two is None
+
+
+def test_one_of_several_results():
+    y, pullback = vjp(lambda x: (lodcore.mul(x, 2.0), lodcore.mul(x, 3.0)), X)
+    assert isinstance(y, tuple)
+    np.testing.assert_array_equal(pullback(X, None)[0], 2 * X)
+    np.testing.assert_array_equal(pullback(None, X)[0], 3 * X)
+    np.testing.assert_array_equal(pullback(X, X)[0], 5 * X)
+    np.testing.assert_array_equal(pullback((X, X))[0], 5 * X, "or as the function returned them")
+    np.testing.assert_array_equal(pullback(None)[0], 0 * X)
+
+
+def test_a_list_of_one():
+    y, pullback = vjp(lambda x: [lodcore.mul(x, 2.0)], X)
+    assert isinstance(y, list)
+    np.testing.assert_array_equal(pullback(X)[0], 2 * X)
+
+
+@pytest.mark.parametrize(
+    ("cotangents", "error", "says"),
+    [
+        ((), ValueError, "cotangents: are 0; the function gave 2"),
+        ((X, X, X), ValueError, "cotangents: are 3; the function gave 2"),
+        ((X, {"a": 1}), ValueError, r"cotangents\[1\]: is dict of 1; list of 1 is needed"),
+        ((X, [X, X]), ValueError, r"cotangents\[1\]: is list of 2; list of 1 is needed"),
+        ((X[:1], None), ShapeError, r"cotangents\[0\]: has shape \(1, 2\); the result has \(2, 2\)"),
+        ((1.0, None), ShapeError, r"cotangents\[0\]: has shape \(\)"),
+        ((X * 1j, None), DTypeError, r"cotangents\[0\]: has dtype complex128; float64 is needed"),
+        ((X.astype("U4"), None), DTypeError, r"cotangents\[0\]: has dtype <U4"),
+        ((X.astype(object), None), DTypeError, r"cotangents\[0\]: has dtype object"),
+        ((lodcore.array([[1.0], [2.0]]), None), LoDError, r"cotangents\[0\]: has levels; the result has none"),
+        (([[1.0], [1.0, 2.0]], None), ShapeError, r"cotangents\[0\]: is a list of uneven lists"),
+        ((Variable("d", X), None), GraphError, r"cotangents\[0\]: is a Variable; gradients of gradients"),
+    ],
+)
+def test_wrong_cotangents(cotangents, error, says):
+    pullback = vjp(lambda x: (lodcore.mul(x, 2.0), [x]), X)[1]
+    with pytest.raises(error, match=f"pullback: {says}"):
+        pullback(*cotangents)
+
+
+def test_cotangents_of_nested_results():
+    y, pullback = vjp(lambda x: lodcore.mul(x, 2.0), LISTS)
+    for d in (
+        np.array([1.0, 2.0, 3.0]),
+        [1, 2, 3],
+        [[1.0, 2.0], [], [3.0]],
+        lodcore.array([[1, 2], [], [3]]),
+        LoDTensor(np.array([1, 2, 3], np.float16), y.lod),
+        np.arange(3, 0, -1)[::-1].astype(">i4"),
+        DenseTensor([1.0, 2.0, 3.0]),
+    ):
+        (found,) = pullback(d)
+        assert found.lod is LISTS.lod
+        np.testing.assert_array_equal(found.values, [2.0, 4.0, 6.0], strict=True)
+    with pytest.raises(LoDError, match=r"pullback: cotangents\[0\]: sequence 0 of level 0 has length 1"):
+        pullback(lodcore.array([[1.0], [2.0], [3.0]]))
+    with pytest.raises(LoDError, match=r"cotangents\[0\]: has 2 levels"):
+        pullback(lodcore.array([[[1.0, 2.0], [], [3.0]]]))
+
+
+def test_types_of_gradients():
+    inputs = (X, LISTS, DenseTensor([1.0, 2.0]), 2.0, np.float32(3), 3, np.arange(2), True, "text", None, 1j)
+    y, pullback = vjp(lambda *given: given[0], *inputs)
+    assert y is X
+    found = pullback(X)
+    kinds = [np.ndarray, LoDTensor, DenseTensor, np.ndarray, np.ndarray, *[type(None)] * 5, np.ndarray]
+    assert list(map(type, found)) == kinds
+    assert found[1].lod is LISTS.lod
+    assert [d.dtype for d in found[:5]] == [np.float64] * 4 + [np.float32]
+    assert found[3].shape == found[4].shape == ()
+    assert not found[1].values.any()
+
+
+def test_numbers_of_no_axis():
+    y, pullback = vjp(lambda x, y: lodcore.add(lodcore.mul(x, y), x), 2.0, np.float32(3))
+    assert float(y) == 8.0
+    d_x, d_y = pullback(1.0)
+    assert (type(d_x), d_x.shape, float(d_x)) == (np.ndarray, (), 4.0)
+    assert (d_y.dtype, float(d_y)) == (np.float32, 2.0)
+
+
+def test_python_control_flow_on_values():
+    def f(x, count):
+        for _ in range(count):
+            x = lodcore.mul(x, 2.0) if float(ops.sum(x)) < 100 else lodcore.mul(x, 3.0)
+        assert len(x) == 2
+        return x
+
+    y, pullback = vjp(f, np.array([10.0, 20.0]), 3)
+    np.testing.assert_array_equal(y, [10 * 2 * 2 * 3, 20 * 2 * 2 * 3])
+    np.testing.assert_array_equal(pullback(np.ones(2))[0], [12.0, 12.0])
+    assert float(vjp(lambda x: x if bool(x) else lodcore.mul(x, 2), 0.0)[1](1.0)[0]) == 2.0
+
+
+def test_repeated_unused_and_captured():
+    w = np.array([[2.0, 0.0], [0.0, 2.0]])
+
+    def f(x, unused):
+        return lodcore.add(lodcore.mul(x, x), lodcore.matmul(x, w))
+
+    _, pullback = vjp(f, X, X)
+    d_x, d_unused = pullback(np.ones((2, 2)))
+    np.testing.assert_array_equal(d_x, 2 * X + 2)
+    np.testing.assert_array_equal(d_unused, 0 * X)
+    (same, other), pullback = vjp(lambda x, y: (x, y), X, X)
+    assert same is other is X
+    np.testing.assert_array_equal(pullback(X, None)[1], 0 * X)
+
+
+def test_batches_of_variables_and_constants():
+    y, pullback = vjp(lambda x: lodcore.concat_batches([x, LISTS, x]), LISTS)
+    assert len(y) == 9
+    d = np.arange(9.0)
+    np.testing.assert_array_equal(pullback(d)[0].values, d[:3] + d[6:])
+
+
+def test_integers_on_the_way_stop_the_gradient():
+    def f(x):
+        return lodcore.add(ops.cast(ops.cast(x, "int64"), "float64"), lodcore.mul(x, 0.5))
+
+    np.testing.assert_array_equal(vjp(f, X)[1](np.ones((2, 2)))[0], 0 * X + 0.5)
+    y, pullback = vjp(lambda x: ops.cast(x, "int64"), X)
+    assert y.dtype == np.int64
+    np.testing.assert_array_equal(pullback(None)[0], 0 * X)
+    np.testing.assert_array_equal(pullback(np.ones((2, 2)))[0], 0 * X)
+
+
+def test_masked_and_other_arrays():
+    for x in (np.ma.masked_array([1.0, 2.0], [True, False]), np.array([object()])):
+        with pytest.raises(DTypeError, match="vjp: an input"):
+            vjp(lambda x: x, x)
+    y, pullback = vjp(lambda x: lodcore.mul(x, 2.0), X[:1].view(Watched))
+    assert type(y) is type(pullback(np.ones((1, 2)))[0]) is np.ndarray
+
+
+@pytest.mark.parametrize("result", [object(), iter([1.0]), {1.0}, lambda: 1, (x for x in [1])])
+def test_results_that_are_no_tensors(result):
+    with pytest.raises(DTypeError, match=r"vjp: f: gave a \w+; tensors"):
+        vjp(lambda x: [lodcore.mul(x, 2.0), result], X)
+
+
+def test_variables_of_no_block_are_taken_by_their_values():
+    w = parameter(X, "w")
+    y, pullback = vjp(lambda w: lodcore.mul(w, 2.0), w)
+    np.testing.assert_array_equal(y, 2 * X)
+    np.testing.assert_array_equal(pullback(X)[0], 2 * X)
+    y, pullback = vjp(lambda x: lodcore.mul(x, w), X)
+    np.testing.assert_array_equal(pullback(X)[0], X * X)
+    np.testing.assert_array_equal(lodcore.mul(w, 3.0), 3 * X)
+
+
+# -- memory ----------------------------------------------------------------------------------------------------------
+
+
+def test_gradients_share_no_memory():
+    for f in (
+        lambda x, y: lodcore.add(x, y),
+        lambda x, y: [x, y, x],
+        lambda x, y: lodcore.concat_batches([LoDTensor.from_lengths(X, [2]), LoDTensor.from_lengths(X, [2])]),
+        lambda x, y: lodcore.mul(ops.sum(x), ops.sum(y)),
+    ):
+        y, pullback = vjp(f, X, X.copy())
+        d = [np.ones(values.shape) for values in values_of_all(y)]
+        found = pullback(*d)
+        arrays = [*found, *d]
+        for j, one in enumerate(arrays):
+            assert one.flags.writeable
+            assert not any(np.shares_memory(one, other) for other in arrays[j + 1 :])
+
+
+def values_of_all(y):
+    return [one.values if isinstance(one, LoDTensor) else np.asarray(one) for one in (y if isinstance(y, list) else [y])]
+
+
+def test_out():
+    y, pullback = vjp(lambda x, w: lodcore.matmul(x, w), X, X)
+    wanted = pullback(X)
+    places = np.full((2, 2), np.nan), np.full((2, 2), np.nan)
+    found = pullback(X, out=places)
+    for place, one, other in zip(places, found, wanted, strict=True):
+        assert one is place
+        np.testing.assert_array_equal(one, other)
+    found = pullback(X, out=[None, places[1]])
+    assert found[1] is places[1]
+    np.testing.assert_array_equal(found[0], wanted[0])
+    place = np.empty(3)
+    found = vjp(lambda x: lodcore.mul(x, 3.0), LISTS)[1](np.ones(3), out=(place,))[0]
+    assert found.values is place
+    assert found.lod is LISTS.lod
+    np.testing.assert_array_equal(place, 3.0)
+    place = np.full(3, np.nan)
+    assert vjp(lambda x: 1.0, np.ones(3))[1](None, out=(place,))[0] is place
+    np.testing.assert_array_equal(place, 0.0)
+
+
+def test_out_of_an_input_that_is_used_often():
+    x = np.arange(3.0)
+
+    def f(x):
+        for _ in range(3):
+            x = lodcore.add(lodcore.mul(x, 2.0), x)
+        return lodcore.add(ops.softmax(x), x)
+
+    wanted = vjp(f, x)[1](np.arange(3.0))[0]
+    place = np.full(3, np.nan)
+    assert vjp(f, x)[1](np.arange(3.0), out=(place,))[0] is place
+    np.testing.assert_array_equal(place, wanted)
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "says"),
+    [
+        (np.empty((2, 2)), ValueError, "out: a tuple of 2 entries"),
+        ((None,), ValueError, "out: a tuple of 2 entries"),
+        ((np.empty((2, 3)), None), ShapeError, r"out\[0\]: out: shape"),
+        ((np.empty((2, 2), np.float32), None), DTypeError, r"out\[0\]: out: dtype"),
+        ((np.empty((2, 2)).T, None), ValueError, r"out\[0\]: out: strides"),
+        ((X, None), ValueError, r"out\[0\]: out: overlaps an input"),
+        ((None, np.empty(2, np.int64)), DTypeError, r"out\[1\]: the input has no gradient"),
+    ],
+)
+def test_wrong_out(out, error, says):
+    pullback = vjp(lambda x, n: lodcore.mul(x, 2.0), X, np.arange(2))[1]
+    with pytest.raises(error, match=f"pullback: {says}"):
+        pullback(X, out=out)
+
+
+def test_out_twice():
+    pullback = vjp(lambda x, y: lodcore.add(x, y), X, X)[1]
+    place = np.full((2, 2), 7.0)
+    with pytest.raises(ValueError, match=r"out\[1\]: out: overlaps"):
+        pullback(X, out=(place, place))
+    with pytest.raises(ValueError, match=r"out\[0\]: out: overlaps"):
+        pullback(place, out=(place, None))
+    np.testing.assert_array_equal(place, 7.0)
+
+
+def test_a_pullback_may_be_called_often_and_in_many_threads():
+    x = np.random.default_rng(0).standard_normal((4, 4))
+
+    def f(x):
+        loop = while_loop(recompute=True)
+        with loop.loop():
+            time, array = loop.step(), loop.loop_var(lodcore.TensorArray())
+            s = loop.loop_var(x)
+            loop.break_if(lodcore.equal(time, 30))
+            array.write(time, s)
+            s.update(lodcore.tanh(lodcore.matmul(array.read(time), x)))
+        return s
+
+    pullback = vjp(f, x)[1]
+    d = np.ones((4, 4))
+    wanted = pullback(d)[0]
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(pullback(d)[0])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    for one in found:
+        np.testing.assert_array_equal(one, wanted)
+
+
+def test_a_pullback_inside_a_program_computes():
+    pullback = vjp(lambda x: lodcore.TensorArray.unpack(x, 0)[0].read(1), LISTS)[1]
+    with Program() as program:
+        (d,) = pullback(np.ones(1))
+        y, _ = vjp(lambda x: lodcore.mul(x, 2.0), X)
+    assert d.tolist() == [[0.0, 1.0], [], [0.0]]
+    np.testing.assert_array_equal(y, 2 * X)
+    assert not program.ops
+
+
+class Watched(np.ndarray):
+    """An array that can be watched."""
+
+
+def test_nothing_is_kept_when_the_pullback_is_gone(monkeypatch):
+    """Without the garbage collector: arrays are large, and it does not know that."""
+    alive = []
+    plain = lodcore.tanh.__wrapped__
+
+    def watched(x):
+        result = plain(x).view(Watched)
+        alive.append(weakref.ref(result))
+        return result
+
+    monkeypatch.setattr(lodcore.tanh, "__wrapped__", watched)
+
+    def f(x, w):
+        first = lodcore.tanh(x)
+        loop = while_loop()
+        with loop.loop():
+            time, s = loop.step(), loop.loop_var(first)
+            loop.break_if(lodcore.equal(time, 3))
+            inner = while_loop()
+            with inner.loop():
+                r = inner.loop_var(s)
+                inner.break_if(lodcore.equal(inner.step(), 2))
+                r.update(lodcore.tanh(lodcore.matmul(r, w)))
+            s.update(r)
+        return lodcore.tanh(s)
+
+    gc.disable()
+    try:
+        y, pullback = vjp(f, X, X)
+        pullback(np.ones((2, 2)))
+        assert len(alive) == 1 + 6 + 1
+        assert all(ref() is not None for ref in alive)
+        del y, pullback
+        assert [ref() for ref in alive] == [None] * 8
+    finally:
+        gc.enable()
+
+
+# -- no gradients of gradients ---------------------------------------------------------------------------------------
+
+
+def test_gradients_of_gradients_are_refused():
+    def inner(x):
+        return ops.sum(lodcore.mul(x, x))
+
+    with pytest.raises(GraphError, match="gradients of gradients are not supported"):
+        vjp(lambda x: vjp(inner, x)[1](1.0)[0], X)
+    with pytest.raises(GraphError, match="gradients of gradients are not supported"):
+        vjp(lambda x: vjp(inner, X)[1](ops.sum(x))[0], X)
+    with pytest.raises(GraphError, match="gradients of gradients are not supported"):
+        vjp(lambda x: vjp(lambda y: lodcore.mul(x, y), X)[1](X)[0], X)
+    with pytest.raises(GraphError, match="gradients of gradients are not supported"):
+        value_and_grad(lambda x: value_and_grad(inner)(x)[0])(X)
+    with Program(), pytest.raises(GraphError, match="gradients of gradients|recorded already"):
+        vjp(inner, data("x", (2,), "float64"))
+
+
+# -- value_and_grad ------------------------------------------------------------------------------------------------
+
+
+def test_value_and_grad():
+    def f(x, y, scale=1.0):
+        return lodcore.mul(ops.sum(lodcore.mul(x, y)), scale)
+
+    y = X + 1
+    value, slope = value_and_grad(f)(X, y)
+    assert float(value) == float((X * y).sum())
+    np.testing.assert_array_equal(slope, y)
+    np.testing.assert_array_equal(value_and_grad(f, argnums=-1)(X, y)[1], X)
+    value, slopes = value_and_grad(f, argnums=(1, 0))(X, y, scale=2.0)
+    np.testing.assert_array_equal(slopes[0], 2 * X)
+    np.testing.assert_array_equal(slopes[1], 2 * y)
+    assert value_and_grad(f, argnums=np.int64(1))(X, y)[1].shape == (2, 2)
+    assert value_and_grad(f, argnums=[0])(X, y)[1][0].shape == (2, 2)
+    value, slope = value_and_grad(lambda p: f(p["x"], p["y"]))({"x": X, "y": y})
+    np.testing.assert_array_equal(slope["x"], y)
+    assert value_and_grad(f).__name__ == "f"
+    value, slope = value_and_grad(lambda x: ops.sum(x, axis=0))(np.ones((2, 1)))
+    assert value.shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("f", "argnums", "error", "says"),
+    [
+        (lambda x: x, 0, ShapeError, r"f: gave shape \(2, 2\); one number"),
+        (lambda x: [ops.sum(x)], 0, ShapeError, "f: gave list; one number"),
+        (lambda x: None, 0, ShapeError, "f: gave NoneType; one number"),
+        (lambda x: ops.cast(ops.sum(x), "int64"), 0, DTypeError, "f: gave dtype int64; a real number"),
+        (lambda x: ops.sum(x), 1, IndexError, "argnums: is 1; there are 1 arguments"),
+        (lambda x: ops.sum(x), (0, -1), ValueError, "each argument is needed once"),
+    ],
+)
+def test_wrong_uses_of_value_and_grad(f, argnums, error, says):
+    with pytest.raises(error, match=f"value_and_grad: .*{says}"):
+        value_and_grad(f, argnums)(X)
+    with pytest.raises(TypeError):
+        value_and_grad(f, 0.5)
+
+
+# -- grad_check ----------------------------------------------------------------------------------------------------
+
+
+def wrong_gradient(monkeypatch, rule):
+    monkeypatch.setattr(lodcore.tanh, "_backward", rule)
+
+
+def test_grad_check_names_the_worst_entry(monkeypatch):
+    x = np.array([[0.1, 0.2], [0.3, 0.4]])
+    lodcore.grad_check(lambda x: lodcore.tanh(x), x)
+    wrong_gradient(monkeypatch, lambda saved, d: (d * (1 - saved.out**2) * np.array([[1, 1], [1, 1.1]]),))
+    with pytest.raises(AssertionError, match=r"input 1 at \(1, 1\): gradient"):
+        lodcore.grad_check(lambda unused, x: lodcore.tanh(x), 1.0, x)
+    lodcore.grad_check(lambda x: lodcore.tanh(x), x, rtol=1.0)
+
+
+def test_grad_check_sees_nan(monkeypatch):
+    wrong_gradient(monkeypatch, lambda saved, d: (np.array([np.nan, *(d * (1 - saved.out**2))[1:]]),))
+    with pytest.raises(AssertionError, match=r"at \(0,\): gradient nan"):
+        lodcore.grad_check(lambda x: lodcore.tanh(x), np.array([0.1, 0.2, 0.3]))
+
+
+def test_grad_check_takes_all_forms():
+    lodcore.grad_check(lambda p, n: [lodcore.mul(p["x"], p["y"]), (n, p["z"])], {"x": X, "y": 2.0, "z": LISTS}, 3)
+    lodcore.grad_check(lambda x: lodcore.tanh(x), X.astype(np.float32))
+
+
+# -- loops: what the ancestor computes wrongly ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trips", [0, 1, 2, 5])
+@pytest.mark.parametrize("recompute", [False, True])
+def test_gradients_of_loop_variables(trips, recompute):
+    """The ancestor's functional while_loop assigns in place: after a trip d/dx is 0, and d/dw is off by a lot."""
+
+    def f(x, w):
+        loop = while_loop(recompute=recompute)
+        with loop.loop():
+            time, s = loop.step(), loop.loop_var(x)
+            loop.break_if(lodcore.equal(time, trips))
+            s.update(lodcore.tanh(lodcore.mul(s, w)))
+        return s
+
+    def unrolled(x, w):
+        for _ in range(trips):
+            x = lodcore.tanh(lodcore.mul(x, w))
+        return x
+
+    x, w = np.array([0.5, -0.3]), np.array([1.2, 0.7])
+    lodcore.grad_check(f, x, w)
+    d = np.array([1.0, 2.0])
+    for found, wanted in zip(vjp(f, x, w)[1](d), vjp(unrolled, x, w)[1](d), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_state_multiplied_by_itself():
+    """The ancestor failed where a memory was multiplied by itself."""
+
+    def f(x):
+        loop = while_loop()
+        with loop.loop():
+            s = loop.loop_var(x)
+            loop.break_if(lodcore.equal(loop.step(), 3))
+            s.update(lodcore.mul(s, s))
+        return s
+
+    assert float(vjp(f, 1.1)[1](1.0)[0]) == pytest.approx(8 * 1.1**7)
+
+
+def test_the_breaking_step_counts_as_far_as_it_ran():
+    def f(x):
+        loop = while_loop()
+        with loop.loop():
+            s, after = loop.loop_var(x), loop.loop_var(x)
+            time = loop.step()
+            s.update(lodcore.mul(s, 2.0))
+            loop.break_if(lodcore.equal(time, 2))
+            after.update(lodcore.mul(after, 3.0))
+        return s, after
+
+    (s, after), pullback = vjp(f, 1.0)
+    assert (float(s), float(after)) == (8.0, 9.0)
+    assert [float(pullback(*d)[0]) for d in ((1.0, None), (None, 1.0))] == [8.0, 9.0]
+
+
+def test_gradients_of_first_values_made_of_one_thing():
+    def f(x):
+        double = lodcore.mul(x, 2.0)
+        loop = while_loop()
+        with loop.loop():
+            a, b = loop.loop_var(x), loop.loop_var(double)
+            loop.break_if(lodcore.equal(loop.step(), 3))
+            a.update(b)
+            b.update(lodcore.mul(a, x))
+        return lodcore.add(a, b)
+
+    lodcore.grad_check(f, np.array([0.7, 1.3]))
+
+
+def test_no_gradient_wanted_no_scope_kept():
+    loops = []
+
+    def f(x, n):
+        loop = while_loop()
+        with loop.loop():
+            s = loop.loop_var(n)
+            loop.break_if(lodcore.greater_than(s, 5.0))
+            s.update(lodcore.mul(s, 2.0))
+        loops.append(loop)
+        return lodcore.mul(x, s)
+
+    pullback = vjp(lambda x: f(x, 1.0), X)[1]
+    assert loops[-1].step_scopes == ()
+    pullback = vjp(f, X, 1.0)[1]
+    scopes = loops[-1].step_scopes
+    assert [float(scope.find_var("input").get()) for scope in scopes] == [1, 2, 4, 8]
+    assert len({id(scope.parent) for scope in scopes}) == 1
+    assert scopes[0].parent.kids == scopes
+    del pullback, scopes
+    assert loops[-1].step_scopes == (), "they are gone with the pullback"
+    f(X, 1.0)
+    assert loops[-1].step_scopes == ()
+
+
+def test_memory_with_and_without_recomputing():
+    """Without it every step is kept; with it the loop variables only, and one step at a time."""
+    rows, steps, products = 20_000, 20, 6
+    w = np.eye(2)
+
+    def f(x, w, recompute):
+        loop = while_loop(recompute=recompute)
+        with loop.loop():
+            s = loop.loop_var(x)
+            loop.break_if(lodcore.equal(loop.step(), steps))
+            for _ in range(products):
+                s_next = lodcore.tanh(lodcore.matmul(s if _ == 0 else s_next, w))
+            s.update(s_next)
+        return ops.sum(s)
+
+    x = np.random.default_rng(0).standard_normal((rows, 2))
+    one = x.nbytes
+
+    def peak(recompute):
+        tracemalloc.start()
+        value, pullback = vjp(lambda x, w: f(x, w, recompute), x, w)
+        kept = tracemalloc.get_traced_memory()[0]
+        gradients = pullback(1.0)
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return kept / one, highest / one, (value, *gradients)
+
+    kept, highest, results = peak(False)
+    kept_less, highest_less, same = peak(True)
+    assert kept > 2 * products * steps
+    assert kept_less < steps + 4, "loop variables"
+    assert highest_less < kept_less + 2 * products + 8, "and one step more"
+    assert highest_less < highest / 4
+    for one, other in zip(results, same, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_memory_without_gradient_is_flat():
+    x = np.ones((20_000, 2))
+
+    def run(steps):
+        loop = while_loop()
+        with loop.loop():
+            s = loop.loop_var(x)
+            loop.break_if(lodcore.equal(loop.step(), steps))
+            s.update(lodcore.tanh(s))
+        return s.get()
+
+    peaks = []
+    for steps in (3, 100):
+        tracemalloc.start()
+        run(steps)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0] < 5 * x.nbytes

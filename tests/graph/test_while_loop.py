@@ -1,0 +1,623 @@
+"""while_loop by examples: what its body means, where it may be, and what it refuses."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import GraphError, LoDTensor, TensorArray, ops, vjp
+from lodcore.graph import LoopVariable, Program, Variable, parameter, while_loop
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+
+def count(loop, steps):
+    """Declare a counter, and break at a number of steps."""
+    time = loop.loop_var(0)
+    loop.break_if(lodcore.greater_equal_than(time, steps))
+    return time
+
+
+def refused(match, error=GraphError):
+    return pytest.raises(error, match=match)
+
+
+# -- the meaning ---------------------------------------------------------------------------------------------------
+
+
+def test_updates_swap():
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 3)
+        a, b = loop.loop_var(1.0), loop.loop_var(2.0)
+        a.update(b)
+        b.update(a)
+    assert (float(a.get()), float(b.get())) == (2.0, 1.0)
+
+
+def test_a_counter_is_the_step_that_broke():
+    loop = while_loop()
+    with loop.loop():
+        time = loop.loop_var(0)
+        half = loop.loop_var(np.array([10]), advance=2)
+        still = loop.loop_var(7, advance=False)
+        many = loop.loop_var(np.array([1, 2]))
+        number = loop.step()
+        loop.break_if(lodcore.equal(number, 4))
+    assert [v.get().tolist() for v in (time, half, still, many, number)] == [4, [18], 7, [1, 2], 4]
+
+
+def test_what_ran_before_the_break_counts():
+    loop = while_loop()
+    with loop.loop():
+        before, after = loop.loop_var(0.0), loop.loop_var(0.0)
+        time = loop.loop_var(0)
+        before.update(lodcore.add(before, 1.0))
+        loop.break_if(lodcore.greater_equal_than(time, 2))
+        after.update(lodcore.add(after, 1.0))
+    assert (float(before.get()), float(after.get())) == (3.0, 2.0)
+
+
+def test_several_breaks():
+    loop = while_loop()
+    with loop.loop():
+        x = loop.loop_var(1.0)
+        loop.break_if(lodcore.greater_than(x, 100.0))
+        double = lodcore.mul(x, 2.0)
+        x.update(double)
+        loop.break_if(lodcore.greater_than(double, 10.0))
+        x.update(lodcore.add(double, 1.0))
+    assert float(x.get()) == 14.0
+
+
+def test_the_last_update_counts():
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 1)
+        x = loop.loop_var(1.0)
+        x.update(lodcore.mul(x, 5.0))
+        x.update(lodcore.mul(x, 3.0))
+    assert float(x.get()) == 3.0
+
+
+def test_an_advance_comes_after_an_update():
+    loop = while_loop()
+    with loop.loop():
+        time = loop.loop_var(1, advance=1)
+        loop.break_if(lodcore.greater_than(time, 20))
+        time.update(lodcore.mul(time, 2))
+    assert int(time.get()) == 31  # 1, 2 + 1, 6 + 1, 14 + 1, 30 + 1
+
+
+def test_a_counter_keeps_its_dtype():
+    loop = while_loop()
+    with loop.loop():
+        time = loop.loop_var(np.uint8(3))
+        loop.break_if(lodcore.equal(time, 5))
+    assert (time.get(), time.get().dtype) == (5, np.uint8)
+
+
+def test_no_trip():
+    x = np.array([1.0, 2.0])
+    loop = while_loop()
+    with loop.loop():
+        loop.break_if(True)
+        v = loop.loop_var(x)
+        v.update(lodcore.mul(v, 0.0))
+    np.testing.assert_array_equal(v.get(), x)
+
+
+def test_conditions_of_one_element():
+    for condition in (np.array([[1.0]]), True, np.bool_(True), 3):
+        loop = while_loop()
+        with loop.loop():
+            loop.break_if(condition)
+    with refused(r"break_if: cond: is bool \(2,\); one element"):
+        loop = while_loop()
+        with loop.loop():
+            loop.break_if(np.array([True, True]))
+    with refused(r"while_loop: step 0: break_if: cond: has shape \(2,\)"):
+        loop = while_loop()
+        with loop.loop():
+            x = loop.loop_var(np.ones(2))  # its number of rows is not known in the body
+            loop.break_if(lodcore.greater_than(x, 0.0))
+
+
+# -- names and spellings -------------------------------------------------------------------------------------------
+
+
+def test_loop_vars_under_their_own_names():
+    step, total = Variable("step", np.array(0)), Variable("total", np.array(1.0))
+    loop = while_loop(loop_vars=[step, total])
+    with loop.frame():
+        loop.break_if(lodcore.equal(step, 3))
+        total.update(lodcore.mul(total, 2.0))
+    assert [v.name for v in loop.variables] == ["step", "total"]
+    assert [float(v.get()) for v in loop.variables] == [3, 8]
+    assert (int(step.get()), float(total.get())) == (0, 1), "what is given stays as it is"
+
+
+def test_arrays_among_loop_vars_are_written():
+    step, states = np.array(0), TensorArray()
+    loop = while_loop(loop_vars=[step, states])
+    with loop.frame():
+        loop.break_if(lodcore.equal(step, 3))
+        states.write(step, lodcore.mul(step, 2))
+    np.testing.assert_array_equal(states.stack(), [0, 2, 4])
+
+
+def test_variables_that_no_loop_declares_have_no_update():
+    x = Variable("x", np.array(1.0))
+    with refused("update: x: is no loop variable"):
+        x.update(2.0)
+    loop = while_loop()
+    with refused("update: x: is no loop variable"), loop.loop():
+        x.update(2.0)
+
+
+# -- what comes from outside ---------------------------------------------------------------------------------------
+
+
+def test_what_is_captured_is_read_at_each_run():
+    x, w = np.array([1.0, 2.0]), parameter([3.0, 3.0], "w")
+    loop = while_loop()
+    with loop.loop(exec_immediately=False):
+        count(loop, 2)
+        v = loop.loop_var(np.ones(2))
+        v.update(lodcore.add(lodcore.mul(v, w), x))
+    with refused("Variable loop_var_1: its loop has not run"):
+        v.get()
+    loop()
+    np.testing.assert_array_equal(v.get(), [13.0, 17.0])
+    x[:] = 0
+    w.set(np.array([1.0, 2.0]))
+    loop()
+    np.testing.assert_array_equal(v.get(), [1.0, 4.0])
+
+
+def test_each_run_begins_with_the_captured_first_values():
+    array = TensorArray()
+    array.write(0, np.array(1.0))
+    loop = while_loop()
+    with loop.loop(exec_immediately=False):
+        time = count(loop, 2)
+        array.write(lodcore.add(time, 1), lodcore.mul(array.read(time), 2.0))
+    array.write(0, np.array(5.0))  # after the body was closed: the loop begins with what was there
+    for _ in range(2):
+        loop()
+        np.testing.assert_array_equal(array.stack(), [1.0, 2.0, 4.0])
+
+
+def test_constants_are_captured_once():
+    w = np.ones((2, 2))
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 1)
+        lodcore.matmul(np.ones(2), w)
+        lodcore.matmul(w, w)
+    assert sum(given is w for given, _ in loop.body.captures.values()) == 1
+
+
+def test_axis_0_is_not_known_inside():
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 1)
+        x = loop.loop_var(np.ones((4, 3)))
+        y = lodcore.mul(x, np.ones((4, 3)))
+        assert x.shape == y.shape == (None, 3)
+        assert lodcore.mul(np.ones((4, 3)), 2).shape == (None, 3)
+    assert x.shape == (4, 3)
+
+
+def test_parameters_made_inside():
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 2)
+        x = loop.loop_var(np.ones(2))
+        x.update(lodcore.mul(x, parameter([2.0, 3.0])))
+    np.testing.assert_array_equal(x.get(), [4.0, 9.0])
+
+
+def test_lists_and_numbers_inside():
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 2)
+        x = loop.loop_var([1.0, 2.0])
+        x.update(lodcore.add(lodcore.mul(x, [1.0, 0.5]), np.float32(1)))
+    np.testing.assert_array_equal(x.get(), [3.0, 2.0])
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 2)
+        x = loop.loop_var(np.float32(0))
+        x.update(3)
+    assert (x.get(), x.get().dtype) == (3.0, np.float32)
+
+
+# -- tensors that change from step to step ---------------------------------------------------------------------------
+
+
+def test_a_batch_that_shrinks():
+    x = lodcore.array([[1.0, 2.0, 3.0], [4.0], [], [5.0, 6.0]])
+    loop = while_loop()
+    with loop.loop():
+        time = loop.step()
+        left = loop.loop_var(x)
+        loop.break_if(lodcore.greater_equal_than(time, 3))
+        halves = lodcore.mul(left, 0.5)
+        left.update(lodcore.gather_sequences(halves, indices.read(time)))
+    assert isinstance(left.get(), LoDTensor)
+    assert left.get().tolist() == [[0.125, 0.25, 0.375]]
+
+
+indices = TensorArray()
+for kept in ([0, 1, 3], [0, 2], [0]):
+    indices.write(len(indices), np.array(kept))
+
+
+def test_gradient_of_a_batch_that_shrinks():
+    x = lodcore.array([[0.1, 0.2, 0.3], [0.4], [], [0.5, 0.6]])
+
+    def f(x, w):
+        loop = while_loop()
+        with loop.loop():
+            time = loop.step()
+            left = loop.loop_var(x)
+            loop.break_if(lodcore.greater_equal_than(time, 3))
+            left.update(lodcore.gather_sequences(lodcore.tanh(lodcore.mul(left, w)), indices.read(time)))
+        return left
+
+    def unrolled(x, w):
+        for time in range(3):
+            x = lodcore.gather_sequences(lodcore.tanh(lodcore.mul(x, w)), indices.read(time))
+        return x
+
+    w = np.array(1.5)
+    lodcore.grad_check(f, x, w)
+    d = np.array([1.0, -2.0, 3.0])
+    for found, wanted in zip(vjp(f, x, w)[1](d), vjp(unrolled, x, w)[1](d), strict=True):
+        assert type(found) is type(wanted)
+        np.testing.assert_array_equal(getattr(found, "values", found), getattr(wanted, "values", wanted))
+
+
+def test_two_levels_go_from_step_to_step():
+    x = lodcore.array([[[1.0], [2.0, 3.0]], [], [[4.0]]])
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 2)
+        v = loop.loop_var(x)
+        v.update(lodcore.mul(v, 2.0))
+    assert v.get().tolist() == [[[4.0], [8.0, 12.0]], [], [[16.0]]]
+    assert v.get().lod is x.lod
+
+
+@pytest.mark.parametrize(
+    ("init", "value", "says"),
+    [
+        (np.ones(2), np.ones(2, np.float32), r"is float32 \(\.,\); loop variable loop_var_1 is float64 \(\.,\)"),
+        (np.ones((2, 3)), np.ones((2, 4)), r"is float64 \(\., 4\); loop variable loop_var_1 is float64 \(\., 3\)"),
+        (np.ones((2, 3)), np.ones(2), r"is float64 \(\.,\)"),
+        (lodcore.array([[1.0]]), np.ones(1), r"is float64 \(\.,\); loop variable loop_var_1 is float64 \(\.,\), 1 level"),
+        (lodcore.array([[1.0]]), lodcore.array([[[1.0]]]), r"is float64 \(\.,\), 2 levels"),
+        (np.int64(1), 1.5, r"is float64 \(\)"),
+        (1.0, TensorArray(), r"is TensorArray"),
+    ],
+)
+def test_updates_of_another_kind_are_refused(init, value, says):
+    loop = while_loop()
+    with refused(f"update: value: {says}"), loop.loop():
+        count(loop, 1)
+        loop.loop_var(init).update(value)
+
+
+def test_updates_of_which_nothing_is_known_are_checked_when_they_run():
+    array = TensorArray()
+    array.write(0, np.ones(2, np.float32))
+    loop = while_loop()
+    with loop.loop(exec_immediately=False):
+        time = count(loop, 1)
+        v = loop.loop_var(np.ones(2))
+        empty = loop.loop_var(TensorArray())
+        v.update(empty.read(time))
+        empty.write(time, np.ones(2))
+    with refused("size is 0", IndexError):
+        loop()
+    loop = while_loop()
+    with refused(r"while_loop: step 0: update: value: is float32 \(2,\); loop variable .* is float64 \(2,\)"):
+        with loop.loop():
+            time = count(loop, 1)
+            v = loop.loop_var(np.ones(2))
+            v.update(unknown(array, time))
+
+
+def unknown(array, time):
+    """Read an element in a way that tells nothing of it while it is recorded."""
+    inner = while_loop()
+    with inner.loop():
+        inner.break_if(lodcore.equal(inner.step(), 1))
+        hidden = inner.loop_var(TensorArray())
+        hidden.update(array)
+    return hidden.read(time)
+
+
+# -- nested loops --------------------------------------------------------------------------------------------------
+
+
+def test_nested_loops():
+    table = TensorArray()
+    outer = while_loop()
+    with outer.loop():
+        i = outer.step()
+        total = outer.loop_var(0)
+        inner = while_loop()
+        with inner.loop():
+            j = inner.step()
+            row = inner.loop_var(total)
+            inner.break_if(lodcore.greater_than(j, i))
+            table.write(lodcore.add(lodcore.mul(i, 10), j), lodcore.mul(i, j))
+            row.update(lodcore.add(row, lodcore.mul(i, j)))
+        total.update(row)
+        outer.break_if(lodcore.equal(i, 3))
+    assert int(total.get()) == sum(i * j for i in range(4) for j in range(i + 1))
+    assert int(table.read(32)) == 6, "what the last step of the outer loop wrote is there"
+
+
+def test_the_inner_loop_cannot_change_the_outer_one():
+    outer = while_loop()
+    with refused("update: loop_var: is a loop variable of another Block"), outer.loop():
+        x = outer.loop_var(1.0)
+        inner = while_loop()
+        with inner.loop():
+            inner.break_if(True)
+            x.update(2.0)
+    outer = while_loop()
+    with refused("break_if: the body of this loop is not the Block that is open"), outer.loop():
+        inner = while_loop()
+        with inner.loop():
+            outer.break_if(True)
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------
+
+
+def test_no_break_is_refused():
+    loop = while_loop()
+    with refused("the body has no break_if; it would never end"), loop.loop():
+        loop.loop_var(0)
+    with refused("the body is failed"):
+        loop()
+
+
+def test_max_steps():
+    def run(steps):
+        loop = while_loop(max_steps=5)
+        with loop.loop():
+            time = count(loop, steps)
+        return int(time.get())
+
+    assert run(5) == 5
+    with refused("max_steps: 5 steps have run, and no break_if held"):
+        run(6)
+    for wrong in (-1, 1.5, "1"):
+        with refused("max_steps: is .*; an integer from 0"):
+            while_loop(max_steps=wrong)
+
+
+def test_an_exception_in_the_body_closes_it_and_runs_nothing():
+    array = TensorArray()
+    loop = while_loop()
+    with pytest.raises(ZeroDivisionError), loop.loop():
+        loop.break_if(True)
+        array.write(0, 1.0)
+        x = loop.loop_var(1.0)
+        raise ZeroDivisionError
+    assert lodcore.mul(2, 3) == 6, "no Block is open"
+    assert array.size() == 0
+    for wrong in (x.get, loop, lambda: lodcore.mul(x, 2)):
+        with refused("its loop has not run|the body is failed"):
+            wrong()
+
+
+def test_errors_name_operator_and_step():
+    x = TensorArray(unstack_from=np.arange(2.0))
+    loop = while_loop()
+    with refused("while_loop: step 2: tensor_array_read: .* index: is 2; the size is 2", IndexError), loop.loop():
+        x.read(count(loop, 9))
+    loop = while_loop()
+    with refused("while_loop: step 1: while_loop: while_loop: step 0: mul: ", lodcore.ShapeError), loop.loop():
+        time = count(loop, 9)
+        v = loop.loop_var(np.ones(3))
+        inner = while_loop()
+        with inner.loop():
+            inner.break_if(lodcore.equal(inner.step(), 1))
+            lodcore.mul(v, np.ones(3))
+        v.update(shorter.read(time))
+
+
+shorter = TensorArray(unstack_from=np.ones((1, 2)))
+
+
+class Strange(Exception):
+    def __init__(self, one, two):
+        super().__init__(one, two)
+
+
+@pytest.mark.parametrize("error", [Strange(1, 2), KeyError("key"), UnicodeDecodeError("utf-8", b"", 0, 1, "why")])
+def test_errors_that_cannot_be_made_of_a_text_alone(error, monkeypatch):
+    def fails(x):
+        raise error
+
+    monkeypatch.setattr(lodcore.tanh, "__wrapped__", fails)
+    loop = while_loop()
+    with pytest.raises(Exception, match="while_loop: step 0: tanh: ") as caught, loop.loop():
+        loop.break_if(lodcore.greater_than(lodcore.tanh(loop.loop_var(1.0)), 2.0))
+    assert caught.value.__cause__ is error
+
+
+def test_variables_of_the_body_have_no_meaning_outside():
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 1)
+        y = lodcore.mul(loop.loop_var(1.0), 2.0)
+    for wrong in (
+        lambda: lodcore.mul(y, 2.0),
+        lambda: lodcore.mul(np.ones(2), y),
+        lambda: lodcore.concat_batches([y]),
+        lambda: lodcore.tensor_array_write(TensorArray(), 0, y),
+        lambda: vjp(lambda x: lodcore.mul(x, y), 1.0),
+    ):
+        with refused("Variable mul: .*no meaning outside"):
+            wrong()
+    with refused("Variable mul: .*no meaning outside"), Program():
+        lodcore.mul(y, 2.0)
+    other = while_loop()
+    with refused("Variable mul: .*no meaning outside"), other.loop():
+        lodcore.mul(y, 2.0)
+    del loop
+    with refused("Variable mul: its Block is gone; it has no meaning outside"):
+        lodcore.mul(y, 2.0)
+    with refused("Variable mul: has no value while it is recorded"):
+        y.get()
+
+
+def test_variables_of_the_body_are_no_first_values():
+    loop = while_loop()
+    with refused("loop_var: init: Variable mul is made in the body; make it before"), loop.loop():
+        loop.break_if(True)
+        loop.loop_var(lodcore.mul(loop.loop_var(1.0), 2.0))
+
+
+@pytest.mark.parametrize("question", [bool, int, float, len, list, np.asarray, lambda x: range(x), lambda x: [1][x]])
+def test_values_are_not_there_while_it_is_recorded(question):
+    loop = while_loop()
+    with pytest.raises((GraphError, TypeError), match="break_if|while_loop and map_fn|would not be recorded"):
+        with loop.loop():
+            question(lodcore.mul(loop.loop_var(np.array([1])), 2))
+
+
+def test_the_body_is_open_once():
+    loop = while_loop()
+    with refused("loop_var: the body is not open"):
+        loop.loop_var(0)
+    with refused("break_if: the body of this loop is not"):
+        loop.break_if(True)
+    with refused("the body is new; it must be recorded"):
+        loop()
+    with loop.loop():
+        loop.break_if(True)
+        with refused("the body is open; it must be recorded"):
+            loop()
+        with refused("the body was recorded already"), loop.loop():
+            pass
+    with refused("the body was recorded already"), loop.loop():
+        pass
+    with refused("loop_var: the body is not open"):
+        loop.step()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (lambda: while_loop([1.0]).loop().__enter__(), "loop_vars: has a float"),
+        (lambda: while_loop(np.ones(2)), "loop_vars: is a ndarray; a list"),
+        (lambda: while_loop(Variable("x", 1.0)), "loop_vars: is a Variable; a list"),
+        (lambda: in_body(lambda loop: loop.loop_var(1.0, advance=True)), "advance: is True; only an integer"),
+        (lambda: in_body(lambda loop: loop.loop_var(np.arange(3), advance=1)), "advance: is 1; only an integer"),
+        (lambda: in_body(lambda loop: loop.loop_var(0, advance=0.5)), "advance: is 0.5; only an integer"),
+        (lambda: in_body(lambda loop: loop.loop_var(np.uint8(0), advance=-1)), "advance: is -1; uint8 cannot hold it"),
+        (lambda: in_body(lambda loop: loop.loop_var(np.int8(0), advance=300)), "advance: is 300; int8 cannot hold it"),
+        (lambda: in_body(lambda loop: loop.loop_var(0).set(1)), "loop_var: is a loop variable; update gives"),
+    ],
+)
+def test_wrong_calls(wrong, error):
+    with refused(error):
+        wrong()
+
+
+def in_body(function):
+    loop = while_loop()
+    with loop.loop():
+        loop.break_if(True)
+        function(loop)
+
+
+@pytest.mark.parametrize("init", [object(), [[1], [1, 2]], None, iter([1]), {1: 2}, np.array([None])])
+def test_first_values_that_are_no_tensors(init):
+    with pytest.raises((TypeError, ValueError), match="loop_var: init"):
+        in_body(lambda loop: loop.loop_var(init))
+
+
+# -- threads and generators ------------------------------------------------------------------------------------------
+
+
+def test_each_thread_has_its_own_open_block():
+    results, opened, go = {}, threading.Barrier(2), threading.Barrier(2)
+
+    def work(number):
+        loop = while_loop()
+        with loop.loop():
+            opened.wait()
+            x = loop.loop_var(float(number))
+            count(loop, 3)
+            x.update(lodcore.mul(x, 2.0))
+            go.wait()
+        results[number] = float(x.get())
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {1: 8.0, 2: 16.0}
+
+
+def test_bodies_of_two_threads_do_not_mix():
+    loop = while_loop()
+    caught = []
+
+    def work(y):
+        try:
+            other = while_loop()
+            with other.loop():
+                other.break_if(True)
+                lodcore.mul(y, 2.0)
+        except GraphError as error:
+            caught.append(str(error))
+
+    with loop.loop():
+        loop.break_if(True)
+        thread = threading.Thread(target=work, args=(lodcore.mul(loop.loop_var(1.0), 2.0),))
+        thread.start()
+        thread.join()
+    assert len(caught) == 1
+    assert "Variable mul: belongs to another Body" in caught[0]
+
+
+def test_one_loop_in_many_threads():
+    array = TensorArray()
+    array.write(0, np.array(1.0))
+    loop = while_loop()
+    with loop.loop(exec_immediately=False):
+        time = count(loop, 50)
+        array.write(lodcore.add(time, 1), lodcore.add(array.read(time), 1.0))
+    threads = [threading.Thread(target=loop) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(array.stack(), np.arange(1.0, 52.0))
+
+
+def test_a_body_in_a_generator():
+    """A generator that stops inside a body leaves it open; leaving it ends that, and nothing runs."""
+
+    def generator():
+        loop = while_loop()
+        with loop.loop():
+            loop.break_if(True)
+            yield lodcore.mul(loop.loop_var(1.0), 2.0)
+
+    inside = generator()
+    assert isinstance(next(inside), Variable)
+    inside.close()
+    assert lodcore.mul(2, 3) == 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -212,13 +213,13 @@ class Variable(Symbol, Face):
         return bool(self.get())
 
     def __int__(self) -> int:
-        return int(self.get())
+        return int(self.get().item())
 
     def __float__(self) -> float:
-        return float(self.get())
+        return float(self.get().item())
 
     def __index__(self) -> int:
-        return int(self.get().__index__())
+        return index(self.get().item())
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(

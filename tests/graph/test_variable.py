@@ -1,0 +1,185 @@
+"""Variables: names, Specs, holders; parameters and data; kinds of tensors."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DenseTensor, DTypeError, GraphError, LoDTensor, ShapeError, Spec, Tensor, TensorArray, ops, vjp
+from lodcore.graph import (
+    ArrayVariable,
+    Executor,
+    Program,
+    Variable,
+    data,
+    is_inheritance_of,
+    parameter,
+    register_inheritance,
+    var_get_mutable,
+    while_loop,
+)
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+LISTS = lodcore.array([[1.0, 2.0], [], [3.0]])
+
+
+# -- the holder ------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_known_of_a_value():
+    x = Variable("x", LISTS)
+    assert (x.name, x.shape, x.dtype, x.ndim, x.num_levels) == ("x", (3, None), np.float64, 2, 1)
+    assert x.spec == Spec((None,), np.dtype(float), 1, LoDTensor)
+    assert x.lod is LISTS.lod
+    assert len(x) == 3
+    assert repr(x) == "Variable(x: float64 (.,), 1 level, with a value)"
+    assert x.get() is x.value is LISTS
+
+
+def test_nothing_is_known_of_nothing():
+    x = Variable()
+    assert repr(x) == "Variable(variable)"
+    assert not x.has_value
+    with pytest.raises(GraphError, match="Variable variable: has no value .* break_if"):
+        x.get()
+    with pytest.raises(GraphError, match="neither a Spec nor a value"):
+        _ = x.spec
+    x.set([1, 2])
+    assert x.shape == (2,)
+    with pytest.raises(DTypeError, match="Python objects"):
+        x.set(object())
+    with pytest.raises(DTypeError, match="is a Variable; the value itself"):
+        x.set(x)
+    with pytest.raises(ShapeError, match="Variable variable: is nested unevenly"):
+        x.set([[1], [1, 2]])
+    np.testing.assert_array_equal(x.get(), [1, 2])
+
+
+def test_a_spec_without_a_value():
+    x = Variable("x", None, Spec((None, 4), np.dtype("f4"), 2, LoDTensor))
+    assert (x.shape, x.ndim, str(x.dtype)) == ((None, None, None, 4), 4, "float32")
+    assert repr(x) == "Variable(x: float32 (., 4), 2 levels)"
+    x.set(np.ones(2))
+    assert x.shape == (2,)
+
+
+def test_clone_copies_value_and_kind():
+    for value in (LISTS, np.ones(2), DenseTensor([1.0]), TensorArray(unstack_from=np.ones(2))):
+        x, y = Variable("x", value), Variable("y")
+        y.clone(x)
+        assert type(y.get()) is type(value)
+        assert y.get() is not value
+    with pytest.raises(GraphError):
+        y.clone(Variable())
+
+
+def test_questions_about_values():
+    x = Variable("x", np.array([2]))
+    assert (bool(x), int(x), float(x), len(x), [7, 8, 9][x]) == (True, 2, 2.0, 1, 9)
+    with pytest.raises(TypeError, match="would not be recorded"):
+        np.asarray(x)
+
+
+def test_variables_of_no_block_stand_for_their_values():
+    w = Variable("w", np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(lodcore.mul(w, 2.0), [2.0, 4.0])
+    np.testing.assert_array_equal(lodcore.mul(2.0, y=w), [2.0, 4.0])
+    assert lodcore.concat_batches([LISTS, Variable("x", LISTS)]).num_rows == 6
+    with pytest.raises(GraphError, match="Variable empty: has no value"):
+        lodcore.mul(w, Variable("empty"))
+
+
+def test_variables_with_arrays():
+    array = Variable("a", TensorArray())
+    assert not isinstance(array, ArrayVariable)
+    lodcore.tensor_array_write(array, 0, 1.0)
+    assert array.get().size() == 1
+    with pytest.raises(GraphError, match="holds a TensorArray, which has no shape"):
+        _ = array.shape
+
+
+# -- parameters and data -----------------------------------------------------------------------------------------------
+
+
+def test_parameters():
+    values = np.ones(2, np.float32)
+    assert parameter(values).get() is values
+    assert parameter([1.0], "w").name == "w"
+    assert parameter(LISTS).get() is LISTS
+    for wrong, error in [(object(), DTypeError), ([[1], [1, 2]], ShapeError), (parameter(1.0), DTypeError)]:
+        with pytest.raises(error, match="parameter: value"):
+            parameter(wrong)
+    with pytest.raises(DTypeError, match="parameter: name: is int"):
+        parameter(1.0, 5)
+    with Program() as program:
+        a, b = parameter(1.0), parameter(2.0)
+        c = parameter(3.0, "c")
+        with pytest.raises(GraphError, match="parameter: c: there is such a Variable"):
+            parameter(4.0, "c")
+    assert [v.name for v in (a, b, c)] == ["parameter", "parameter_1", "c"]
+    assert program.parameters == [a, b, c]
+
+
+def test_data():
+    with Program() as program:
+        x = data("x", (None, 3))
+        y = data("y", [2], "int64", num_levels=2)
+        z = data("z", Spec((None,), np.dtype("f8"), 1))
+        with pytest.raises(GraphError, match="data: x: there is such a Variable"):
+            data("x", ())
+    assert program.feeds == [x, y, z]
+    assert (x.shape, x.dtype) == ((None, 3), np.float32)
+    assert (y.num_levels, y.spec.kind, z.spec.kind) == (2, LoDTensor, LoDTensor)
+    with pytest.raises(GraphError, match="data: w: is made while a Program is open"):
+        data("w", ())
+    loop = while_loop()
+    with pytest.raises(GraphError, match="outside of loops"), loop.loop():
+        data("w", ())
+
+
+@pytest.mark.parametrize(
+    ("spec", "more", "says"),
+    [
+        ("text", {}, "spec: is 'text'"),
+        ((1.5,), {}, "each size is an integer"),
+        ((-1,), {}, "each size is an integer"),
+        ((None,), {"dtype": object}, "dtype: is object"),
+        ((), {"num_levels": 1}, "has levels and no axis"),
+        ((None,), {"num_levels": -1}, "num_levels: is -1"),
+        (Spec((None,), np.dtype(float)), {"dtype": "f4"}, "stand in the Spec"),
+    ],
+)
+def test_wrong_data(spec, more, says):
+    with Program(), pytest.raises(DTypeError, match=f"data: .*{says}"):
+        data("x", spec, **more)
+    with Program(), pytest.raises(DTypeError, match="data: name"):
+        data(5, ())
+
+
+# -- Blocks do not mix -------------------------------------------------------------------------------------------------
+
+
+def test_two_blocks_do_not_mix():
+    with Program():
+        x = data("x", (2,), "float64")
+    with Program() as other:
+        y = data("y", (2,), "float64")
+        with pytest.raises(GraphError, match="Variable x: belongs to another Program"):
+            lodcore.mul(x, 2.0)
+    with pytest.raises(GraphError, match="Variable y: belongs to another Program"):
+        lodcore.mul(x, y)
+    with pytest.raises(GraphError, match="Variable x: belongs to another Program"):
+        vjp(lambda z: lodcore.mul(z, x), 1.0)
+    loop = while_loop()
+    with pytest.raises(GraphError, match="Variable x: belongs to another Program"), other, loop.loop():
+        loop.break_if(True)
+        lodcore.mul(x, 2.0)
+    assert other.closed, "the error went through the Program, too"
+
+
+def test_a_variable_is_no_attribute():
+    with Program():
+        x = data("x", (2, 2), "float64")
+        for wrong in (lambda: ops.softmax(x, axis=x), lambda: lodcore.TensorArray.unstack(x, x)):
+            with pytest.raises(GraphError, match="axis: is a Variable; a value is needed"):
+                wrong()

@@ -10,20 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.errors import GraphError, LoDError
+from lodcore.errors import DTypeError, GraphError, LoDError
+from lodcore.nested import as_array
 from lodcore.symbol import OpBody
-from lodcore.tensor import LoDTensor, Spec, Tensor, as_nested
+from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, as_nested
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["OPS", "Batches", "Dense", "Nested", "Op", "Spec", "Steps", "op", "spec_of"]
+__all__ = ["OPS", "Batches", "Dense", "Map", "Nested", "Op", "Spec", "Steps", "op", "spec_of"]
 
 #: Roles of parameters, as their annotations: a LoDTensor, for which nested lists may be given; a dense array; a list
-#: of what is Nested; a TensorArray. Every other parameter is an attribute.
+#: of what is Nested; a TensorArray; the map of its steps. Every other parameter is an attribute.
 Nested = Any
 Dense = Any
 Batches = Any
 Steps = Any
-ROLES = ("Nested", "Dense", "Batches", "Steps")
+Map = Any
+ROLES = ("Nested", "Dense", "Batches", "Steps", "Map")
+#: The kinds of tensor that have roles of their own.
+PLACES = {"Steps": "TensorArray", "Map": "IndicesMap"}
 LOD_RULES = ("share", "drop", "none", "own")
 
 #: The Spec of a value of which nothing is known before it is computed.
@@ -131,6 +135,12 @@ class Op(OpBody):
             return UNKNOWN if self.results == 1 else (UNKNOWN,) * self.results
         if self._infer is None:
             raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
+        for name in self.roles:
+            given = arguments[name]
+            if isinstance(given, Spec):
+                arguments[name] = self.taken(name, given)
+            elif isinstance(given, list):
+                arguments[name] = [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
         found = self._infer(**arguments)
         if self.lod == "own":
             return found
@@ -138,6 +148,23 @@ class Op(OpBody):
         if isinstance(found, tuple) and not isinstance(found, Spec):
             return tuple(with_levels(spec, levels) for spec in found)
         return with_levels(found, levels)
+
+    def taken(self, name: str, spec: Spec) -> Spec:
+        """Make sure that an operator takes a kind of tensor; what holds a dense array is one."""
+        kind, role = spec.kind, self.roles[name]
+        if kind is object:
+            return spec
+        if role in PLACES:
+            needed = f"a {PLACES[role]}"
+            if kind.__name__ == PLACES[role]:
+                return spec
+        else:
+            needed = "a LoDTensor or an array"
+            if kind is np.ndarray or kind is LoDTensor:
+                return spec
+            if issubclass(kind, DenseTensor):
+                return spec._replace(kind=np.ndarray)
+        raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; {needed} is needed")
 
     def _num_levels(self, arguments: dict[str, Any]) -> int:
         """Count the levels of the result, by the LoD rule."""
@@ -171,24 +198,29 @@ class Op(OpBody):
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Give the arguments of a call by their names, defaults included; TypeError as of the plain function."""
-        given = dict(zip(self.parameters, args, strict=False))
-        if len(args) > len(self.parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
+        parameters = self.parameters
+        if not kwargs and len(args) == len(parameters) and not self.keywords:
+            return dict(zip(parameters, args, strict=True))
+        given = dict(zip(parameters, args, strict=False))
+        if len(args) > len(parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
             inspect.signature(self).bind(*args, **kwargs)
         if "out" in kwargs:
             if kwargs["out"] is not None:
                 raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
             kwargs = {name: value for name, value in kwargs.items() if name != "out"}
         arguments = {**self.defaults, **given, **kwargs}
-        if len(arguments) != len(self.parameters):
+        if arguments.keys() != set(parameters):
             inspect.signature(self).bind(*args, **kwargs)
-        return arguments
+        return {name: arguments[name] for name in parameters}
 
     def constant(self, name: str, given: Any) -> Any:
         """Turn what is given for a tensor into a tensor; None, numbers and structures stay."""
         if not isinstance(given, (list, tuple)):
             return given
         if self.roles[name] == "Dense":
-            return np.asarray(given) if given else given  # an empty list has no dtype
+            return as_array(f"{self.__name__}: {name}", given) if given else given  # an empty list has no dtype
+        if self.roles[name] in ("Steps", "Map"):
+            return given
         if self.roles[name] == "Nested":
             flat = given and not isinstance(given[0], (list, tuple, np.ndarray))  # rows, where an operator takes them
             return np.asarray(given) if flat else as_nested(f"{self.__name__}: {name}", given)

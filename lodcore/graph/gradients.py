@@ -11,6 +11,7 @@ from lodcore import tensor_core
 from lodcore.errors import GraphError
 from lodcore.graph.block import Operator
 from lodcore.graph.variable import Variable
+from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
 from lodcore.tensor_array import TensorArray
 
@@ -161,7 +162,7 @@ def values_of(value: Any) -> Array:
 
 def fitting(gradient: Any, value: Any) -> Any:
     """Give a gradient the dtype of the value that it belongs to, in contiguous memory."""
-    if isinstance(gradient, dict) or hasattr(gradient, "to_dense"):
+    if isinstance(gradient, (dict, SparseTensor)):
         return gradient
     dtype = value.dtype
     if type(gradient) is np.ndarray and gradient.dtype == dtype and gradient.flags.c_contiguous:
@@ -173,7 +174,7 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     """Make of a gradient a tensor of the type of a value, zeros if there is none."""
     if isinstance(value, TensorArray):
         return _array_of_type(value, {} if gradient is None else gradient)
-    if hasattr(gradient, "to_dense"):
+    if isinstance(gradient, SparseTensor):
         if place is None:
             return gradient
         gradient = gradient.to_dense()
@@ -210,11 +211,11 @@ def without_sharing(gradients: Iterable[Any], *taken: Any) -> list[Any]:
     seen = set(map(id, taken))
     own = []
     for gradient in gradients:
-        if type(gradient) is np.ndarray:
-            base = gradient.base
-            if id(gradient) in seen or isinstance(base, np.ndarray) or not gradient.flags.writeable:
-                gradient = gradient.copy()
-            seen.add(id(gradient))
+        if isinstance(gradient, SparseTensor) or type(gradient) is np.ndarray:
+            values = gradient.values if isinstance(gradient, SparseTensor) else gradient
+            if id(values) in seen or isinstance(values.base, np.ndarray) or not values.flags.writeable:
+                gradient = gradient.clone() if isinstance(gradient, SparseTensor) else gradient.copy()
+            seen.add(id(values))
         own.append(gradient)
     return own
 

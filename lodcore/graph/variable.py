@@ -170,12 +170,12 @@ class Variable(Symbol, Face):
     @property
     def shape(self) -> tuple[int | None, ...]:
         """Shape of the value; of a LoDTensor without one, None for each ragged axis."""
-        if self._value is not None and not hasattr(self._value, "shape"):
-            raise GraphError(f"Variable {self.name}: holds a {type(self._value).__name__}, which has no shape")
-        if self._value is not None:
+        if isinstance(self._value, (Tensor, np.generic)):
             shape: tuple[int | None, ...] = self._value.shape
             return shape
         spec = self.spec
+        if spec.kind is TensorArray or not issubclass(spec.kind, Tensor):
+            raise GraphError(f"Variable {self.name}: is a {spec.kind.__name__}, which has no shape")
         return (None,) * spec.num_levels + spec.shape
 
     @property
@@ -213,13 +213,13 @@ class Variable(Symbol, Face):
         return bool(self.get())
 
     def __int__(self) -> int:
-        return int(self.get().item())
+        return int(_number(self.get()))
 
     def __float__(self) -> float:
-        return float(self.get().item())
+        return float(_number(self.get()))
 
     def __index__(self) -> int:
-        return index(self.get().item())
+        return index(_number(self.get()))
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(
@@ -261,6 +261,11 @@ def block_of(given: list[Any]) -> Block | None:
         if block is not None:
             return block
     return None
+
+
+def _number(value: Any) -> Any:
+    """Give the one element of a tensor; a number is itself."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def _known(given: Any) -> Any:

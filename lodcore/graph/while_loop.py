@@ -238,7 +238,15 @@ def _run(inputs: Batches, loop: WhileLoop) -> Any:
     return loop.steps.run(inputs, None)
 
 
-RUN = Op(_run, "own", True, None, 1)  # type: ignore[arg-type]
+class LoopOp(Op):
+    """A loop as an operator: its inputs are of all kinds."""
+
+    def taken(self, name: str, spec: Spec) -> Spec:
+        """Take every kind of tensor."""
+        return spec
+
+
+RUN = LoopOp(_run, "own", True, None, 1)  # type: ignore[arg-type]
 RUN.__name__ = "while_loop"
 
 

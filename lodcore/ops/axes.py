@@ -22,7 +22,7 @@ from lodcore.ops.position import by_position, insert_level
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.reduce import mean_dtype, reduce_values
 from lodcore.symbol import Symbol
-from lodcore.tensor import DenseTensor, LoDTensor
+from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "tensor_of", "var"]
 
@@ -36,9 +36,14 @@ def tensor_of(where: str, x: Any) -> Any:
         return x
     if isinstance(x, Symbol):
         known: Any = x.current()  # type: ignore[attr-defined]
-        if isinstance(known, Symbol) and known.spec.kind not in (np.ndarray, LoDTensor, DenseTensor):  # type: ignore[attr-defined]
+        kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
+        if kind is object:
             raise GraphError(f"{where}: {known!r}: is not known to be a tensor while it is recorded")
+        if kind not in (np.ndarray, LoDTensor, DenseTensor):
+            raise DTypeError(f"{where}: x: is a {kind.__name__}; a LoDTensor or an array is needed")
         return known
+    if isinstance(x, Tensor) and not isinstance(x, DenseTensor):
+        raise DTypeError(f"{where}: x: is a {type(x).__name__}; a LoDTensor or an array is needed")
     try:
         made = x.values if isinstance(x, DenseTensor) else np.asarray(x)
     except ValueError:

@@ -11,7 +11,7 @@ from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.registry import Spec
-from lodcore.tensor import DenseTensor, LoDTensor
+from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
 __all__ = [
     "Array",
@@ -36,9 +36,13 @@ PLAIN = frozenset((float, int))
 
 def rows_of(x: Any) -> Any:
     """Give the values of a tensor; anything else is its own."""
-    if type(x) is np.ndarray:
+    if type(x) is np.ndarray or type(x) in PLAIN:
         return x
-    return x.values if isinstance(x, (LoDTensor, DenseTensor)) else x
+    if isinstance(x, (LoDTensor, DenseTensor)):
+        return x.values
+    if isinstance(x, Tensor) and not isinstance(x, np.ndarray):
+        raise DTypeError(f"operand: is a {type(x).__name__}; a LoDTensor or an array is needed")
+    return x
 
 
 def below(lod: LoD, level: int) -> Any:
@@ -121,6 +125,8 @@ def _plain(where: str, j: int, x: Any) -> Any:
             ) from None
     elif isinstance(x, DenseTensor):
         return x.values
+    elif isinstance(x, Tensor) and not isinstance(x, np.ndarray):
+        raise DTypeError(f"{where}: operand {j}: is a {type(x).__name__}; a LoDTensor or an array is needed")
     elif isinstance(x, np.ma.MaskedArray):
         raise DTypeError(f"{where}: operand {j}: is a masked array; fill or drop the masked entries first")
     elif x is None or not hasattr(x, "__array__"):

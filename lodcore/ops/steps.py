@@ -10,7 +10,7 @@ from lodcore import buffers, elements, kernels, tensor_core
 from lodcore.indices_map import IndicesMap
 from lodcore.ops.array import cut_rows, element_spec, plain
 from lodcore.ops.common import Array, rows_of
-from lodcore.registry import Dense, Nested, Spec, Steps, op
+from lodcore.registry import Map, Nested, Spec, Steps, op
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
@@ -72,7 +72,7 @@ def _(saved: Any, d: dict[int, Array], _: Any) -> tuple[Any]:
 
 
 @op(lod="own")
-def tensor_array_pack(ta: Steps, level: int, indices_map: Dense) -> Any:
+def tensor_array_pack(ta: Steps, level: int, indices_map: Map) -> Any:
     """Bring steps back into sequences: the inverse of `tensor_array_unpack`.
 
     Parameters

@@ -133,12 +133,8 @@ def test_a_function_that_fails_leaves_arrays_as_they_were():
     assert outside.size() == 0
     outside.write(0, 2.0)
     assert outside.read(0) == 2.0
-    loop = while_loop()
-    with pytest.raises(IndexError), loop.loop():
-        time = loop.step()
-        loop.break_if(lodcore.equal(time, 3))
-        outside.write(time, 3.0)
-        outside.read(7)
+    with pytest.raises(IndexError, match="while_loop: step 0: tensor_array_read"):
+        fill(outside, 3, lambda time: outside.read(7))
     assert contents(outside) == {0: 2.0}
 
 
@@ -162,8 +158,8 @@ def test_arrays_as_inputs_and_results():
     cotangent = TensorArray(7)
     cotangent.write(6, 2.0)
     assert contents(pullback(cotangent)[0]) == {0: 0.0, 1: 0.0, 2: 2.0}
-    for wrong, error in [([1.0], lodcore.ShapeError), (1.0, lodcore.DTypeError), ([np.ones(2)] * 7, lodcore.ShapeError)]:
-        with pytest.raises(error, match=r"pullback: cotangents\[0\]"):
+    for wrong in ([1.0], 1.0, [np.ones(2)] * 7):
+        with pytest.raises((lodcore.ShapeError, lodcore.DTypeError), match=r"pullback: cotangents\[0\]"):
             pullback(wrong)
 
 
@@ -197,17 +193,18 @@ def test_holes_and_past_the_end():
     with pytest.raises(IndexError, match="stack: index: is 0, a hole"):
         vjp(lambda x: array.stack(), 1.0)
     fixed = TensorArray(1, dynamic=False)
-    with pytest.raises(IndexError, match="while_loop: step 1: tensor_array_write: .*fixed at 1"):
+    with pytest.raises(IndexError, match=r"while_loop: step 1: tensor_array_write: .*fixed at 1"):
         fill(fixed, 3)
     assert contents(fixed) == {}
 
 
-def fill(array, count):
+def fill(array, count, then=lambda time: None):
     loop = while_loop()
     with loop.loop():
         time = loop.step()
         loop.break_if(lodcore.equal(time, count))
-        array.write(time, time)
+        array.write(time, ops.cast(time, "float64"))
+        then(time)
 
 
 @pytest.mark.parametrize("index", [np.array([1]), np.int8(1), np.array([[1]]), True])
@@ -379,7 +376,8 @@ def test_segments_of_sequences_come_back():
         assert outputs.pack(steps).tolist() == [[2.0, 4.0], [], [6.0, 8.0, 10.0]]
     with pytest.raises(GraphError, match="was not made of a LoDTensor"):
         outputs.pack(VarArray().segment(np.ones((2, 2))))
-    assert [int(VarArray().segment(x).size()) for x in ([[1], [2, 3]], np.ones((3, 2)), lodcore.DenseTensor([1]))] == [2, 3, 1]
+    for x, size in [([[1], [2, 3]], 2), (np.ones((3, 2)), 3), (lodcore.DenseTensor([1]), 1)]:
+        assert VarArray().segment(x).size() == size
 
 
 def test_slots_cannot_slip_out_as_arrays():

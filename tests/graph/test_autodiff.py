@@ -216,11 +216,12 @@ def test_gradients_share_no_memory():
 
 
 def values_of_all(y):
-    return [one.values if isinstance(one, LoDTensor) else np.asarray(one) for one in (y if isinstance(y, list) else [y])]
+    every = y if isinstance(y, list) else [y]
+    return [one.values if isinstance(one, LoDTensor) else np.asarray(one) for one in every]
 
 
 def test_out():
-    y, pullback = vjp(lambda x, w: lodcore.matmul(x, w), X, X)
+    _, pullback = vjp(lambda x, w: lodcore.matmul(x, w), X, X)
     wanted = pullback(X)
     places = np.full((2, 2), np.nan), np.full((2, 2), np.nan)
     found = pullback(X, out=places)
@@ -376,7 +377,7 @@ def test_gradients_of_gradients_are_refused():
         vjp(lambda x: vjp(lambda y: lodcore.mul(x, y), X)[1](X)[0], X)
     with pytest.raises(GraphError, match="gradients of gradients are not supported"):
         value_and_grad(lambda x: value_and_grad(inner)(x)[0])(X)
-    with Program(), pytest.raises(GraphError, match="gradients of gradients|recorded already"):
+    with Program(), pytest.raises(GraphError, match=r"gradients of gradients|recorded already"):
         vjp(inner, data("x", (2,), "float64"))
 
 
@@ -556,9 +557,10 @@ def test_memory_with_and_without_recomputing():
         with loop.loop():
             s = loop.loop_var(x)
             loop.break_if(lodcore.equal(loop.step(), steps))
+            y = s
             for _ in range(products):
-                s_next = lodcore.tanh(lodcore.matmul(s if _ == 0 else s_next, w))
-            s.update(s_next)
+                y = lodcore.tanh(lodcore.matmul(y, w))
+            s.update(y)
         return ops.sum(s)
 
     x = np.random.default_rng(0).standard_normal((rows, 2))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import GraphError, LoDTensor, TensorArray, ops, vjp
-from lodcore.graph import LoopVariable, Program, Variable, parameter, while_loop
+from lodcore import GraphError, LoDTensor, TensorArray, vjp
+from lodcore.graph import Program, Variable, parameter, while_loop
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -297,7 +297,7 @@ def test_two_levels_go_from_step_to_step():
         (np.ones(2), np.ones(2, np.float32), r"is float32 \(\.,\); loop variable loop_var_1 is float64 \(\.,\)"),
         (np.ones((2, 3)), np.ones((2, 4)), r"is float64 \(\., 4\); loop variable loop_var_1 is float64 \(\., 3\)"),
         (np.ones((2, 3)), np.ones(2), r"is float64 \(\.,\)"),
-        (lodcore.array([[1.0]]), np.ones(1), r"is float64 \(\.,\); loop variable loop_var_1 is float64 \(\.,\), 1 level"),
+        (lodcore.array([[1.0]]), np.ones(1), r"is float64 \(\.,\); loop variable .* is float64 \(\.,\), 1 level"),
         (lodcore.array([[1.0]]), lodcore.array([[[1.0]]]), r"is float64 \(\.,\), 2 levels"),
         (np.int64(1), 1.5, r"is float64 \(\)"),
         (1.0, TensorArray(), r"is TensorArray"),
@@ -323,11 +323,10 @@ def test_updates_of_which_nothing_is_known_are_checked_when_they_run():
     with refused("size is 0", IndexError):
         loop()
     loop = while_loop()
-    with refused(r"while_loop: step 0: update: value: is float32 \(2,\); loop variable .* is float64 \(2,\)"):
-        with loop.loop():
-            time = count(loop, 1)
-            v = loop.loop_var(np.ones(2))
-            v.update(unknown(array, time))
+    with refused(r"step 0: update: value: is float32 \(2,\); loop variable .* is float64 \(2,\)"), loop.loop():
+        time = count(loop, 1)
+        v = loop.loop_var(np.ones(2))
+        v.update(unknown(array, time))
 
 
 def unknown(array, time):
@@ -406,11 +405,11 @@ def test_max_steps():
 def test_an_exception_in_the_body_closes_it_and_runs_nothing():
     array = TensorArray()
     loop = while_loop()
-    with pytest.raises(ZeroDivisionError), loop.loop():
+    with refused("division by zero", ZeroDivisionError), loop.loop():
         loop.break_if(True)
         array.write(0, 1.0)
         x = loop.loop_var(1.0)
-        raise ZeroDivisionError
+        _ = 1 / 0
     assert lodcore.mul(2, 3) == 6, "no Block is open"
     assert array.size() == 0
     for wrong in (x.get, loop, lambda: lodcore.mul(x, 2)):
@@ -490,9 +489,8 @@ def test_variables_of_the_body_are_no_first_values():
 @pytest.mark.parametrize("question", [bool, int, float, len, list, np.asarray, lambda x: range(x), lambda x: [1][x]])
 def test_values_are_not_there_while_it_is_recorded(question):
     loop = while_loop()
-    with pytest.raises((GraphError, TypeError), match="break_if|while_loop and map_fn|would not be recorded"):
-        with loop.loop():
-            question(lodcore.mul(loop.loop_var(np.array([1])), 2))
+    with refused(r"break_if|while_loop and map_fn|would not be recorded", (GraphError, TypeError)), loop.loop():
+        question(lodcore.mul(loop.loop_var(np.array([1])), 2))
 
 
 def test_the_body_is_open_once():

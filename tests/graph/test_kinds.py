@@ -1,0 +1,289 @@
+"""Kinds of tensors: a new one in two steps, what a Variable holds as which kind, and which operators take which."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DenseTensor, DTypeError, LoDTensor, SparseTensor, Spec, Tensor, TensorArray, ops, vjp
+from lodcore.graph import Executor, Program, Variable, data, is_inheritance_of, register_inheritance, var_get_mutable
+from lodcore.registry import OPS, spec_of
+from tests.samples import SAMPLES
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+LISTS = lodcore.array([[1.0, 2.0], [], [3.0]])
+
+
+class Diagonal(Tensor):
+    """The first step: a new kind of tensor implements the interface."""
+
+    def __init__(self, entries=()):
+        self.entries = np.array(entries, np.float64)
+
+    @property
+    def shape(self):
+        return (len(self.entries),) * 2
+
+    @property
+    def dtype(self):
+        return self.entries.dtype
+
+    def clone(self):
+        return Diagonal(self.entries)
+
+
+class Banded(Diagonal):
+    pass
+
+
+def test_a_new_kind_in_two_steps():
+    held = Diagonal([1.0, 2.0])
+    x = Variable("x", held)
+    assert not is_inheritance_of(x, DenseTensor)
+    assert type(var_get_mutable(Variable("y", Diagonal()), DenseTensor)) is DenseTensor
+    register_inheritance(Diagonal, DenseTensor)  # the second step
+    assert is_inheritance_of(x, DenseTensor)
+    assert var_get_mutable(x, DenseTensor) is held
+    assert is_inheritance_of(Variable("b", Banded()), DenseTensor), "classes below it, too"
+    assert (x.shape, x.dtype, x.spec.kind) == ((2, 2), np.float64, Diagonal)
+    y = Variable("y")
+    y.clone(x)
+    assert isinstance(y.get(), Diagonal)
+    assert y.get() is not held
+    empty = var_get_mutable(y, Diagonal)
+    assert empty is y.get()
+    assert type(var_get_mutable(y, DenseTensor, enable_inheritance=False)) is DenseTensor
+    assert type(y.get()) is DenseTensor
+    register_inheritance(Diagonal, DenseTensor)
+    with pytest.raises(DTypeError, match="register_inheritance: is 'text'"):
+        register_inheritance(Diagonal, "text")
+
+
+class Base(Tensor):
+    shape, dtype = (), np.dtype(float)
+
+    def clone(self):
+        return self
+
+
+class Middle(Base):
+    pass
+
+
+class Other(Base):
+    pass
+
+
+def test_inheritance_goes_over_several_steps_and_in_circles():
+    register_inheritance(Other, Diagonal)
+    register_inheritance(Diagonal, Other)
+    x = Variable("x", Other())
+    assert is_inheritance_of(x, Diagonal)
+    assert is_inheritance_of(x, Base)
+    assert not is_inheritance_of(x, LoDTensor)
+
+
+@pytest.mark.parametrize(
+    ("value", "kinds"),
+    [
+        (LISTS, {LoDTensor, DenseTensor, Tensor}),
+        (np.ones(2), {np.ndarray, DenseTensor, Tensor}),
+        (DenseTensor([1.0]), {DenseTensor, Tensor}),
+        (SparseTensor([0], [1.0], 2), {SparseTensor, Tensor}),
+        (TensorArray(), {TensorArray}),
+    ],
+)
+def test_what_may_stand_for_what(value, kinds):
+    x = Variable("x", value)
+    every = {LoDTensor, np.ndarray, DenseTensor, SparseTensor, Tensor, TensorArray}
+    assert {kind for kind in every if is_inheritance_of(x, kind)} == kinds
+    for kind in kinds:
+        assert var_get_mutable(x, kind) is value
+    assert var_get_mutable(x, type(value), enable_inheritance=False) is value
+
+
+def test_a_variable_without_a_value_gets_an_empty_one():
+    for kind in (LoDTensor, np.ndarray, DenseTensor, TensorArray, Diagonal):
+        x = Variable("x")
+        assert not is_inheritance_of(x, kind)
+        made = var_get_mutable(x, kind)
+        assert type(made) is kind
+        assert made is x.get()
+    for wrong in (is_inheritance_of, var_get_mutable):
+        with pytest.raises(DTypeError, match="var: is ndarray; a Variable is needed"):
+            wrong(np.ones(2), LoDTensor)
+
+
+# -- what operators make of kinds ------------------------------------------------------------------------------------
+
+
+def test_structure_is_passed_on_while_it_is_recorded():
+    with Program():
+        x = data("x", (None, 4), "float32", num_levels=2)
+        dense = data("dense", (None, 4), "float32")
+        w = data("w", (4, 3), "float32")
+        for y in (lodcore.tanh(x), lodcore.mul(x, 2.0), lodcore.mul(dense, x), lodcore.matmul(x, w)):
+            assert (y.spec.kind, y.num_levels, y.dtype) == (LoDTensor, 2, np.float32)
+        assert lodcore.matmul(x, w).shape == (None, None, None, 3)
+        assert lodcore.tanh(dense).spec == dense.spec
+        assert lodcore.sequence_pool(x, "sum").spec == Spec((None, 4), np.dtype(np.float32), 1, LoDTensor)
+
+
+def test_holders_of_dense_arrays_are_dense():
+    x = DenseTensor([[1.0, 2.0]])
+    with Program() as program:
+        v = data("x", Spec((None, 2), np.dtype(float), 0, DenseTensor))
+        y = lodcore.tanh(lodcore.matmul(v, np.eye(2)))
+    assert y.spec.kind is np.ndarray
+    (found,) = Executor().run(program, {"x": x}, [y])
+    np.testing.assert_array_equal(found, np.tanh(x.values), strict=True)
+    with pytest.raises(DTypeError, match="feed: x: is ndarray; the Program says DenseTensor"):
+        Executor().run(program, {"x": x.values}, [y])
+
+
+SPARSE = SparseTensor([1, 0], np.ones((2, 3)), 4)
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(SAMPLES) if "first" not in name])
+def test_operators_that_cannot_take_sparse_say_so(name):
+    """While it is recorded: whatever the operator, it is said which argument is of a kind it does not take."""
+    op = OPS[name]
+    first = next(iter(op.roles))
+    arguments = dict.fromkeys(op.parameters, 0)
+    spec = spec_of(SPARSE)
+    arguments[first] = [spec] if op.roles[first] == "Batches" else spec
+    with pytest.raises(DTypeError, match=f"{name}: {first}: is a SparseTensor; a"):
+        op.infer_arguments(arguments)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: lodcore.mul(x, 2.0),
+        lambda x: lodcore.mul(np.ones((4, 3)), x),
+        lodcore.tanh,
+        lambda x: lodcore.matmul(x, np.ones((3, 2))),
+        lambda x: lodcore.matmul(np.ones((2, 4)), x),
+        ops.softmax,
+        ops.sum,
+        lambda x: lodcore.cross_entropy(x, [0, 0, 0, 0]),
+        lambda x: lodcore.sequence_pool(x, "sum"),
+        lambda x: lodcore.concat_batches([x]),
+        lambda x: TensorArray.unpack(x, 0),
+    ],
+)
+def test_computing_with_sparse_is_refused(call):
+    """Nothing makes a dense array of it that nobody asked for."""
+    with pytest.raises(DTypeError, match="SparseTensor"):
+        call(SPARSE)
+    with pytest.raises(DTypeError, match="SparseTensor"):
+        vjp(call, SPARSE)
+    with Program(), pytest.raises(DTypeError, match="SparseTensor"):
+        call(data("x", spec_of(SPARSE)))
+
+
+def test_maps_and_arrays_stand_in_their_places_only():
+    with Program():
+        steps, indices_map = TensorArray.unpack(data("x", (None,), "float64", num_levels=1), 0)
+        for wrong, says in [
+            (lambda: lodcore.mul(indices_map, 2), "mul: x: is a IndicesMap; a LoDTensor or an array"),
+            (lambda: lodcore.mul(steps, 2), "mul: x: is a TensorArray; a LoDTensor or an array"),
+            (lambda: steps.pack(0, steps), "tensor_array_pack: indices_map: is a TensorArray; a IndicesMap"),
+            (lambda: lodcore.tensor_array_read(indices_map, 0), "_read: ta: is a IndicesMap; a TensorArray"),
+            (lambda: lodcore.tensor_array_read(data("y", (2,)), 0), "_read: ta: is a ndarray; a TensorArray"),
+        ]:
+            with pytest.raises(DTypeError, match=says):
+                wrong()
+
+
+# -- sparse gradients --------------------------------------------------------------------------------------------------
+
+
+TABLE = np.arange(8.0).reshape(4, 2)
+
+
+def test_sparse_gradients_stay_sparse():
+    def f(table):
+        return lodcore.add(lodcore.lookup_table(table, [1, 3]), lodcore.lookup_table(table, [3, 3]))
+
+    (d,) = vjp(f, TABLE)[1](np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert isinstance(d, SparseTensor)
+    assert d.shape == TABLE.shape
+    np.testing.assert_array_equal(d.to_dense(), [[0, 0], [1, 2], [0, 0], [7, 10]])
+
+
+def test_sparse_and_dense_is_dense():
+    for f in (
+        lambda table: [lodcore.lookup_table(table, [1]), lodcore.mul(table, 2.0)],
+        lambda table: [lodcore.mul(table, 2.0), lodcore.lookup_table(table, [1])][::-1],
+    ):
+        (d,) = vjp(f, TABLE)[1](np.ones((1, 2)), np.ones((4, 2)))
+        np.testing.assert_array_equal(d, 2 + np.eye(4)[1][:, None] * np.ones(2), strict=True)
+    place = np.full((4, 2), np.nan)
+    pullback = vjp(lambda table: lodcore.lookup_table(table, [1, 1]), TABLE)[1]
+    assert pullback(np.ones((2, 2)), out=(place,))[0] is place
+    np.testing.assert_array_equal(place, [[0, 0], [2, 2], [0, 0], [0, 0]])
+
+
+def test_sparse_gradients_share_no_memory():
+    d = np.ones((2, 2))
+    (found,) = vjp(lambda table: lodcore.lookup_table(table, [1, 3]), TABLE)[1](d)
+    assert not np.shares_memory(found.values, d)
+
+
+def test_two_sparse_gradients_share_no_memory():
+    def f(a, b):
+        return lodcore.add(lodcore.lookup_table(a, [0, 1]), lodcore.lookup_table(b, [0, 1]))
+
+    first, second = vjp(f, TABLE, TABLE)[1](np.ones((2, 2)))
+    assert not np.shares_memory(first.values, second.values)
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+def test_sparse_gradients_inside_loops(recompute):
+    """The ancestor does not allow them."""
+    ids = TensorArray(unstack_from=np.array([[0, 1], [1, 1], [3, 0]]))
+
+    def f(table, w):
+        loop = lodcore.graph.while_loop(recompute=recompute)
+        with loop.loop():
+            time, s = loop.step(), loop.loop_var(np.zeros((2, 2)))
+            loop.break_if(lodcore.equal(time, 3))
+            row = lodcore.lookup_table(table, ids.read(time))
+            s.update(lodcore.tanh(lodcore.add(lodcore.mul(s, w), row)))
+        return s
+
+    def unrolled(table, w):
+        s = np.zeros((2, 2))
+        for time in range(3):
+            s = lodcore.tanh(lodcore.add(lodcore.mul(s, w), lodcore.lookup_table(table, ids.read(time))))
+        return s
+
+    w, d = np.array([0.5, -0.5]), np.array([[1.0, 2.0], [3.0, 4.0]])
+    (found, d_w), (wanted, d_w_wanted) = (vjp(g, TABLE / 8, w)[1](d) for g in (f, unrolled))
+    assert isinstance(found, SparseTensor)
+    np.testing.assert_array_equal(found.to_dense(), wanted.to_dense())
+    np.testing.assert_array_equal(d_w, d_w_wanted)
+    lodcore.grad_check(f, TABLE / 8, w)
+    (mixed,) = vjp(lambda table: lodcore.add(f(table, w), ops.sum(table)), TABLE / 8)[1](d)
+    np.testing.assert_allclose(mixed, found.to_dense() + 10.0)
+
+
+def test_context_gives_the_lod_of_any_input():
+    """InputSeq of the design of variable-length input."""
+    seen = []
+    plain = lodcore.mul._backward
+
+    def rule(saved, d):
+        seen.append((saved.input_lod("x"), saved.input_lod("y")))
+        return plain(saved, d)
+
+    lodcore.mul._backward = rule
+    try:
+        _, pullback = vjp(lambda x: lodcore.mul(x, np.ones(3)), LISTS)
+        pullback(np.ones(3))
+        with pytest.raises(KeyError):
+            lodcore.graph.Context({}, None, None).input_lod("z")
+    finally:
+        lodcore.mul._backward = plain
+    assert seen == [(LISTS.lod, None)]

@@ -70,8 +70,8 @@ class StepRunner:
         self._ways: dict[frozenset[int], tuple[set[Variable], list[tuple[int, Operator]]]] = {}
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = lambda: None
-        advancing = [(v, v.advance) for v in carried if isinstance(v, LoopVariable) and v.advance]
-        self._advance = [(carried.index(v), np.asarray(by).astype(v.spec.dtype)[()]) for v, by in advancing]
+        advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
+        self._advance = [(at, np.asarray(v.advance).astype(v.spec.dtype)[()]) for at, v in advancing]
 
     # -- forth -----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -200,14 +200,6 @@ class Variable(Symbol, Face):
 
     def __len__(self) -> int:
         return len(self.get())
-
-    def __iter__(self) -> Iterator[Any]:
-        if not self.has_value:
-            raise GraphError(
-                f"Variable {self.name}: has no value while it is recorded, so its entries cannot be counted; "
-                "while_loop and map_fn go through them"
-            )
-        return (self[at] for at in range(len(self)))  # type: ignore[index]
 
     def __bool__(self) -> bool:
         return bool(self.get())

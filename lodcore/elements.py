@@ -17,6 +17,7 @@ from lodcore.tensor import LoDTensor
 
 __all__ = [
     "RECORDED",
+    "alike",
     "check_sizes",
     "one_kind",
     "recorded",
@@ -56,6 +57,19 @@ def recorded(method: Method) -> Method:
 def values_of(elements: list[Any]) -> list[Array]:
     """Give the values of elements of either kind."""
     return [element.values if isinstance(element, LoDTensor) else element for element in elements]
+
+
+def alike(name: str, elements: list[Any]) -> tuple[list[Any], list[LoD]]:
+    """Check that all elements have a LoD or none has, and list their structures."""
+    if not elements:
+        raise ValueError(f"TensorArray.{name}: the array is empty; at least one element is needed")
+    kinds = [isinstance(element, LoDTensor) for element in elements]
+    if any(kinds) and not all(kinds):
+        raise LoDError(
+            f"TensorArray.{name}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none; "
+            "all or none have one"
+        )
+    return elements, [element.lod for element in elements] if kinds[0] else []
 
 
 def one_kind(where: str, elements: list[Array]) -> list[Array]:

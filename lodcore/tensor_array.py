@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
 from lodcore.elements import (
+    alike,
     check_sizes,
     one_kind,
     recorded,
@@ -261,7 +262,7 @@ class TensorArray:
         """
         if axis == 0 and self._untouched and isinstance(self._source, np.ndarray):
             return self._source
-        elements, lods = self._alike("stack")
+        elements, lods = alike("stack", self._elements("stack"))
         if lods and axis == 0:
             lengths = [len(element) for element in elements]
             inner = concat_lods("TensorArray.stack", lods)
@@ -298,7 +299,7 @@ class TensorArray:
         """
         if axis == 0 and self._untouched and isinstance(self._source, LoDTensor):
             return self._source.flatten(0)
-        elements, lods = self._alike("concat")
+        elements, lods = alike("concat", self._elements("concat"))
         values = values_of(elements)
         if values[0].ndim == 0:
             raise ShapeError("TensorArray.concat: axis: elements have no axis; use stack")
@@ -310,19 +311,6 @@ class TensorArray:
             joined = join_arrays("TensorArray.concat", values, None)[0]
             return tensor_core.new_tensor(joined, concat_lods("TensorArray.concat", lods)) if lods else joined
         return with_one_lod("concat", np.concatenate(values, axis), lods, axis)
-
-    def _alike(self, name: str) -> tuple[list[Any], list[LoD]]:
-        """List all elements and, if they are LoDTensors, their structures."""
-        elements = self._elements(name)
-        if not elements:
-            raise ValueError(f"TensorArray.{name}: the array is empty; at least one element is needed")
-        kinds = [isinstance(element, LoDTensor) for element in elements]
-        if any(kinds) and not all(kinds):
-            raise LoDError(
-                f"TensorArray.{name}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none; "
-                "all or none have one"
-            )
-        return elements, [element.lod for element in elements] if kinds[0] else []
 
     # -- sequences to steps and back -----------------------------------------------------------------------
 
@@ -432,14 +420,14 @@ class TensorArray:
         else:
             elements = self._elements("pack")
             counted = buffers.new_int64(len(elements) + 1)
-            alike = kernels.gather.count_rows(elements, counted) < 0
-            if not alike:
+            joinable = kernels.gather.count_rows(elements, counted) < 0
+            if not joinable:
                 counted[0] = 0
                 np.cumsum(self.sizes(), out=counted[1:])
             if not np.array_equal(counted, indices_map._steps):
                 check_sizes(where, counted[1:] - counted[:-1], indices_map._steps)
-            if alike or not any(isinstance(element, LoDTensor) for element in elements):
-                return indices_map._pack_arrays(elements if alike else one_kind(where, elements), upper, out)
+            if joinable or not any(isinstance(element, LoDTensor) for element in elements):
+                return indices_map._pack_arrays(elements if joinable else one_kind(where, elements), upper, out)
         flat = self.concat(0)
         back = np.empty(len(indices_map), np.int64)
         back[indices_map.values] = np.arange(len(back))

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.memory import check_out, check_size
-from lodcore.nested import as_array
+from lodcore.nested import as_values
 from lodcore.tensor import DenseTensor, Tensor
 
 if TYPE_CHECKING:
@@ -67,16 +67,16 @@ class SparseTensor(Tensor):
             raise DTypeError(f"{where}: height: is {height!r}; an integer is needed") from None
         if not 0 <= self._height < 2**63:
             raise ShapeError(f"{where}: height: is {height}; 0 .. 2**63 - 1 is valid")
-        rows = as_array(f"{where}: values", values)
+        rows = as_values(f"{where}: values", values)
         if rows.dtype.kind not in "biufc":
             raise DTypeError(f"{where}: values: have dtype {rows.dtype}; numbers are needed")
         index = buffers.as_int64(indices, f"{where}: indices", IndexError)
         index = index.copy() if index is indices or index.base is not None else index
-        if rows.ndim == 0 or len(rows) != len(index):
+        if len(rows) != len(index):
             raise ShapeError(f"{where}: values: have shape {rows.shape}; one row for each of {len(index)} is needed")
         check_index(where, "indices", index, self._height)
         buffers.seal(index)
-        self._parts = [(index, np.ascontiguousarray(rows))]
+        self._parts = [(index, rows)]
 
     # -- questions -----------------------------------------------------------------------------------------
 

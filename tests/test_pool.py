@@ -131,6 +131,17 @@ def test_a_bag_is_lookup_and_pool(lod, pool_type, width):
     assert one.values.tobytes() == other.values.tobytes()
 
 
+def test_tables_and_ids_of_any_layout():
+    table = np.arange(24.0).reshape(6, 4)
+    ids = np.array([4, 0, 5])
+    for given_table in (table.astype(">f8"), table.T.copy().T, np.repeat(table, 2, axis=0)[::2], table.tolist()):
+        for given_ids in (ids, ids.astype(">i4"), ids.astype("u1"), np.repeat(ids, 2)[::2], ids[:, None], ids.tolist()):
+            np.testing.assert_array_equal(lookup_table(given_table, given_ids), table[ids])
+            np.testing.assert_array_equal(
+                embedding_bag(given_table, LoDTensor.from_lengths(np.asarray(given_ids), [3])), table[ids].sum(0)[None]
+            )
+
+
 def test_rows_that_are_padding_have_no_gradient():
     table = np.arange(8.0).reshape(4, 2)
     result, pullback = vjp(lambda t: lookup_table(t, [[3, 0], [3, 1]], padding_idx=-1), table)

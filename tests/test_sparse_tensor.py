@@ -104,6 +104,12 @@ def test_indices_are_private():
     assert x.to_dense().tolist() == [1, 2]
 
 
+def test_values_of_any_layout():
+    values = np.arange(12.0).reshape(4, 3)
+    for given_values in (values[::2], values.T[:2], values.astype(">f8")[:2]):
+        np.testing.assert_array_equal(SparseTensor([0, 1], given_values, 2).to_dense(), given_values)
+
+
 def test_it_is_a_tensor():
     x = SparseTensor([3], [[1.0, 2.0]], 5)
     assert isinstance(x, Tensor)
@@ -133,7 +139,7 @@ def test_a_table_used_twice_has_one_sparse_gradient():
         (lambda: SparseTensor([-1], [1.0], 3), IndexError, "indices.*-1 at position 0"),
         (lambda: SparseTensor([0], [1.0], 0), IndexError, "indices.*0 at position 0.*0 rows"),
         (lambda: SparseTensor([0], [1.0, 2.0], 3), ShapeError, r"values.*\(2,\).*1"),
-        (lambda: SparseTensor([0], 1.0, 3), ShapeError, r"values.*\(\)"),
+        (lambda: SparseTensor([0], 1.0, 3), ShapeError, "values.*no axis"),
         (lambda: SparseTensor([[0, 1]], [1.0], 3), ShapeError, r"indices.*\(1, 2\)"),
         (lambda: SparseTensor([0.0], [1.0], 3), DTypeError, "indices.*float64"),
         (lambda: SparseTensor([0], ["a"], 3), DTypeError, "values.*<U1"),

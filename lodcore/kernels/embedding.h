@@ -37,19 +37,20 @@ LODCORE_INLINE void prefetch_cells(const void *rows, int64_t row, int64_t row_by
 }
 
 /* Rows of a few bytes: out[j] = rows[index[j]], zeros where the number is `skip`. */
-#define TAKE_CELLS(NAME, TYPE)                                                                                          \
-    static int64_t NAME(const char *rows, int64_t n_rows, const int64_t *index, int64_t count, int64_t skip, char *out) \
-    {                                                                                                                   \
-        for (int64_t j = 0; j < count; j++) {                                                                           \
-            int64_t row = read_once(index + j);                                                                         \
-            TYPE cell;                                                                                                  \
-            if ((uint64_t)row >= (uint64_t)n_rows)                                                                      \
-                return j;                                                                                               \
-            memcpy(&cell, rows + (size_t)row * sizeof cell, sizeof cell);                                               \
-            cell = row == skip ? 0 : cell;                                                                              \
-            memcpy(out + (size_t)j * sizeof cell, &cell, sizeof cell);                                                  \
-        }                                                                                                               \
-        return -1;                                                                                                      \
+#define TAKE_CELLS(NAME, TYPE)                                                                                    \
+    static int64_t NAME(const char *rows, int64_t n_rows, const int64_t *index, int64_t count, int64_t skip,      \
+                        char *out)                                                                                \
+    {                                                                                                             \
+        for (int64_t j = 0; j < count; j++) {                                                                     \
+            int64_t row = read_once(index + j);                                                                   \
+            TYPE cell;                                                                                            \
+            if ((uint64_t)row >= (uint64_t)n_rows)                                                                \
+                return j;                                                                                         \
+            memcpy(&cell, rows + (size_t)row * sizeof cell, sizeof cell);                                         \
+            cell = row == skip ? 0 : cell;                                                                        \
+            memcpy(out + (size_t)j * sizeof cell, &cell, sizeof cell);                                            \
+        }                                                                                                         \
+        return -1;                                                                                                \
     }
 TAKE_CELLS(take_4, uint32_t)
 TAKE_CELLS(take_8, uint64_t)

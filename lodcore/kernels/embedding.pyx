@@ -229,7 +229,7 @@ def find_in_bags(const real[:, ::1] table not None, const int64_t[::1] index not
     offsets : int64, shape (n_seqs + 1,), in places of `index`
     best : as table, shape (n_seqs, width)
     out : int64, shape (n_seqs, width)
-        The first place in `index` whose row has the cell; -1 for an empty bag.
+        The first place in the bag whose row has the cell; -1 for an empty bag.
 
     Returns
     -------

@@ -34,8 +34,8 @@ LODCORE_INLINE int64_t OF_CELL(gather_cells)(const CELL *table, int64_t n_rows, 
 }
 
 /* One bag of rows of one cell that is longer than what is gathered at a time. */
-static int64_t OF_CELL(pool_long_bag)(const CELL *table, int64_t n_rows, const int64_t *index, int64_t count, int verb,
-                                      CELL *out)
+static int64_t OF_CELL(pool_long_bag)(const CELL *table, int64_t n_rows, const int64_t *index, int64_t count,
+                                      int verb, CELL *out)
 {
     CELL cells[GATHERED], lane[LANES] = {0}, best = 0;
     for (int64_t done = 0; done < count; done += GATHERED) { /* a multiple of the lanes */
@@ -55,8 +55,8 @@ static int64_t OF_CELL(pool_long_bag)(const CELL *table, int64_t n_rows, const i
 }
 
 /* Bags of rows of one cell: gathered, and then pooled as rows are. */
-static int64_t OF_CELL(pool_cell_bags)(const CELL *table, int64_t n_rows, const int64_t *index, const int64_t *offsets,
-                                       int64_t n_seqs, int verb, int divide, CELL *out)
+static int64_t OF_CELL(pool_cell_bags)(const CELL *table, int64_t n_rows, const int64_t *index,
+                                       const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *out)
 {
     CELL cells[GATHERED];
     int64_t ends[BLOCK + 1], bad = -1;
@@ -80,9 +80,9 @@ static int64_t OF_CELL(pool_cell_bags)(const CELL *table, int64_t n_rows, const 
 }
 
 /* `count` columns of one bag, row after row; a number of columns that the compiler knows stays in registers. */
-LODCORE_INLINE int64_t OF_CELL(pool_bag)(const CELL *restrict table, int64_t n_rows, int64_t width, const int64_t *index,
-                                         int64_t start, int64_t end, int64_t total, int64_t count, int verb,
-                                         CELL *restrict cells)
+LODCORE_INLINE int64_t OF_CELL(pool_bag)(const CELL *restrict table, int64_t n_rows, int64_t width,
+                                         const int64_t *index, int64_t start, int64_t end, int64_t total,
+                                         int64_t count, int verb, CELL *restrict cells)
 {
     for (int64_t c = 0; c < count; c++)
         cells[c] = 0;
@@ -151,7 +151,7 @@ static int64_t OF_CELL(find_in_bags)(const CELL *table, int64_t n_rows, int64_t 
 {
     for (int64_t s = 0; s < n_seqs; s++, best += width, places += width) {
         for (int64_t c = 0; c < width; c++)
-            places[c] = offsets[s + 1] > offsets[s] ? offsets[s] : -1;
+            places[c] = offsets[s + 1] > offsets[s] ? 0 : -1;
         for (int64_t j = offsets[s + 1] - 1; j >= offsets[s]; j--) {
             int64_t row = read_once(index + j);
             if ((uint64_t)row >= (uint64_t)n_rows)
@@ -159,7 +159,7 @@ static int64_t OF_CELL(find_in_bags)(const CELL *table, int64_t n_rows, int64_t 
             for (int64_t c = 0; c < width; c++) {
                 CELL cell = table[row * width + c];
                 int same = (cell == best[c]) | ((cell != cell) & (best[c] != best[c]));
-                places[c] = same ? j : places[c];
+                places[c] = same ? j - offsets[s] : places[c];
             }
         }
     }

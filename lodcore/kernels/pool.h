@@ -1,9 +1,9 @@
 /* Sums, greatest and least rows of sequences, and rows spread over sequences.
  *
- * The order of a sum is part of its meaning. Rows of several cells are added one after another to 0. Of rows of one cell,
- * 256 bytes lie side by side: lane k of 64 (float) or 32 (double) adds rows k, k + 64, ... to 0; then lane k adds lane
- * k + 32, then lane k + 16, and so on to the last one. Lanes without a row are 0. Every path keeps to it. As no sum that
- * started at 0 is -0, a path may leave out additions of 0 if the end result is added to 0. */
+ * The order of a sum is part of its meaning. Rows of several cells are added one after another to 0. Of rows of one
+ * cell 256 bytes lie side by side: lane k of 64 (float) or 32 (double) adds rows k, k + 64, ... to 0; then lane k adds lane
+ * k + 32, then lane k + 16, and so on to the last one. Lanes without a row are 0. Every path keeps to it. As no sum
+ * that started at 0 is -0, a path may leave out additions of 0 if the end result is added to 0. */
 #ifndef LODCORE_POOL_H
 #define LODCORE_POOL_H
 
@@ -57,24 +57,24 @@ enum { NARROW = 8, COLUMNS = 256, PIECE = 1 << 30, SPAN = 32, NEAR = 1 << 15 };
 /* -- first and last rows, as opaque bytes -------------------------------------------------------------------------- */
 
 /* Rows that fit a register: a row beside an empty sequence is read and cleared, without a branch. */
-#define POOL_PICK(NAME, TYPE)                                                                                             \
-    LODCORE_BODY NAME(const char *rows, const int64_t *offsets, int64_t n_seqs, int last, char *out)                      \
-    {                                                                                                                     \
-        int64_t final = offsets[n_seqs] - 1;                                                                              \
-        for (int64_t s = 0; s < n_seqs; s++) {                                                                            \
-            int64_t from = last ? offsets[s + 1] - (offsets[s + 1] > 0) : offsets[s] < final ? offsets[s] : final;        \
-            TYPE cell;                                                                                                    \
-            memcpy(&cell, rows + (size_t)from * sizeof cell, sizeof cell);                                                \
-            cell = offsets[s + 1] > offsets[s] ? cell : 0;                                                                \
-            memcpy(out + (size_t)s * sizeof cell, &cell, sizeof cell);                                                    \
-        }                                                                                                                 \
+#define POOL_PICK(NAME, TYPE)                                                                                         \
+    LODCORE_BODY NAME(const char *rows, const int64_t *offsets, int64_t n_seqs, int last, char *out)                  \
+    {                                                                                                                 \
+        int64_t final = offsets[n_seqs] - 1;                                                                          \
+        for (int64_t s = 0; s < n_seqs; s++) {                                                                        \
+            int64_t from = last ? offsets[s + 1] - (offsets[s + 1] > 0) : offsets[s] < final ? offsets[s] : final;    \
+            TYPE cell;                                                                                                \
+            memcpy(&cell, rows + (size_t)from * sizeof cell, sizeof cell);                                            \
+            cell = offsets[s + 1] > offsets[s] ? cell : 0;                                                            \
+            memcpy(out + (size_t)s * sizeof cell, &cell, sizeof cell);                                                \
+        }                                                                                                             \
     }
 POOL_PICK(pick_4, uint32_t)
 POOL_PICK(pick_8, uint64_t)
 
 /* The first or last row of each sequence; zeros for an empty one. */
-static LODCORE_UNUSED void pick_rows_of(const char *rows, const int64_t *offsets, int64_t n_seqs, size_t row_bytes, int last,
-                                        char *out)
+static LODCORE_UNUSED void pick_rows_of(const char *rows, const int64_t *offsets, int64_t n_seqs, size_t row_bytes,
+                                        int last, char *out)
 {
     int64_t n_rows = offsets[n_seqs];
     if (n_rows > 0 && row_bytes == 4 && last)

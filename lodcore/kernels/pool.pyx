@@ -119,7 +119,7 @@ def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets n
     least : bool
     out : as x, shape (n_seqs, width)
     index : int64, shape (n_seqs, width)
-        The row of x that each cell of `out` comes from; -1 for an empty sequence.
+        The row of its sequence that each cell of `out` comes from; -1 for an empty sequence.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
     if n_seqs == 0 or width == 0:

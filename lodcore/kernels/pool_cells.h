@@ -133,12 +133,16 @@ LODCORE_INLINE CELL OF_CELL(sum_cell)(const CELL *x, int64_t length, int64_t rea
 }
 #endif
 
-LODCORE_BODY OF_CELL(pool_cells_by)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *out)
+LODCORE_BODY OF_CELL(pool_cells_by)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int verb, int divide,
+                                    CELL *out)
 {
     for (int64_t s = 0; s < n_seqs; s++) {
         int64_t length = offsets[s + 1] - offsets[s];
         const CELL *cells = x + offsets[s];
-        out[s] = verb == SUM ? OF_CELL(sum_cell)(cells, length, offsets[n_seqs] - offsets[s]) : OF_CELL(best_cell)(cells, length, verb);
+        if (verb == SUM)
+            out[s] = OF_CELL(sum_cell)(cells, length, offsets[n_seqs] - offsets[s]);
+        else
+            out[s] = OF_CELL(best_cell)(cells, length, verb);
         OF_CELL(divide_cells)(out + s, 1, length, divide);
     }
 }
@@ -156,8 +160,8 @@ static void OF_CELL(pool_cells)(const CELL *x, const int64_t *offsets, int64_t n
 /* -- rows of several cells ----------------------------------------------------------------------------------------- */
 
 /* Few columns, whose number the compiler knows: they stay in registers. */
-LODCORE_BODY OF_CELL(pool_narrow_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int width, int verb,
-                                     int divide, CELL *restrict out)
+LODCORE_BODY OF_CELL(pool_narrow_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int width,
+                                     int verb, int divide, CELL *restrict out)
 {
     for (int64_t s = 0; s < n_seqs; s++, out += width) {
         const CELL *row = x + offsets[s] * width, *end = x + offsets[s + 1] * width;
@@ -173,8 +177,8 @@ LODCORE_BODY OF_CELL(pool_narrow_by)(const CELL *restrict x, const int64_t *offs
     }
 }
 
-static void OF_CELL(pool_narrow)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                                 CELL *out)
+static void OF_CELL(pool_narrow)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
+                                 int divide, CELL *out)
 {
 #define POOL_NARROW(WIDTH)                                                                     \
     case WIDTH:                                                                                \
@@ -198,8 +202,8 @@ static void OF_CELL(pool_narrow)(const CELL *x, const int64_t *offsets, int64_t 
 }
 
 /* Many columns: four rows at a time into the result. */
-LODCORE_BODY OF_CELL(pool_wide_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
-                                   int divide, CELL *restrict out)
+LODCORE_BODY OF_CELL(pool_wide_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int64_t width,
+                                   int verb, int divide, CELL *restrict out)
 {
     for (int64_t s = 0; s < n_seqs; s++, out += width) {
         int64_t length = offsets[s + 1] - offsets[s], r = length > 0 && verb != SUM;
@@ -230,8 +234,9 @@ LODCORE_BODY BODY_OF_CELL(pool_wide)(const CELL *x, const int64_t *offsets, int6
     else
         OF_CELL(pool_wide_by)(x, offsets, n_seqs, width, LEAST, BY_ONE, out);
 }
-LODCORE_TWICE(OF_CELL(pool_wide), (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
-                                   int divide, CELL *out), (x, offsets, n_seqs, width, verb, divide, out))
+LODCORE_TWICE(OF_CELL(pool_wide),
+              (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide, CELL *out),
+              (x, offsets, n_seqs, width, verb, divide, out))
 
 /* -- the choice ---------------------------------------------------------------------------------------------------- */
 
@@ -249,8 +254,8 @@ LODCORE_TWICE(OF_CELL(pool_wide), (const CELL *x, const int64_t *offsets, int64_
 #endif
 
 /* Sums, greatest or least cells of the columns of each sequence; zeros for an empty one. */
-static LODCORE_UNUSED void OF_CELL(pool_rows)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
-                                              int divide, CELL *out)
+static LODCORE_UNUSED void OF_CELL(pool_rows)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
+                                              int verb, int divide, CELL *out)
 {
 #if defined(LANES) && LODCORE_HAS_SIMD
     if (simd_level() == SIMD_AVX512 && OF_CELL(pool_avx512)(x, offsets, n_seqs, width, verb, divide, out))
@@ -268,14 +273,14 @@ static LODCORE_UNUSED void OF_CELL(pool_rows)(const CELL *x, const int64_t *offs
 
 /* -- where the greatest and least cells are ------------------------------------------------------------------------ */
 
-/* Best cells of up to COLUMNS columns of one sequence that is not empty, and their rows, the first of which is `start`. */
-LODCORE_BODY OF_CELL(find_best_columns)(const CELL *restrict x, int64_t start, int64_t length, int64_t width, int count,
-                                    int verb, CELL *restrict out, int64_t *restrict index)
+/* Best cells of up to COLUMNS columns of one sequence that is not empty, and their rows in it. */
+LODCORE_BODY OF_CELL(find_best_columns)(const CELL *restrict x, int64_t length, int64_t width, int count, int verb,
+                                        CELL *restrict out, int64_t *restrict index)
 {
     PLACE place[COLUMNS];
     for (int c = 0; c < count; c++) {
         out[c] = x[c];
-        index[c] = start;
+        index[c] = 0;
     }
     for (int64_t done = 1; done < length; done += PIECE) { /* a row of a piece fits a PLACE */
         const CELL *row = x + done * width;
@@ -289,12 +294,12 @@ LODCORE_BODY OF_CELL(find_best_columns)(const CELL *restrict x, int64_t start, i
                 place[c] = stays ? place[c] : r;
             }
         for (int c = 0; c < count; c++)
-            index[c] = place[c] < 0 ? index[c] : start + done + place[c];
+            index[c] = place[c] < 0 ? index[c] : done + place[c];
     }
 }
 
-LODCORE_BODY OF_CELL(find_best_by)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, CELL *out,
-                                    int64_t *index)
+LODCORE_BODY OF_CELL(find_best_by)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
+                                   CELL *out, int64_t *index)
 {
     for (int64_t s = 0; s < n_seqs; s++, out += width, index += width) {
         const CELL *rows = x + offsets[s] * width;
@@ -304,25 +309,27 @@ LODCORE_BODY OF_CELL(find_best_by)(const CELL *x, const int64_t *offsets, int64_
             index[c] = -1;
         }
         for (int64_t c = 0; length > 0 && c < width; c += COLUMNS)
-            OF_CELL(find_best_columns)(rows + c, offsets[s], length, width, (int)(width - c < COLUMNS ? width - c : COLUMNS),
+            OF_CELL(find_best_columns)(rows + c, length, width, (int)(width - c < COLUMNS ? width - c : COLUMNS),
                                    verb, out + c, index + c);
     }
 }
 
-LODCORE_BODY BODY_OF_CELL(find_best_wide)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
-                                      CELL *out, int64_t *index)
+LODCORE_BODY BODY_OF_CELL(find_best_wide)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
+                                          int verb, CELL *out, int64_t *index)
 {
     if (verb == GREATEST)
         OF_CELL(find_best_by)(x, offsets, n_seqs, width, GREATEST, out, index);
     else
         OF_CELL(find_best_by)(x, offsets, n_seqs, width, LEAST, out, index);
 }
-LODCORE_TWICE(OF_CELL(find_best_wide), (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, CELL *out,
-                                    int64_t *index), (x, offsets, n_seqs, width, verb, out, index))
+LODCORE_TWICE(OF_CELL(find_best_wide),
+              (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, CELL *out,
+               int64_t *index),
+              (x, offsets, n_seqs, width, verb, out, index))
 
-/* The same as pool_rows, and the row of each cell; -1 for an empty sequence. */
-static LODCORE_UNUSED void OF_CELL(find_best_rows)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
-                                               CELL *out, int64_t *index)
+/* The same as pool_rows, and the row in its sequence of each cell; -1 for an empty one. */
+static LODCORE_UNUSED void OF_CELL(find_best_rows)(const CELL *x, const int64_t *offsets, int64_t n_seqs,
+                                                   int64_t width, int verb, CELL *out, int64_t *index)
 {
     if (width != 1) {
         OF_CELL(find_best_wide)(x, offsets, n_seqs, width, verb, out, index);
@@ -338,8 +345,8 @@ static LODCORE_UNUSED void OF_CELL(find_best_rows)(const CELL *x, const int64_t 
         return;
 #endif
     for (int64_t s = 0; s < n_seqs; s++) {
-        int64_t start = offsets[s], length = offsets[s + 1] - start;
-        index[s] = length ? start + OF_CELL(first_place)(x + start, length, out[s]) : -1;
+        int64_t length = offsets[s + 1] - offsets[s];
+        index[s] = length ? OF_CELL(first_place)(x + offsets[s], length, out[s]) : -1;
     }
 }
 
@@ -376,19 +383,21 @@ LODCORE_BODY OF_CELL(spread_cells_by)(const CELL *cells, const int64_t *offsets,
     }
 }
 
-LODCORE_BODY BODY_OF_CELL(spread_cells)(const CELL *cells, const int64_t *offsets, int64_t n_seqs, int divide, CELL *out)
+LODCORE_BODY BODY_OF_CELL(spread_cells)(const CELL *cells, const int64_t *offsets, int64_t n_seqs, int divide,
+                                        CELL *out)
 {
     if (divide == BY_ONE)
         OF_CELL(spread_cells_by)(cells, offsets, n_seqs, BY_ONE, out);
     else
         OF_CELL(spread_cells_by)(cells, offsets, n_seqs, divide, out);
 }
-LODCORE_TWICE(OF_CELL(spread_cells), (const CELL *cells, const int64_t *offsets, int64_t n_seqs, int divide, CELL *out),
+LODCORE_TWICE(OF_CELL(spread_cells),
+              (const CELL *cells, const int64_t *offsets, int64_t n_seqs, int divide, CELL *out),
               (cells, offsets, n_seqs, divide, out))
 
 /* Each row of `rows`, divided, for all rows of its sequence. */
-static LODCORE_UNUSED void OF_CELL(spread_rows)(const CELL *rows, const int64_t *offsets, int64_t n_seqs, int64_t width,
-                                                int divide, CELL *out)
+static LODCORE_UNUSED void OF_CELL(spread_rows)(const CELL *rows, const int64_t *offsets, int64_t n_seqs,
+                                                int64_t width, int divide, CELL *out)
 {
     if (width == 1) {
         OF_CELL(spread_cells)(rows, offsets, n_seqs, divide, out);
@@ -406,8 +415,8 @@ static LODCORE_UNUSED void OF_CELL(spread_rows)(const CELL *rows, const int64_t 
 }
 
 /* Each cell of `rows` to its place, zeros beside it. Rows are cleared while they are about to be used. */
-static LODCORE_UNUSED void OF_CELL(scatter_cells)(const CELL *rows, const int64_t *offsets, int64_t n_seqs, int64_t width,
-                                                  const int64_t *index, CELL *out)
+static LODCORE_UNUSED void OF_CELL(scatter_cells)(const CELL *rows, const int64_t *offsets, int64_t n_seqs,
+                                                  int64_t width, const int64_t *index, CELL *out)
 {
     for (int64_t s = 0, end; s < n_seqs; s = end) {
         end = s + 1;
@@ -421,7 +430,7 @@ static LODCORE_UNUSED void OF_CELL(scatter_cells)(const CELL *rows, const int64_
                 memcpy(out + offsets[k] * width, row, (size_t)width * sizeof(CELL));
             else if (offsets[k + 1] > offsets[k])
                 for (int64_t c = 0; c < width; c++)
-                    out[place[c] * width + c] = row[c];
+                    out[(offsets[k] + place[c]) * width + c] = row[c];
         }
     }
 }

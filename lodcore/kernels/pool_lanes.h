@@ -11,7 +11,8 @@ TARGET LODCORE_INLINE VECTOR PATH(fold)(VECTOR so_far, VECTOR cells, int verb)
 }
 
 /* Load the first `parts` vectors of a sequence, which has no cells behind them, and halve them to one. */
-TARGET LODCORE_INLINE VECTOR PATH(short_lanes)(const CELL *x, int64_t length, int parts, int verb, VECTOR fill, NANS *nans)
+TARGET LODCORE_INLINE VECTOR PATH(short_lanes)(const CELL *x, int64_t length, int parts, int verb, VECTOR fill,
+                                               NANS *nans)
 {
     VECTOR part[PARTS];
     MASKS masks = MASKS_OF(length);
@@ -114,19 +115,20 @@ TARGET LODCORE_INLINE uint64_t PATH(equal_bits)(const CELL *x, int64_t length, i
     return bits;
 }
 
-/* The row of each cell of `best`, which is the result of rows of one cell; -1 for an empty sequence. */
-TARGET LODCORE_APART void PATH(places)(const CELL *x, const int64_t *offsets, int64_t n_seqs, const CELL *best, int64_t *index)
+/* The row in its sequence of each cell of `best`, the result of rows of one cell; -1 for an empty sequence. */
+TARGET LODCORE_APART void PATH(places)(const CELL *x, const int64_t *offsets, int64_t n_seqs, const CELL *best,
+                                       int64_t *index)
 {
     for (int64_t s = 0; s < n_seqs; s++) {
         int64_t length = offsets[s + 1] - offsets[s], r;
         const CELL *cells = x + offsets[s];
-        if (length <= LANES / 2 && best[s] == best[s]) /* there is always a bit: cells beside a sequence count as equal */
+        if (length <= LANES / 2 && best[s] == best[s]) /* there is a bit: cells beside a sequence count as equal */
             r = __builtin_ctzll(PATH(equal_bits)(cells, length, PARTS / 2, best[s]) | (uint64_t)1 << (LANES / 2 - 1));
         else if (length < LANES && best[s] == best[s])
             r = __builtin_ctzll(PATH(equal_bits)(cells, length, PARTS, best[s]) | (uint64_t)1 << (LANES - 1));
         else
             r = OF_CELL(first_place)(cells, length, best[s]);
-        index[s] = length == 0 ? -1 : offsets[s] + (r < length ? r : 0);
+        index[s] = length == 0 ? -1 : r < length ? r : 0;
     }
 }
 
@@ -137,7 +139,8 @@ TARGET LODCORE_INLINE void PATH(best_of)(const CELL *row, int64_t width, int cou
         int64_t at = c + PER <= width ? c : width - PER;
         VECTOR best = LOAD(out + at);
         for (int r = 0; r < count; r += 2) {
-            VECTOR first = LOAD(row + r * width + at), second = r + 1 < count ? LOAD(row + (r + 1) * width + at) : first;
+            VECTOR first = LOAD(row + r * width + at);
+            VECTOR second = r + 1 < count ? LOAD(row + (r + 1) * width + at) : first;
             NOTE_NANS(*nans, first, second);
             best = PATH(fold)(PATH(fold)(best, first, verb), second, verb);
         }
@@ -145,7 +148,8 @@ TARGET LODCORE_INLINE void PATH(best_of)(const CELL *row, int64_t width, int cou
     }
 }
 
-TARGET LODCORE_BODY PATH(best_wide)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, CELL *out)
+TARGET LODCORE_BODY PATH(best_wide)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
+                                    CELL *out)
 {
     for (int64_t s = 0; s < n_seqs; s++, out += width) {
         const CELL *rows = x + offsets[s] * width, *row = rows;
@@ -176,7 +180,8 @@ TARGET LODCORE_APART void PATH(sum_cells)(const CELL *x, const int64_t *offsets,
     PATH(blocks)(x, offsets, n_seqs, SUM, divide, out);
 }
 
-TARGET LODCORE_APART void PATH(greatest)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, CELL *out)
+TARGET LODCORE_APART void PATH(greatest)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
+                                         CELL *out)
 {
     if (width == 1)
         PATH(blocks)(x, offsets, n_seqs, GREATEST, BY_ONE, out);
@@ -193,7 +198,8 @@ TARGET LODCORE_APART void PATH(least)(const CELL *x, const int64_t *offsets, int
 }
 
 /* Pool where vectors pay, and tell whether they do. */
-static int PATH(pool)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide, CELL *out)
+static int PATH(pool)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                      CELL *out)
 {
     if (width != 1 && (verb == SUM || width <= NARROW || width < PER))
         return 0;

@@ -1,8 +1,7 @@
 /* Vectors of VECTOR_BYTES for pool_lanes.h, which undefines all of this. PER cells make a VECTOR; LANES == 64 says that
- * they are float. MASKS_OF(n) masks the first n cells of a sequence, of which LOAD_PART loads part j, `FILL` beside them.
- * NANS notes whether there was a
- * nan. EQUAL gives a bit a cell. HALVE adds (or compares) the lower and upper halves of vectors, or of parts of
- * vectors, and puts what is left of two neighbours into one. */
+ * they are float. MASKS_OF(n) masks the first n cells of a sequence, of which LOAD_PART loads part j, FILL beside them.
+ * NANS notes whether there was a nan. EQUAL gives a bit a cell. HALVE adds (or compares) the lower and upper halves of
+ * vectors, or of parts of vectors, and puts what is left of two neighbours into one. */
 #define HALVE(COUNT, LOWER, UPPER)      \
     for (int j = 0; j < COUNT; j++)     \
         part[j] = PATH(fold)(LOWER(part[2 * j], part[2 * j + 1]), UPPER(part[2 * j], part[2 * j + 1]), verb);
@@ -85,7 +84,7 @@
 #define MASKS_OF(LENGTH) _mm256_set1_epi32((int)(LENGTH))
 #define MASK(MASKS, J) \
     _mm256_cmpgt_epi32(MASKS, _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(8 * (J))))
-#define LOAD_PART(MASKS, X, J, FILL)                                                                                     \
+#define LOAD_PART(MASKS, X, J, FILL)                                                                                  \
     _mm256_blendv_ps(FILL, _mm256_maskload_ps((X) + 8 * (J), MASK(MASKS, J)), _mm256_castsi256_ps(MASK(MASKS, J)))
 #define NANS __m256
 #define NO_NANS _mm256_setzero_ps()
@@ -94,8 +93,8 @@
 #define EQUAL(A, B) _mm256_movemask_ps(_mm256_cmp_ps(A, B, _CMP_EQ_OQ))
 #define FOUR(OFFSETS) _mm256_loadu_si256((const __m256i *)(OFFSETS))
 #define LONGER(OFFSETS) _mm256_castsi256_ps(_mm256_cmpgt_epi64(FOUR((OFFSETS) + 1), FOUR(OFFSETS)))
-#define ZERO_FOR_EMPTY(A, OFFSETS)                                                                                       \
-    _mm256_and_ps(A, _mm256_castpd_ps(_mm256_permute4x64_pd(                                                             \
+#define ZERO_FOR_EMPTY(A, OFFSETS)                                                                                    \
+    _mm256_and_ps(A, _mm256_castpd_ps(_mm256_permute4x64_pd(                                                          \
                          _mm256_castps_pd(_mm256_shuffle_ps(LONGER(OFFSETS), LONGER((OFFSETS) + 4), 0x88)), 0xD8)))
 #define LOWER_4(A, B) _mm256_permute2f128_ps(A, B, 0x20)
 #define UPPER_4(A, B) _mm256_permute2f128_ps(A, B, 0x31)
@@ -120,7 +119,7 @@
 #define MASKS_OF(LENGTH) _mm256_set1_epi64x(LENGTH)
 #define MASK(MASKS, J) \
     _mm256_cmpgt_epi64(MASKS, _mm256_add_epi64(_mm256_setr_epi64x(0, 1, 2, 3), _mm256_set1_epi64x(4 * (J))))
-#define LOAD_PART(MASKS, X, J, FILL)                                                                                     \
+#define LOAD_PART(MASKS, X, J, FILL)                                                                                  \
     _mm256_blendv_pd(FILL, _mm256_maskload_pd((X) + 4 * (J), MASK(MASKS, J)), _mm256_castsi256_pd(MASK(MASKS, J)))
 #define NANS __m256d
 #define NO_NANS _mm256_setzero_pd()

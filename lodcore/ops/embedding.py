@@ -10,12 +10,13 @@ import numpy as np
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.memory import check_out, check_size
-from lodcore.nested import as_array
+from lodcore.nested import as_array, as_values
 from lodcore.ops.common import Array, with_levels
 from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, numbers_of, pool, result_rows, spread
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import LoDTensor, as_nested
+from lodcore.threads import get_num_threads, over_sequences
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from lodcore.lod import LoD
 
 __all__ = ["embedding_bag", "lookup_table"]
+
+INT64 = np.dtype(np.int64)
 
 
 @op(lod="share")
@@ -152,20 +155,30 @@ def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
     return SparseTensor(index, d_rows, len(rows)), None
 
 
+def pool_bags(kernel: Any, table: Array, index: Any, offsets: Any, argument: int, target: Array) -> int:
+    """Run a kernel on bags, in several threads if that is wanted; give the first bad place, or -1."""
+    if get_num_threads() == 1:
+        found: int = kernel(table, index, offsets, argument, target)
+        return found
+    bad = kernels.embedding.check_index(index, len(table))  # so that no thread writes beside one that finds it
+    if bad < 0:
+        over_sequences(kernel, ".ro.s", table, index, offsets, argument, target)
+    return bad
+
+
 def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: int, out: Array | None) -> Array:
     """Take rows by their numbers: shape of the numbers, and of a row."""
-    shape = (*numbers.shape, *rows.shape[1:])
     if out is not None:
-        check_out(where, out, shape, rows.dtype, rows, numbers)
-        taken = out
+        check_out(where, out, (*numbers.shape, *rows.shape[1:]), rows.dtype, rows, numbers)
+        flat = out if numbers.ndim == 1 else out.reshape(len(index), *rows.shape[1:])
     else:
-        check_size(where, *shape, rows.itemsize)
-        taken = np.empty(shape, rows.dtype)
-    flat = taken if numbers.ndim == 1 else taken.reshape(len(index), *rows.shape[1:])
+        flat = buffers.new_rows(where, rows, len(index))
     bad = kernels.embedding.take_rows(buffers.as_bytes(rows), index, skip, buffers.as_bytes(flat))
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
-    return taken
+    if out is not None:
+        return out
+    return flat if numbers.ndim == 1 else flat.reshape((*numbers.shape, *rows.shape[1:]))
 
 
 def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -> tuple[Any, Array | None]:
@@ -187,9 +200,9 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers)
     source, target, places = cells_of(rows, work), cells_for(result, work), None
     if pool_type in DIVIDE:
-        bad = kernels.embedding.sum_bags(source, index, offsets, DIVIDE[pool_type], target)
+        bad = pool_bags(kernels.embedding.sum_bags, source, index, offsets, DIVIDE[pool_type], target)
     else:
-        bad = kernels.embedding.best_bags(source, index, offsets, pool_type == "min", target)
+        bad = pool_bags(kernels.embedding.best_bags, source, index, offsets, pool_type == "min", target)
         if saving and bad < 0:
             places = np.empty(target.shape, np.int64)
             bad = kernels.embedding.find_in_bags(source, index, offsets, target, places)
@@ -202,18 +215,18 @@ def table_of(where: str, table: Any) -> Array:
     """Give a table as a contiguous array."""
     if isinstance(table, LoDTensor):
         raise DTypeError(f"{where}: table: is a LoDTensor; an array is needed")
-    rows = as_array(f"{where}: table", table)
-    if rows.ndim == 0:
-        raise ShapeError(f"{where}: table: has no axis; (height, ...) is needed")
+    rows = as_values(f"{where}: table", table)
     if rows.dtype.hasobject:
         raise DTypeError(f"{where}: table: has dtype {rows.dtype}; Python objects have no fixed size")
-    return np.ascontiguousarray(rows)
+    return rows
 
 
 def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], LoD | None]:
     """Give numbers as they are (without an axis of length 1), as a vector of int64, and their LoD."""
-    x = tensor_of(where, ids)
-    numbers = x.values if isinstance(x, LoDTensor) else x
+    x = ids if type(ids) is LoDTensor else tensor_of(where, ids)
+    numbers, lod = (x.values, x.lod) if isinstance(x, LoDTensor) else (x, None)
+    if numbers.dtype is INT64 and numbers.ndim == 1:
+        return numbers, numbers if lod is not None else buffers.as_int64(numbers, where), lod
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
     if numbers.size == 0 and isinstance(ids, (list, tuple)):
@@ -221,7 +234,7 @@ def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], L
     if numbers.dtype.kind not in "iu":
         raise DTypeError(f"{where}: ids: has dtype {numbers.dtype}; integers are needed")
     flat = numbers if numbers.ndim == 1 else numbers.reshape(-1)
-    return numbers, buffers.as_int64(flat, f"{where}: ids", IndexError), x.lod if isinstance(x, LoDTensor) else None
+    return numbers, buffers.as_int64(flat, f"{where}: ids", IndexError), lod
 
 
 def tensor_of(where: str, ids: Any) -> Any:

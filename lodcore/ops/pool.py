@@ -14,6 +14,7 @@ from lodcore.ops.common import Array, below, with_levels
 from lodcore.ops.moving import level_of
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
+from lodcore.threads import over_sequences
 
 __all__ = ["DIVIDE", "cells_for", "cells_of", "numbers_of", "pool", "result_rows", "sequence_pool", "spread"]
 
@@ -106,13 +107,20 @@ def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, 
     """Write the gradient of the rows that were pooled, of that of the result."""
     work, _ = numbers_of(where, pool_type, d_x.dtype)
     if work is None:
-        kernels.pool.place_rows(buffers.as_bytes(d_out), offsets, pool_type == "last", buffers.as_bytes(d_x))
+        over_sequences(
+            kernels.pool.place_rows,
+            "so.r",
+            buffers.as_bytes(d_out),
+            offsets,
+            pool_type == "last",
+            buffers.as_bytes(d_x),
+        )
         return
     given, rows = cells_of(d_out, work), cells_for(d_x, work)
     if pool_type in DIVIDE:
-        kernels.pool.spread_rows(given, offsets, DIVIDE[pool_type], rows)
+        over_sequences(kernels.pool.spread_rows, "so.r", given, offsets, DIVIDE[pool_type], rows)
     else:
-        kernels.pool.scatter_cells(given, offsets, places, rows)
+        over_sequences(kernels.pool.scatter_cells, "sosr", given, offsets, places, rows)
     settle(rows, d_x)
 
 
@@ -130,16 +138,17 @@ def pool(
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *(() if row is None else [np.asarray(pad_value)]))
     index = None
     if work is None:
-        kernels.pool.pick_rows(x._rows(), offsets, pool_type == "last", buffers.as_bytes(result))
+        last = pool_type == "last"
+        over_sequences(kernels.pool.pick_rows, "ro.s", x._rows(), offsets, last, buffers.as_bytes(result))
     else:
         source, target = cells_of(values, work), cells_for(result, work)
         if pool_type in DIVIDE:
-            kernels.pool.sum_rows(source, offsets, DIVIDE[pool_type], target)
+            over_sequences(kernels.pool.sum_rows, "ro.s", source, offsets, DIVIDE[pool_type], target)
         elif saving:
             index = np.empty(target.shape, np.int64)
-            kernels.pool.find_best_rows(source, offsets, pool_type == "min", target, index)
+            over_sequences(kernels.pool.find_best_rows, "ro.ss", source, offsets, pool_type == "min", target, index)
         else:
-            kernels.pool.best_rows(source, offsets, pool_type == "min", target)
+            over_sequences(kernels.pool.best_rows, "ro.s", source, offsets, pool_type == "min", target)
         if dtype is not work:
             settle(target, result)
     if row is not None:

@@ -96,5 +96,5 @@ def find_in_bags(table, index, offsets, best, out):
                     return j
                 cell = table[index[j], c]
                 if out[s, c] < 0 and (cell == best[s, c] or (cell != cell and best[s, c] != best[s, c])):
-                    out[s, c] = j
+                    out[s, c] = j - offsets[s]
     return -1

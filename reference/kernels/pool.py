@@ -35,12 +35,12 @@ def best_rows(x, offsets, least, out):
 
 
 def find_best_rows(x, offsets, least, out, index):
-    """Find the greatest (or least) cell of each column of each sequence, and its row; -1 for an empty sequence."""
+    """Find the greatest (or least) cell of each column of each sequence, and its row in it; -1 in an empty one."""
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             r = _best_row(x, offsets[s], offsets[s + 1], c, least)
             out[s, c] = x[r, c] if r >= 0 else 0
-            index[s, c] = r
+            index[s, c] = r - offsets[s] if r >= 0 else -1
 
 
 def _best_row(x, start, stop, c, least):
@@ -71,7 +71,7 @@ def scatter_cells(rows, offsets, index, out):
     for s in range(len(offsets) - 1):
         for c in range(rows.shape[1]):
             for r in range(offsets[s], offsets[s + 1]):
-                out[r, c] = rows[s, c] if r == index[s, c] else 0
+                out[r, c] = rows[s, c] if r - offsets[s] == index[s, c] else 0
 
 
 def pick_rows(rows, offsets, last, out):

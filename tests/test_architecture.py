@@ -10,6 +10,7 @@ import pytest
 
 import lodcore
 from lodcore import kernels
+from tests.mutants.planted import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = sorted(path.stem for path in (ROOT / "lodcore/kernels").glob("*.pyx"))
@@ -221,3 +222,14 @@ def test_files_are_short():
     headers = (ROOT / "lodcore").rglob("*.h")
     sizes = {path_id(path): len(path.read_text().splitlines()) for path in [*MODULES, *headers, *REFERENCE]}
     assert not {path: size for path, size in sizes.items() if size > LONGEST}
+
+
+@not_on_reference
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_what_a_mutant_replaces_stands_once(mutant):
+    assert (ROOT / mutant.path).read_text().count(mutant.old) == 1
+
+
+@not_on_reference
+def test_mutants_have_names_of_their_own():
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)

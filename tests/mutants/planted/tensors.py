@@ -122,8 +122,8 @@ MUTANTS = [
     ),
     Mutant(
         "steps-writable",
-        TENSOR_ARRAY,
-        "        buffers.seal(by_step.values)\n",
+        "lodcore/indices_map.py",
+        "    buffers.seal(by_step.values)\n",
         "",
         "tests/test_tensor_array.py",
     ),

@@ -12,13 +12,17 @@ import numpy as np
 
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import Version, new_variable, next_version
-from lodcore.graph.variable import Variable, settled, spec_text
+from lodcore.graph.variable import Variable, as_value, settled, spec_text
+from lodcore.lod import LoD
 from lodcore.registry import Op, Spec, spec_of
 from lodcore.symbol import Symbol
 from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["Block", "Frame", "NamedBlock", "Operator"]
+
+#: What stands for itself as an argument, besides lists.
+CONSTANTS = (int, float, complex, str, bytes, np.generic, Tensor, TensorArray, LoD)
 
 #: What a run of a Block knows: the values of Variables, and what operators saved for their gradients.
 Frame = dict[Any, Any]
@@ -235,11 +239,14 @@ class Block:
     def input(self, op: Op, name: str, given: Any) -> Any:
         """Turn an argument that may be a tensor into a Variable of this Block, or a constant."""
         if isinstance(given, Symbol):
-            given = settled(given)
-        elif isinstance(given, (list, tuple)):
+            return self.known(settled(given))
+        if isinstance(given, (list, tuple)):
             given = op.constant(name, given)
-        if isinstance(given, np.ndarray) and given.dtype.hasobject:
-            raise DTypeError(f"{op.__name__}: {name}: has dtype {given.dtype}; Python objects have no fixed size")
+        elif given is None:
+            if op.defaults.get(name, given) is not None or name not in op.defaults:
+                raise DTypeError(f"{op.__name__}: {name}: is None; a tensor or a number is needed")
+        elif not isinstance(given, CONSTANTS) or isinstance(given, np.ndarray):
+            given = as_value(f"{op.__name__}: {name}", given)
         return self.known(given)
 
     def known(self, given: Any) -> Any:

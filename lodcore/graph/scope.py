@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lodcore.errors import DTypeError
 from lodcore.graph.variable import Variable
 
 __all__ = ["Scope"]
@@ -65,7 +66,7 @@ class Scope:
 
     def var(self, name: str) -> Variable:
         """Give the Variable of a name in this very Scope; made, if it is not there."""
-        if name not in self._variables:
+        if _checked(name) not in self._variables:
             self._variables[name] = Variable(name)
         return self._variables[name]
 
@@ -73,10 +74,14 @@ class Scope:
         """Find the Variable of a name here or in a Scope around it; None if there is none."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope._variables:
+            if _checked(name) in scope._variables:
                 return scope._variables[name]
             scope = scope._parent
         return None
+
+    def erase(self, name: str) -> None:
+        """Forget a name of this very Scope; KeyError if it is not there."""
+        del self._variables[name]
 
     def local_var_names(self) -> list[str]:
         """List the names in this very Scope."""
@@ -86,5 +91,12 @@ class Scope:
         return self.find_var(name) is not None
 
     def __repr__(self) -> str:
-        names = ", ".join(self._variables)
-        return f"Scope({names}{'; ' * bool(self._kids)}{f'{len(self._kids)} kids' if self._kids else ''})"
+        count = len(self._kids)
+        kids = f"; {count} kid{'s' * (count != 1)}" if count else ""
+        return f"Scope({', '.join(self._variables)}{kids})"
+
+
+def _checked(name: Any) -> str:
+    if not isinstance(name, str):
+        raise DTypeError(f"Scope: name: is {type(name).__name__}; a str is needed")
+    return name

@@ -8,6 +8,7 @@ from lodcore.graph.block import Block, Operator, text_of
 from lodcore.graph.body import LoopVariable
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.graph.while_loop import WhileLoop
+from lodcore.tensor_array import TensorArray
 
 __all__ = ["program_dot", "program_text"]
 
@@ -17,6 +18,8 @@ def program_text(program: Any) -> str:
     lines = ["program:"]
     lines += [f"    data {v.name}: {spec_text(v.spec)}" for v in program.feeds]
     lines += [f"    parameter {v.name}: {spec_text(v.spec)}" for v in program.parameters]
+    arrays = [v for given, v in program.captures.values() if isinstance(given, TensorArray)]
+    lines += [f"    array {v.name}: {v.get()!r}" for v in arrays]
     return "\n".join(lines + _operators(program, "    "))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import elements
+from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.common import Array, rows_of
 from lodcore.registry import Dense, Op, Spec, Steps, op
 from lodcore.tensor import LoDTensor
@@ -196,6 +197,15 @@ def tensor_array_stack(ta: Steps, axis: int = 0) -> Any:
     return plain(TensorArray.stack)(ta, axis)
 
 
+def _axis(where: str, axis: Any, ndim: int) -> int:
+    """Turn an axis, which may count from the last, into 0 .. ndim - 1."""
+    if not hasattr(axis, "__index__"):
+        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"{where}: axis: is {axis}; there are {ndim} axes")
+    return int(axis % ndim)
+
+
 def _saving_sizes(made: Op, method: Any) -> None:
     """Let an operator that joins elements save their rows."""
 
@@ -214,9 +224,9 @@ def _(ta: Spec, axis: int) -> Spec:
     one = element_spec(ta)
     if one.kind is object:
         return one
-    if one.num_levels:
-        return one._replace(num_levels=one.num_levels + (axis == 0))
-    at = axis % (len(one.shape) + 1)
+    if one.num_levels and axis == 0:
+        return one._replace(num_levels=one.num_levels + 1)
+    at = _axis("tensor_array_stack", axis, len(one.shape) + 1)
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
 
 
@@ -273,9 +283,9 @@ _saving_sizes(tensor_array_concat, TensorArray.concat)
 @tensor_array_concat.infer
 def _(ta: Spec, axis: int) -> Spec:
     one = element_spec(ta)
-    if one.kind is object or not one.shape:
+    if one.kind is object:
         return one
-    at = axis % len(one.shape)
+    at = _axis("tensor_array_concat", axis, len(one.shape))
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at + 1 :]))
 
 
@@ -316,8 +326,10 @@ def tensor_array_unstack(x: Dense, axis: int = 0) -> Any:
 @tensor_array_unstack.infer
 def _(x: Spec, axis: int) -> Spec:
     if x.num_levels:
+        if axis not in (0, -x.num_levels - len(x.shape)):
+            raise ShapeError(f"tensor_array_unstack: axis: is {axis}; a LoDTensor is cut along axis 0")
         return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
-    at = axis % len(x.shape)
+    at = _axis("tensor_array_unstack", axis, len(x.shape))
     return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
 
 

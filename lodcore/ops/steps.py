@@ -10,6 +10,7 @@ from lodcore import buffers, elements, kernels, tensor_core
 from lodcore.indices_map import IndicesMap
 from lodcore.ops.array import cut_rows, element_spec, plain
 from lodcore.ops.common import Array, rows_of
+from lodcore.ops.moving import spec_level
 from lodcore.registry import Map, Nested, Spec, Steps, op
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
@@ -53,7 +54,7 @@ def _(x: Any, level: int, sort_by_length: bool = True) -> Any:
 
 @tensor_array_unpack.infer
 def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
-    k = level % x.num_levels
+    k = spec_level("tensor_array_unpack", x.num_levels, level)
     return (
         x._replace(num_levels=x.num_levels - k - 1, kind=TensorArray),
         Spec((None,), np.dtype(np.int32), 0, IndicesMap),

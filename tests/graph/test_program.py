@@ -1,0 +1,524 @@
+"""Programs: text and picture, what is fed and fetched, shapes while they are recorded, gradients as operators."""
+
+import re
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, TensorArray, ops, vjp
+from lodcore.graph import Executor, Program, append_backward, data, parameter, while_loop
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+X = lodcore.LoDTensor.from_lengths(np.arange(10.0).reshape(5, 2), [2, 0, 3])
+
+
+def classifier():
+    """Record a small network with a loss."""
+    with Program() as program:
+        x = data("x", (None, 2), "float64", num_levels=1)
+        labels = data("labels", (None,), "int64")
+        w = parameter(np.array([[1.0, 0.0, -1.0], [0.5, 0.0, 0.5]]), "w")
+        b = parameter(np.zeros(3), "b")
+        pooled = lodcore.sequence_pool(lodcore.tanh(x), "mean")
+        scores = lodcore.add(lodcore.matmul(pooled, w), b)
+        loss = ops.mean(lodcore.cross_entropy(scores, labels))
+    return program, (x, labels, w, b, scores, loss)
+
+
+def looped(steps=3):
+    with Program() as program:
+        x = data("x", (None, 2), "float64", num_levels=1)
+        w = parameter(np.array([[0.5, 0.1], [0.2, 0.3]]), "w")
+        states = TensorArray()
+        loop = while_loop()
+        with loop.loop():
+            time, s = loop.step(), loop.loop_var(x)
+            loop.break_if(lodcore.equal(time, steps))
+            states.write(time, s)
+            s.update(lodcore.tanh(lodcore.matmul(s, w)))
+        loss = ops.sum(lodcore.mul(s, states.read(1)))
+    return program, (x, w, s, loss)
+
+
+# -- text and picture ------------------------------------------------------------------------------------------------
+
+
+def test_text():
+    program, (_, _, _, _, _, loss) = classifier()
+    append_backward(loss)
+    lines = [line for line in str(program).splitlines() if not line.startswith("    reduce_values = ")]
+    assert lines == [
+        "program:",
+        "    data x: float64 (., 2), 1 level",
+        "    data labels: int64 (.,)",
+        "    parameter w: float64 (2, 3)",
+        "    parameter b: float64 (3,)",
+        "    tanh = tanh(x=x)  # float64 (., 2), 1 level",
+        "    sequence_pool = sequence_pool(x=tanh, pool_type='mean', pad_value=0.0, level=-1)  # float64 (., 2)",
+        "    matmul = matmul(x=sequence_pool, y=w)  # float64 (., 3)",
+        "    add = add(x=matmul, y=b)  # float64 (., 3)",
+        "    cross_entropy = cross_entropy(logits=add, labels=labels)  # float64 (.,)",
+        "    reduce_values@GRAD = ones(reduce_values)",
+        "    cross_entropy@GRAD += reduce_values_grad(cross_entropy, reduce_values@GRAD)",
+        "    add@GRAD += cross_entropy_grad(add, labels, cross_entropy@GRAD)",
+        "    matmul@GRAD, b@GRAD += add_grad(matmul, b, add@GRAD)",
+        "    sequence_pool@GRAD, w@GRAD += matmul_grad(sequence_pool, w, matmul@GRAD)",
+        "    tanh@GRAD += sequence_pool_grad(tanh, sequence_pool@GRAD)",
+        "    x@GRAD += tanh_grad(x, tanh@GRAD)",
+    ]
+    assert repr(program) == f"<Program of {len(program.ops)} operators>"
+
+
+def test_text_of_a_loop():
+    program, _ = looped()
+    text = str(program)
+    for line in (
+        "        loop step = 0, +1  # int64 ()",
+        "        loop x_1 = x  # float64 (., 2), 1 level",
+        "    array array_1: TensorArray(empty)",
+        "        loop array = array_1  # TensorArray",
+        "        outer w_1 = w  # float64 (., 2)",
+        "        break_if(equal)",
+        "        tensor_array_write = tensor_array_write(ta=array, index=step, x=x_1, data_shared=True)",
+        "        x_1.update(tanh)",
+    ):
+        assert line in text, text
+    assert "array.update" not in text
+    names = re.findall(r"^ +(\w+) = ", text, re.MULTILINE)
+    assert len(set(names)) == len(names), "names differ, in bodies too"
+
+
+def test_names_do_not_depend_on_who_asks_first():
+    program, (*_, loss) = classifier()
+    other, _ = classifier()
+    assert loss.name == "reduce_values"
+    assert str(program) == str(other)
+
+
+def parsed(dot):
+    """Read nodes, edges and clusters of a picture, refusing what is no dot."""
+    lines = [line.strip() for line in dot.splitlines()]
+    assert lines[0] == "digraph program {"
+    assert sum(line.endswith("{") for line in lines) == sum(line == "}" for line in lines)
+    nodes, edges, clusters = {}, [], 0
+    for line in lines[1:]:
+        if match := re.fullmatch(r'(n\d+) \[(shape=box, )?label="((?:[^"\\]|\\.)*)"\];', line):
+            assert match[1] not in nodes
+            nodes[match[1]] = match[3]
+        elif match := re.fullmatch(r"(n\d+) -> (n\d+)( \[style=dashed\])?;", line):
+            edges.append((match[1], match[2]))
+        elif line.startswith("subgraph cluster_"):
+            clusters += 1
+        else:
+            assert line == "}" or line.startswith(("node [", 'label="')), line
+    assert {end for edge in edges for end in edge} <= nodes.keys()
+    return nodes, [(nodes[a], nodes[b]) for a, b in edges], clusters
+
+
+def test_picture():
+    program, (*_, loss) = looped()
+    append_backward(loss)
+    nodes, edges, clusters = parsed(program.to_dot())
+    assert clusters == 1
+    assert ("x: float64 (., 2), 1 level", "while_loop") in edges
+    assert ("matmul: float64 (., 2), 1 level", "tanh") in edges
+    assert ("update", "x_1: float64 (., 2), 1 level") in edges
+    assert ("while_loop_grad", "w@GRAD: float64 (2, 2)") in edges
+    assert list(nodes.values()).count("break_if") == 1
+
+
+def test_a_picture_with_strange_names():
+    with Program() as program:
+        lodcore.mul(data('a "b" \\ \n c', (2,)), 2.0)
+    nodes, _, _ = parsed(program.to_dot())
+    assert any(text.startswith('a \\"b\\" \\\\ \\n c: ') for text in nodes.values())
+    assert 'a "b"' in str(program)
+
+
+# -- feeding and fetching --------------------------------------------------------------------------------------------
+
+
+def test_what_is_fetched():
+    program, (x, labels, w, _, scores, loss) = classifier()
+    run = Executor().run
+    feed = {"x": X, labels: np.array([0, 1, 2])}
+    found = run(program, feed, [scores, "w", loss, x, scores])
+    pooled = lodcore.sequence_pool(lodcore.tanh(X), "mean")
+    np.testing.assert_array_equal(found[0], pooled @ w.get())
+    assert found[1] is w.get()
+    assert found[3] is X
+    np.testing.assert_array_equal(found[0], found[4])
+    assert run(program, feed) == []
+    np.testing.assert_array_equal(run(program, {"x": X}, [scores])[0], found[0], "labels are not on the way")
+
+
+def test_only_what_is_on_the_way_runs(monkeypatch):
+    calls = []
+    plain = lodcore.tanh.__wrapped__
+    monkeypatch.setattr(lodcore.tanh, "__wrapped__", lambda x: calls.append(1) or plain(x))
+    with Program() as program:
+        x = data("x", (2,), "float64")
+        y = lodcore.mul(x, 2.0)
+        z = lodcore.tanh(y)
+    executor = Executor()
+    executor.run(program, {"x": np.ones(2)}, [y])
+    assert not calls
+    executor.run(program, {"x": np.ones(2)}, [z])
+    executor.run(program, {"x": np.ones(2)})
+    assert len(calls) == 2
+    assert set(executor.scope.local_var_names()) == {"x", "mul", "tanh"}
+    np.testing.assert_array_equal(executor.scope.find_var("mul").get(), [2.0, 2.0])
+
+
+def test_a_program_may_grow():
+    with Program() as program:
+        x = data("x", (2,), "float64")
+        y = lodcore.mul(x, 2.0)
+    executor = Executor()
+    assert executor.run(program, {"x": np.ones(2)}, [y])[0].tolist() == [2, 2]
+    z = lodcore.add(y, 1.0)  # later, on its Variables
+    with program:
+        w = lodcore.mul(np.ones(2), z)
+    assert executor.run(program, {"x": np.ones(2)}, [z, w])[1].tolist() == [3, 3]
+    assert [op.name for op in program.ops] == ["mul", "add", "mul"]
+    with pytest.raises(GraphError, match="is open already"), program, program:
+        pass
+
+
+def test_parameters_are_read_at_each_run():
+    with Program() as program:
+        w = parameter(np.ones(2), "w")
+        y = lodcore.mul(w, 2.0)
+    outside = lodcore.graph.Variable("v", np.array([1.0, 2.0]))
+    with program:
+        z = lodcore.add(y, outside)
+    executor = Executor()
+    assert executor.run(program, fetch=[y, z])[1].tolist() == [3, 4]
+    w.set(np.array([5.0, 6.0]))
+    outside.set(np.zeros(2))
+    assert executor.run(program, fetch=[y, z])[1].tolist() == [10, 12]
+    assert y.get().tolist() == [2, 2], "what it was when it was recorded"
+
+
+@pytest.mark.parametrize(
+    ("feed", "error", "says"),
+    [
+        ({}, GraphError, r"feed: x: float64 \(\., 2\), 1 level is not fed"),
+        ({"y": X}, GraphError, "feed: y: the Program has no such data; it has x, labels"),
+        ({"w": X}, GraphError, "feed: w: the Program has no such data"),
+        ({5: X}, GraphError, "feed: 5: the Program has no such data"),
+        ({"x": X.values}, LoDError, "feed: x: has 0 levels; the Program says 1"),
+        ({"x": lodcore.lod_append(X, lengths=[1] * 5)}, LoDError, "feed: x: has 2 levels"),
+        ({"x": X.astype("float32")}, DTypeError, "feed: x: has dtype float32; the Program says float64"),
+        (
+            {"x": LoDTensor(X.values[:, :1], X.lod)},
+            ShapeError,
+            r"feed: x: has values of shape \(5, 1\); the Program says float64 \(\., 2\)",
+        ),
+        ({"x": "text"}, LoDError, "feed: x: has 0 levels"),
+        ({"x": [[1.0], 2.0]}, ShapeError, "entry 1"),
+        ({"x": X, "labels": [0.5, 1.0, 1.0]}, DTypeError, "feed: labels: has dtype float64; the Program says int64"),
+        ({"x": X, "labels": np.array([0, 1, 2], "int32")}, DTypeError, "feed: labels: has dtype int32"),
+        ([("x", X)], DTypeError, "feed: is list; a dict"),
+    ],
+)
+def test_wrong_feeds(feed, error, says):
+    program, (*_, loss) = classifier()
+    with pytest.raises(error, match=says):
+        Executor().run(program, feed, [loss])
+
+
+def test_feeds_of_others():
+    program, (x, labels, *_) = classifier()
+    other, (x_of_other, *_) = classifier()
+    with pytest.raises(GraphError, match="feed: x: the Program has no such data"):
+        Executor().run(program, {x_of_other: X}, [x])
+    with pytest.raises(GraphError, match="feed: labels: is fed twice"):
+        Executor().run(program, {"labels": [1], labels: [2]}, [labels])
+    with pytest.raises(GraphError, match="fetch: x: is of another Program"):
+        Executor().run(program, {"x": X}, [x_of_other])
+    assert other is not program
+
+
+def test_lists_are_fed_in_the_dtype_of_the_program():
+    with Program() as program:
+        x = data("x", (None,), "float32", num_levels=1)
+        y = data("y", (), "float32")
+        n = data("n", (None, 2), "int16")
+    found = Executor().run(program, {"x": [[1], [2.5, 3]], "y": 2, "n": [[1, 2]]}, [x, y, n])
+    assert [value.dtype for value in found] == [np.float32, np.float32, np.int16]
+    assert found[0].tolist() == [[1], [2.5, 3]]
+    assert Executor().run(program, {"x": [[], []], "n": [[1, 2]]}, [x])[0].dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("fetch", "error", "says"),
+    [
+        (["nothing"], GraphError, "fetch: nothing: the Program has no such Variable"),
+        (["step"], GraphError, "fetch: step: the Program has no such Variable"),
+        ([5], GraphError, "fetch: is int; a Variable of the Program"),
+        ([TensorArray()], GraphError, "fetch: is TensorArray"),
+        ("x", DTypeError, "fetch: is str; a list"),
+        (5, DTypeError, "fetch: is int; a list"),
+        (None, DTypeError, "fetch: is NoneType; a list"),
+    ],
+)
+def test_wrong_fetches(fetch, error, says):
+    program, _ = looped()
+    with pytest.raises(error, match=says):
+        Executor().run(program, {"x": X}, fetch)
+    with pytest.raises(DTypeError, match="fetch: is Variable"):
+        Executor().run(program, {"x": X}, program.feeds[0])
+    with pytest.raises(DTypeError, match="program: is str"):
+        Executor().run("program")
+
+
+def test_what_fails_while_it_runs():
+    with Program() as program:
+        x = data("x", (None,), "float64")
+        y = lodcore.mul(x, data("y", (None,), "float64"))
+    with pytest.raises(ShapeError, match="mul: shapes"):
+        Executor().run(program, {"x": np.ones(2), "y": np.ones(3)}, [y])
+
+
+def test_an_exception_while_it_is_recorded_closes_it():
+    array, program, made = TensorArray(), Program(), []
+
+    def fails():
+        with program:
+            made.append(data("x", (2,)))
+            array.write(0, np.ones(2))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    (x,) = made
+    assert array.size() == 0
+    array.write(0, 1.0)
+    with pytest.raises(GraphError, match="Variable x: was made in a Block that is closed"):
+        lodcore.mul(x, 2.0)
+    for wrong in (lambda: Executor().run(program), lambda: program.__enter__()):
+        with pytest.raises(GraphError, match="left by an error"):
+            wrong()
+
+
+def test_variables_with_values_compute_at_once():
+    array = TensorArray()
+    with Program() as program:
+        w = parameter(np.ones(2), "w")
+        y = lodcore.mul(w, 2.0)
+        array.write(0, y)
+        assert y.get().tolist() == [2, 2]
+        assert float(ops.sum(y)) == 4.0
+    assert array.read(0).tolist() == [2, 2]
+    assert len(program.ops) == 3
+
+
+def test_two_programs_in_one_another():
+    with Program() as outer:
+        x = data("x", (2,), "float64")
+        with Program() as inner:
+            y = data("x", (2,), "float64")
+            lodcore.mul(y, 2.0)
+        lodcore.mul(x, 3.0)
+    assert [len(program.ops) for program in (outer, inner)] == [1, 1]
+
+
+# -- shapes while it is recorded ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda x, d: lodcore.matmul(x, np.ones((3, 2))), ShapeError, "matmul: x, y: have shapes"),
+        (lambda x, d: lodcore.add(x, np.ones(3)), ShapeError, "add: shapes"),
+        (lambda x, d: lodcore.matmul(d, x), LoDError, "matmul: y: has levels"),
+        (lambda x, d: lodcore.sequence_pool(d, "sum"), LoDError, "level"),
+        (lambda x, d: lodcore.sequence_pool(x, "sum", level=1), LoDError, "level: is 1; x has 1 level"),
+        (lambda x, d: TensorArray.unpack(d, 0), LoDError, "level"),
+        (lambda x, d: TensorArray.unpack(x, 1), LoDError, "level"),
+        (lambda x, d: lodcore.tensor_array_unstack(d, 5), ShapeError, "axis"),
+        (lambda x, d: lodcore.tensor_array_stack(TensorArray.unstack(d), 7), ShapeError, "axis"),
+        (lambda x, d: lodcore.tensor_array_concat(TensorArray.unstack(d), 7), ShapeError, "axis"),
+        (lambda x, d: lodcore.mul(x), TypeError, "argument"),
+        (lambda x, d: lodcore.mul(x, d, 5, 6), TypeError, "argument"),
+        (lambda x, d: lodcore.mul(x, z=d), TypeError, "argument"),
+        (lambda x, d: lodcore.mul(x, None), DTypeError, "mul"),
+        (lambda x, d: lodcore.mul(x, [[1], [1, 2]]), ShapeError, "mul: y: is nested unevenly"),
+        (lambda x, d: lodcore.mul(x, np.array([None])), DTypeError, "mul: y: has dtype object"),
+        (lambda x, d: lodcore.sequence_reverse(x, out=np.ones((5, 2))), GraphError, "out: a result that is recorded"),
+    ],
+)
+def test_what_is_wrong_is_said_while_it_is_recorded(call, error, says):
+    with Program():
+        x, dense = data("x", (None, 2), "float64", num_levels=1), data("d", (None, 2), "float64")
+        with pytest.raises(error, match=says):
+            call(x, dense)
+
+
+def test_constants_in_the_first_place():
+    """Arguments have the order of the operator, wherever the Variable stands."""
+    with Program() as program:
+        pad = data("pad", (), "float64")
+        n = data("n", (), "int64")
+        y = lodcore.sequence_pool(X, "sum", pad)
+        z = lodcore.mul(2.0, pad)
+        r = TensorArray(unstack_from=np.arange(3.0)).read(n)
+    found = Executor().run(program, {"pad": 7.0, "n": 1}, [y, z, r])
+    np.testing.assert_array_equal(found[0], lodcore.sequence_pool(X, "sum", 7.0))
+    assert found[1:] == [14.0, 1.0]
+    assert list(program.ops[0].arguments) == ["x", "pool_type", "pad_value", "level"]
+    assert program.ops[0].attrs["pool_type"] == "sum"
+
+
+# -- gradients as operators --------------------------------------------------------------------------------------------
+
+
+def values_of(x):
+    return x.values if isinstance(x, LoDTensor) else x
+
+
+def test_append_backward_is_what_vjp_gives():
+    for (program, (*_, loss)), function in [(classifier(), small), (looped(), small_loop)]:
+        feed = {"x": X} | ({"labels": np.array([0, 1, 2])} if function is small else {})
+        pairs = append_backward(loss)
+        assert [v.name for v, _ in pairs] == [v.name for v in program.parameters]
+        names = ["x@GRAD", *(d.name for _, d in pairs)]
+        assert names[1:] == [f"{v.name}@GRAD" for v, _ in pairs]
+        found = Executor().run(program, feed, [loss, *names])
+        value, pullback = vjp(function, X, *[v.get() for v, _ in pairs])
+        assert float(value) == float(found[0])
+        for one, other in zip(found[1:], pullback(1.0), strict=True):
+            assert type(one) is type(other)
+            np.testing.assert_array_equal(values_of(one), values_of(other))
+
+
+def small(x, w, b):
+    scores = lodcore.add(lodcore.matmul(lodcore.sequence_pool(lodcore.tanh(x), "mean"), w), b)
+    return ops.mean(lodcore.cross_entropy(scores, np.array([0, 1, 2])))
+
+
+def small_loop(s, w):
+    states = []
+    for _ in range(3):
+        states.append(s)
+        s = lodcore.tanh(lodcore.matmul(s, w))
+    return ops.sum(lodcore.mul(s, states[1]))
+
+
+def test_gradients_that_are_not_fetched_are_not_computed(monkeypatch):
+    program, (*_, loss) = classifier()
+    append_backward(loss)
+    seen = []
+    plain = lodcore.matmul._backward
+    monkeypatch.setattr(
+        lodcore.matmul, "_backward", lambda saved, d: seen.append([saved.needs(n) for n in "xy"]) or plain(saved, d)
+    )
+    tanh = lodcore.tanh._backward
+    monkeypatch.setattr(lodcore.tanh, "_backward", lambda saved, d: seen.append("tanh") or tanh(saved, d))
+    feed = {"x": X, "labels": np.array([0, 1, 2])}
+    for fetch, wanted in [
+        (["w@GRAD"], [[False, True]]),
+        (["x@GRAD"], [[True, False], "tanh"]),
+        (["b@GRAD"], []),
+        (["x@GRAD", "w@GRAD"], [[True, True], "tanh"]),
+        ([loss], []),
+        ([], [[True, True], "tanh"]),
+    ]:
+        seen.clear()
+        Executor().run(program, feed, fetch)
+        assert seen == wanted, fetch
+
+
+def test_gradients_of_what_is_between():
+    program, (_, _, _, _, scores, loss) = classifier()
+    append_backward(loss)
+    feed = {"x": X, "labels": np.array([0, 1, 2])}
+    found = Executor().run(program, feed, ["add@GRAD", "tanh@GRAD", scores, "reduce_values@GRAD"])
+    one_hot = np.eye(3)
+    np.testing.assert_allclose(found[0], (lodcore.softmax(found[2]) - one_hot) / 3)
+    assert found[1].lod is X.lod, "a gradient has the type of what it belongs to"
+    assert found[3] == 1.0
+
+
+def test_gradients_may_be_computed_with():
+    with Program() as program:
+        x = data("x", (None, 2), "float64", num_levels=1)
+        w = parameter(np.array([1.0, 2.0]), "w")
+        ((_, slope),) = append_backward(ops.sum(lodcore.mul(x, w)))
+        stepped = lodcore.minus(w, lodcore.mul(slope, 0.5))
+        pooled = lodcore.sequence_pool(program.var("x@GRAD"), "sum")
+    found = Executor().run(program, {"x": X}, [stepped, pooled])
+    np.testing.assert_array_equal(found[0], [1.0, 2.0] - 0.5 * X.values.sum(0))
+    np.testing.assert_array_equal(found[1], [[2, 4], [0, 0], [3, 6]])
+
+
+def test_parameters_that_get_nothing_have_zeros():
+    with Program() as program:
+        w, unused = parameter(np.ones(2), "w"), parameter(np.ones(2), "unused")
+        first = TensorArray()
+        first.write(0, lodcore.mul(unused, 2.0))
+        first.write(0, w)
+        loss = ops.sum(first.read(0))
+        pairs = append_backward(loss)
+    assert {v.name for v, _ in pairs} == {"w", "unused"}
+    found = dict(zip([v.name for v, _ in pairs], Executor().run(program, {}, [d for _, d in pairs]), strict=True))
+    assert found["w"].tolist() == [1, 1]
+    assert found["unused"].tolist() == [0, 0], "it was overwritten"
+
+
+def test_two_losses():
+    with Program() as program:
+        w = parameter(np.array([1.0, 2.0]), "w")
+        first, second = ops.sum(lodcore.mul(w, w)), ops.sum(lodcore.mul(w, 3.0))
+        ((_, a),) = append_backward(first)
+        ((_, b),) = append_backward(second)
+    assert [a.name, b.name] == ["w@GRAD", "w@GRAD_1"]
+    found = Executor().run(program, {}, [a, b, a])
+    assert [value.tolist() for value in found] == [[2, 4], [3, 3], [2, 4]]
+    assert not np.shares_memory(found[0], found[2])
+
+
+@pytest.mark.parametrize(
+    ("loss", "says"),
+    [
+        (lambda w: lodcore.mul(w, 2.0), r"has shape \(2,\); one number"),
+        (lambda w: ops.cast(ops.sum(w), "int64"), "has dtype int64; a real number"),
+        (lambda w: ops.sum(ops.cast(w, "int64")), "has dtype int64"),
+        (lambda w: lodcore.mul(1.0, 2.0), "depends on no parameter and no data of real numbers"),
+        (lambda w: 5.0, "is no Variable of a Program"),
+        (lambda w: parameter(1), "has dtype int64; a real number"),
+    ],
+)
+def test_losses_that_have_no_gradient(loss, says):
+    with Program():
+        w = parameter(np.ones(2), "w")
+        with pytest.raises(GraphError, match=f"append_backward: loss: .*{says}"):
+            append_backward(loss(w))
+
+
+def test_gradients_of_gradients_are_refused():
+    with Program():
+        w = parameter(np.ones(2), "w")
+        ((_, slope),) = append_backward(ops.sum(lodcore.mul(w, w)))
+        with pytest.raises(GraphError, match="depends on w@GRAD; gradients of gradients are not supported"):
+            append_backward(ops.sum(lodcore.mul(slope, slope)))
+
+
+def test_losses_whose_size_is_seen_when_it_runs():
+    with Program() as program:
+        x = data("x", (None,), "float64")
+        append_backward(lodcore.mul(x, x))
+    assert Executor().run(program, {"x": [3.0]}, ["x@GRAD"])[0].tolist() == [6.0]
+    with pytest.raises(GraphError, match=r"loss: has shape \(2,\)"):
+        Executor().run(program, {"x": [3.0, 4.0]}, ["x@GRAD"])
+
+
+def test_operators_without_gradient_stop_it():
+    with Program() as program:
+        w = parameter(np.array([1.0, 2.0]), "w")
+        loss = ops.sum(lodcore.mul(w, ops.cast(lodcore.greater_than(w, 1.5), "float64")))
+        ((_, slope),) = append_backward(loss)
+    assert Executor().run(program, {}, [slope])[0].tolist() == [0, 1]

@@ -1,7 +1,8 @@
 """The dtypes of results, as NumPy has them."""
 
-__all__ = ["float_of", "promoted"]
+__all__ = ["float_of", "promoted", "wrapped"]
 
+BITS = {"uint8": 8, "uint64": 64, "int32": 32, "int64": 64}
 ORDER = ("bool", "uint8", "int32", "int64", "float32", "float64")
 
 
@@ -14,3 +15,11 @@ def promoted(*dtypes):
 def float_of(dtype):
     """Tell the dtype of a mean or quotient: float64 for integers."""
     return dtype if dtype.startswith("float") else "float64"
+
+
+def wrapped(number, dtype):
+    """Give what an integer dtype holds of a whole number that is too large for it; other dtypes hold all."""
+    if dtype not in BITS:
+        return number
+    rest = number % 2 ** BITS[dtype]
+    return rest - 2 ** BITS[dtype] if dtype.startswith("int") and rest >= 2 ** (BITS[dtype] - 1) else rest

@@ -11,6 +11,7 @@ import numpy as np
 from reference.case import drawn
 from reference.cases import OPERATORS
 from reference.draw import FLOATS, Seeded
+from reference.dtypes import wrapped
 from reference.tensors import Dense, Map, Ragged, Steps, Structure, Table
 
 __all__ = ["draw_cases", "report", "write"]
@@ -81,7 +82,7 @@ class Pools:
         """Keep numbers; give where they are."""
         pool = self.numbers.setdefault(dtype, [])
         start = len(pool)
-        pool.extend(numbers)
+        pool.extend(wrapped(number, dtype) for number in numbers)
         return [dtype, start, list(shape)]
 
 

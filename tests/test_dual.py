@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import reals
+from reference.dtypes import wrapped
 from reference.dual import Dual, slopes, value
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
@@ -67,6 +68,13 @@ def test_quotients_are_those_of_floats(x, y):
         want = float(np.divide(np.float64(x), np.float64(y)))
     for quotient in (reals.divide(x, y), Dual(x, {}) / y, x / Dual(y, {}), Dual(x, {}) / Dual(y, {})):
         assert repr(value(quotient)) == repr(want)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("number", [0, 255, 256, -1, 2**31 - 1, 2**31, 2**63 - 1, 2**63, 2**64 + 5, -(2**63) - 1])
+def test_whole_numbers_wrap_around(number, dtype):
+    assert wrapped(number, dtype) == np.array(number % 2**64, np.uint64).astype(dtype)
+    assert wrapped(0.5, "float32") == 0.5
 
 
 def test_comparisons_look_at_the_number():

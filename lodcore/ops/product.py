@@ -165,8 +165,6 @@ def sequence_place(x: Nested, name: str, level: int = -1) -> Any:
     index = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.int64)
     cells = index.reshape(len(index), source.shape[1])
     kernels.pool.find_best_rows(source, offsets, name == "argmin", np.empty(cells.shape, work), cells)
-    starts = np.asarray(offsets)[:-1, None]
-    np.subtract(cells, starts, out=cells, where=cells >= 0)
     return with_levels(index, x.lod, k)
 
 

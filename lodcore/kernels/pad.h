@@ -46,9 +46,22 @@ static LODCORE_UNUSED void fill_gap(char *out, int64_t size, const filling *fill
     }
 }
 
-LODCORE_BODY fill_chunks(char *to, const char *end, const char *chunk)
+/* In short lines as much is moved as may be there, so that there is no length to guess. */
+LODCORE_BODY copy_short(char *to, const char *from, int64_t line)
 {
-    for (; to < end; to += CHUNK)
+    for (int64_t k = 0; k < line; k += CHUNK / 2)
+        memcpy(to + k, from + k, CHUNK / 2);
+}
+
+LODCORE_BODY fill_short(char *to, const char *chunk, int64_t line)
+{
+    for (int64_t k = 0; k < line; k += CHUNK)
+        memcpy(to + k, chunk, CHUNK);
+}
+
+LODCORE_BODY fill_chunks(char *to, int64_t size, const char *chunk)
+{
+    for (const char *end = to + size; to < end; to += CHUNK)
         memcpy(to, chunk, CHUNK);
 }
 
@@ -62,19 +75,24 @@ LODCORE_BODY pad_lines_body(const char *restrict rows, int64_t row_bytes, const 
         return;
     }
     for (int64_t s = 0; s < n_seqs; s++, out += line) {
-        int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes;
-        if (line <= SHORT && fill.regular && rows_end - rows >= size + CHUNK && out_end - out >= line + CHUNK) {
+        int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes, rest = line - size;
+        char *place = left ? out + rest : out, *gap = left ? out : out + size;
+        int fits = fill.regular && rows_end - rows >= line + CHUNK && out_end - out >= 2 * line + CHUNK;
+        if (fits && line <= SHORT / 2) { /* what comes first is overwritten by the other */
             if (left)
-                fill_chunks(out, out + line - size, fill.chunk);
-            copy_chunks(left ? out + line - size : out, rows, size);
+                fill_short(gap, fill.chunk, line);
+            copy_short(place, rows, line);
             if (!left)
-                fill_chunks(out + size, out + line, fill.chunk);
-        } else if (left) {
-            fill_gap(out, line - size, &fill);
-            memcpy(out + line - size, rows, (size_t)size);
+                fill_short(gap, fill.chunk, line);
+        } else if (fits && line <= SHORT) {
+            if (left)
+                fill_chunks(gap, rest, fill.chunk);
+            copy_chunks(place, rows, size);
+            if (!left)
+                fill_chunks(gap, rest, fill.chunk);
         } else {
-            memcpy(out, rows, (size_t)size);
-            fill_gap(out + size, line - size, &fill);
+            memcpy(place, rows, (size_t)size);
+            fill_gap(gap, rest, &fill);
         }
         rows += size;
     }
@@ -95,7 +113,9 @@ LODCORE_BODY unpad_lines_body(const char *restrict padded, int64_t row_bytes, co
     for (int64_t s = 0; s < n_seqs; s++, padded += line) {
         int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes;
         const char *from = left ? padded + line - size : padded;
-        if (line <= SHORT && padded_end - from >= size + CHUNK && out_end - out >= size + CHUNK)
+        if (line <= SHORT / 2 && padded_end - from >= line + CHUNK && out_end - out >= line + CHUNK)
+            copy_short(out, from, line);
+        else if (line <= SHORT && padded_end - from >= size + CHUNK && out_end - out >= size + CHUNK)
             copy_chunks(out, from, size);
         else
             memcpy(out, from, (size_t)size);

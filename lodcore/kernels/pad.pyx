@@ -31,7 +31,7 @@ def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offse
         raise ValueError("rows, fill and out have rows of different sizes")
     if n_seqs == 0 or line == 0:
         return
-    cdef const char* source = <const char*> &rows[0, 0] if rows.shape[0] else NULL
+    cdef const char* source = <const char*> (&rows[0, 0] if rows.shape[0] else &out[0, 0, 0])
     cdef const char* row = <const char*> &fill[0] if fill.shape[0] else NULL
     cdef const int64_t* bounds = &offsets[0]
     cdef char* result = <char*> &out[0, 0, 0]

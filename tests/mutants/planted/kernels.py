@@ -221,8 +221,8 @@ MUTANTS = [
     Mutant(
         "filling-on-the-wrong-side",
         PAD,
-        "copy_chunks(left ? out + line - size : out, rows, size);",
-        "copy_chunks(left ? out : out + line - size, rows, size);",
+        "*place = left ? out + rest : out,",
+        "*place = left ? out : out + rest,",
         "tests/kernels/test_pad.py",
     ),
     Mutant(

@@ -67,8 +67,8 @@ MUTANTS = [
     Mutant(
         "filling-begins-a-chunk-late",
         PAD_H,
-        "fill_chunks(out + size, out + line, fill.chunk);",
-        "fill_chunks(out + size + 1, out + line, fill.chunk);",
+        "*gap = left ? out : out + size;",
+        "*gap = left ? out : out + size + 1;",
         "tests/kernels/test_pad.py",
     ),
     Mutant(

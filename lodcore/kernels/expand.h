@@ -73,11 +73,17 @@ LODCORE_BODY repeat_large(const char *restrict rows, int64_t row_bytes, const in
 {
     const char *rows_end = rows + n_seqs * row_bytes;
     char *out_end = out + offsets[n_seqs] * row_bytes;
+    const int stream = stream_pays(out, out_end - out, row_bytes);
     for (int64_t s = 0; s < n_seqs; s++, rows += row_bytes) {
         char *end = out + (offsets[s + 1] - offsets[s]) * row_bytes;
         for (; out < end; out += row_bytes)
-            copy_row(out, rows, row_bytes, out_end, rows_end, chunk);
+            if (stream)
+                stream_copy(out, rows, row_bytes);
+            else
+                copy_row(out, rows, row_bytes, out_end, rows_end, chunk);
     }
+    if (stream)
+        stream_end();
 }
 
 LODCORE_BODY repeat_by_size_body(const char *restrict rows, int64_t row_bytes, const int64_t *restrict offsets,
@@ -148,14 +154,19 @@ LODCORE_BODY reverse_large(const char *restrict rows, int64_t row_bytes, const i
 {
     const char *rows_end = rows + offsets[n_seqs] * row_bytes;
     char *out_end = out + offsets[n_seqs] * row_bytes;
+    const int stream = stream_pays(out, out_end - out, row_bytes);
     for (int64_t s = 0; s < n_seqs; s++) {
         const char *first = rows + offsets[s] * row_bytes, *from = rows + offsets[s + 1] * row_bytes;
-        while (from > first) {
+        for (; from > first; out += row_bytes) {
             from -= row_bytes;
-            copy_row(out, from, row_bytes, out_end, rows_end, chunk);
-            out += row_bytes;
+            if (stream)
+                stream_copy(out, from, row_bytes);
+            else
+                copy_row(out, from, row_bytes, out_end, rows_end, chunk);
         }
     }
+    if (stream)
+        stream_end();
 }
 
 LODCORE_BODY reverse_by_size_body(const char *restrict rows, int64_t row_bytes, const int64_t *restrict offsets,

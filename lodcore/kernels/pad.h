@@ -74,11 +74,15 @@ LODCORE_BODY pad_lines_body(const char *restrict rows, int64_t row_bytes, const 
         memcpy(out, rows, (size_t)(out_end - out));
         return;
     }
+    const int stream = fill.regular && stream_pays(out, n_seqs * line, row_bytes);
     for (int64_t s = 0; s < n_seqs; s++, out += line) {
         int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes, rest = line - size;
         char *place = left ? out + rest : out, *gap = left ? out : out + size;
         int fits = fill.regular && rows_end - rows >= line + CHUNK && out_end - out >= 2 * line + CHUNK;
-        if (fits && line <= SHORT / 2) { /* what comes first is overwritten by the other */
+        if (stream) {
+            stream_copy(place, rows, size);
+            stream_fill(gap, fill.chunk, rest);
+        } else if (fits && line <= SHORT / 2) { /* what comes first is overwritten by the other */
             if (left)
                 fill_short(gap, fill.chunk, line);
             copy_short(place, rows, line);
@@ -96,6 +100,8 @@ LODCORE_BODY pad_lines_body(const char *restrict rows, int64_t row_bytes, const 
         }
         rows += size;
     }
+    if (stream)
+        stream_end();
 }
 LODCORE_TWICE(pad_lines,
               (const char *rows, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, const char *row,
@@ -110,10 +116,13 @@ LODCORE_BODY unpad_lines_body(const char *restrict padded, int64_t row_bytes, co
         memcpy(out, padded, (size_t)(out_end - out));
         return;
     }
+    const int stream = stream_pays(out, out_end - out, row_bytes);
     for (int64_t s = 0; s < n_seqs; s++, padded += line) {
         int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes;
         const char *from = left ? padded + line - size : padded;
-        if (line <= SHORT / 2 && padded_end - from >= line + CHUNK && out_end - out >= line + CHUNK)
+        if (stream)
+            stream_copy(out, from, size);
+        else if (line <= SHORT / 2 && padded_end - from >= line + CHUNK && out_end - out >= line + CHUNK)
             copy_short(out, from, line);
         else if (line <= SHORT && padded_end - from >= size + CHUNK && out_end - out >= size + CHUNK)
             copy_chunks(out, from, size);
@@ -121,6 +130,8 @@ LODCORE_BODY unpad_lines_body(const char *restrict padded, int64_t row_bytes, co
             memcpy(out, from, (size_t)size);
         out += size;
     }
+    if (stream)
+        stream_end();
 }
 LODCORE_TWICE(unpad_lines,
               (const char *padded, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, int64_t line, int left,

@@ -4,6 +4,7 @@
 #define LODCORE_ROWS_H
 
 #include "simd.h"
+#include "stream.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -180,13 +181,20 @@ LODCORE_BODY copy_row_ranges_body(const char *restrict rows, int64_t n_rows, int
                                   const int64_t *restrict ranges, int64_t count, char *restrict out, int64_t out_rows)
 {
     const char *rows_end = rows + n_rows * row_bytes, *out_end = out + out_rows * row_bytes;
+    const int stream = stream_pays(out, out_rows * row_bytes, row_bytes);
     for (int64_t j = 0; j < count; j++) {
+        const char *from = rows + ranges[2 * j] * row_bytes;
         int64_t size = (ranges[2 * j + 1] - ranges[2 * j]) * row_bytes;
         if (j + AHEAD < count)
             LODCORE_PREFETCH(rows + ranges[2 * (j + AHEAD)] * row_bytes);
-        copy_piece(out, out_end, rows + ranges[2 * j] * row_bytes, rows_end, size);
+        if (stream)
+            stream_copy(out, from, size);
+        else
+            copy_piece(out, out_end, from, rows_end, size);
         out += size;
     }
+    if (stream)
+        stream_end();
 }
 LODCORE_TWICE(copy_row_ranges,
               (const char *rows, int64_t n_rows, int64_t row_bytes, const int64_t *ranges, int64_t count, char *out,

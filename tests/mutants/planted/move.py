@@ -78,48 +78,55 @@ MUTANTS = [
         "length = length < padded ? length : 0;",
         "tests/kernels/test_pad.py",
     ),
+    Mutant(
+        "rows-past-the-caches-in-one-place",
+        "lodcore/kernels/stream.h",
+        "(to + k), _mm_loadu_si128((const __m128i *)(from + k)",
+        "(to + k), _mm_loadu_si128((const __m128i *)(from)",
+        "tests/kernels/test_stream.py",
+    ),
     # -- operators and their structures
     Mutant(
         "expand-counts-the-wrong-level",
         OPS_EXPAND,
         "return x._gather(where, 0, _numbers(lod, k), out)",
         "return x._gather(where, 0, _numbers(lod, lod.num_levels - 1), out)",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_eager_is_what_the_oracle_says",
     ),
     Mutant(
         "expand-as-forgets-the-coarser-levels",
         OPS_EXPAND,
         'check_equal(where, lod._part(0, k), x.lod, "x")',
         "pass",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "concat-forgets-the-coarser-levels",
         STRUCTURE,
         "if level == k or mine == theirs:",
         "if level <= k or mine == theirs:",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "split-keeps-the-coarser-lengths",
         OPS_SELECT,
         "left[lod.offsets(k - 1)]]",
         "lod.offsets(k - 1)]",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_eager_is_what_the_oracle_says",
     ),
     Mutant(
         "pad-drops-finer-levels",
         OPS_PAD,
         "    if k + 1 != lod.num_levels:\n        raise",
         "    if k > lod.num_levels:\n        raise",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "append-to-what-it-does-not-count",
         OPS_STRUCTURE,
         "if fresh.num_sequences() != lod.num_rows:",
         "if fresh.num_sequences() > lod.num_rows:",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_wrong_calls",
     ),
     # -- gradients
     Mutant(
@@ -134,7 +141,7 @@ MUTANTS = [
         OPS_EXPAND,
         'return (plain(sequence_reverse)(turned, saved.level, saved.new("x")).values,)',
         "return (d,)",
-        "tests/test_operators.py tests/test_moving.py",
+        "tests/test_moving.py",
     ),
     Mutant(
         "gradient-of-the-filling-counts-rows-too",
@@ -155,7 +162,7 @@ MUTANTS = [
         OPS_SELECT,
         "return found[0], found[1], None",
         "return found[1], found[0], None",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_gradients_are_slopes",
     ),
     # -- rules of shapes
     Mutant(
@@ -163,20 +170,20 @@ MUTANTS = [
         OPS_GATHER,
         "return Spec(spec_rows(x), x.dtype, x.num_levels - k, LoDTensor)",
         "return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_infer_tells_the_truth",
     ),
     Mutant(
         "rule-of-unpad-keeps-the-line",
         OPS_PAD,
         "return Spec((None, *x.shape[2:]), x.dtype, 1, LoDTensor)",
         "return Spec((None, *x.shape[1:]), x.dtype, 1, LoDTensor)",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_infer_tells_the_truth",
     ),
     Mutant(
         "rule-of-reset-forgets-y",
         OPS_STRUCTURE,
         "levels = y.num_levels if isinstance(y, LoD) else y.num_levels or 1",
         "levels = 1",
-        "tests/test_operators.py",
+        "tests/test_operators.py::test_infer_tells_the_truth",
     ),
 ]

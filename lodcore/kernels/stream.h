@@ -1,0 +1,58 @@
+/* Large results into memory that is mapped already are written past the caches: the processor need not fetch what is
+ * overwritten, nor drop what it holds. Into fresh pages that would cost, because the system has just cleared them in
+ * the caches. The bytes are the same. */
+#ifndef LODCORE_STREAM_H
+#define LODCORE_STREAM_H
+
+#include <stdint.h>
+
+#include "simd.h"
+
+#if LODCORE_HAS_SIMD && defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { STREAM_UNIT = 16, STREAM_LEAST = 1 << 25, STREAM_PROBES = 8 };
+
+/* Tell whether a result of so many bytes, in pieces of whole units, is written past the caches. */
+static LODCORE_UNUSED int stream_pays(const char *out, int64_t size, int64_t piece)
+{
+    if (size < STREAM_LEAST || piece % STREAM_UNIT || (uintptr_t)out % STREAM_UNIT)
+        return 0;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)out, last = first + (uintptr_t)size - 1;
+    for (uintptr_t probe = 0; probe <= STREAM_PROBES; probe++) {
+        uintptr_t place = first + (last - first) / STREAM_PROBES * probe;
+        unsigned char mapped = 0;
+        if (mincore((void *)(place - place % page), page, &mapped) != 0 || !(mapped & 1))
+            return 0;
+    }
+    return 1;
+}
+
+LODCORE_BODY stream_copy(char *to, const char *from, int64_t size)
+{
+    for (int64_t k = 0; k < size; k += STREAM_UNIT)
+        _mm_stream_si128((__m128i *)(to + k), _mm_loadu_si128((const __m128i *)(from + k)));
+}
+
+/* Repeat a chunk of four units. */
+LODCORE_BODY stream_fill(char *to, const char *chunk, int64_t size)
+{
+    for (int64_t k = 0; k < size; k += STREAM_UNIT)
+        _mm_stream_si128((__m128i *)(to + k), _mm_loadu_si128((const __m128i *)(chunk + k % (4 * STREAM_UNIT))));
+}
+
+/* Let others see what was written. */
+LODCORE_BODY stream_end(void)
+{
+    _mm_sfence();
+}
+
+#else
+#define stream_pays(out, size, piece) 0
+#define stream_copy(to, from, size) memcpy(to, from, (size_t)(size))
+#define stream_fill(to, chunk, size) ((void)(chunk))
+#define stream_end() ((void)0)
+#endif
+
+#endif

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import flat
 
-WAYS = ["lodcore", "lodcore_out", "flat", "padded", "copy"]
+WAYS = ["lodcore", "lodcore_out", "flat", "arrays", "padded", "copy"]
 DISTRIBUTIONS = ["nlp", "empty", "long", "uniform", "ones", "equal"]
 ROWS = {1: 200_000, 64: 25_000}  # rows of a batch by their width
 WIDTHS = list(ROWS)

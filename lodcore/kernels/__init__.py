@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
-    from lodcore.kernels import embedding, expand, index, pad, pool, product, softmax, tokens, window
+    from lodcore.kernels import embedding, expand, index, pad, pool, product, softmax, sort, tokens, window
 
 __all__ = [
     "embedding",
@@ -19,6 +19,7 @@ __all__ = [
     "product",
     "rank",
     "softmax",
+    "sort",
     "tokens",
     "window",
 ]

@@ -50,6 +50,7 @@ from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_
 from lodcore.ops.reduce import reduce_values
 from lodcore.ops.scores import sequence_cumsum, sequence_logsumexp, sequence_softmax
 from lodcore.ops.select import merge_by_mask, split_by_mask
+from lodcore.ops.sort import sequence_sort, sequence_topk
 from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
 from lodcore.ops.tokens import sequence_enumerate, sequence_erase, sequence_scatter
@@ -125,6 +126,8 @@ __all__ = [
     "sequence_scatter",
     "sequence_slice",
     "sequence_softmax",
+    "sequence_sort",
+    "sequence_topk",
     "sequence_truth",
     "sequence_unpad",
     "shrink_memory",

@@ -1,0 +1,138 @@
+"""Cells of each column of sequences in order, the first ones of that order, and the way back.
+
+nan stands behind all other cells, -0 beside 0, and a descending order is the other way round; equal cells keep the
+order of their rows.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+cdef extern from "sort.h" nogil:
+    int CELL_UINT8, CELL_UINT16, CELL_UINT32, CELL_UINT64, CELL_INT8, CELL_INT16, CELL_INT32, CELL_INT64
+    int CELL_HALF, CELL_FLOAT, CELL_DOUBLE
+    void count_first(const int64_t* offsets, int64_t n_seqs, int64_t k, int64_t* out)
+    int sort_cells(const char* x, int kind, const int64_t* offsets, const int64_t* kept, int64_t n_seqs,
+                   int64_t width, int descending, char* out, int64_t* positions)
+    int64_t put_back "place_cells"(const char* cells, int64_t size, const int64_t* offsets, const int64_t* kept,
+                                   int64_t n_seqs, int64_t width, const int64_t* positions, char* out)
+
+cnp.import_array()
+
+
+def keep_first(const int64_t[::1] offsets not None, int64_t k, int64_t[::1] out not None):
+    """Count the rows of which each sequence keeps at most k.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,), in rows
+    k : int
+        0 or more.
+    out : int64, shape (n_seqs + 1,)
+        Offsets of the kept rows.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    if out.shape[0] != offsets.shape[0]:
+        raise ValueError("offsets and out have different shapes")
+    cdef const int64_t* source = &offsets[0]
+    cdef int64_t* result = &out[0]
+    with nogil:
+        count_first(source, n_seqs, k, result)
+
+
+def sort_rows(cnp.ndarray x not None, const int64_t[::1] offsets not None, const int64_t[::1] kept not None,
+              bint descending, cnp.ndarray out not None, int64_t[:, ::1] positions):
+    """Sort each column of each sequence, and keep the first cells.
+
+    Parameters
+    ----------
+    x : bool, integers, float16, float32 or float64, shape (n_rows, width)
+        C-contiguous, of native byte order.
+    offsets : int64, shape (n_seqs + 1,), in rows
+    kept : int64, shape (n_seqs + 1,)
+        Offsets of the rows that are kept, no more than there are; `offsets` itself keeps all.
+    descending : bool
+    out : as x, shape (n_kept, width)
+    positions : int64, shape (n_kept, width), or None
+        The rows that the cells stood in, counted within their sequences; not wanted, if None.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    check_cells(x, offsets[n_seqs])
+    check_cells(out, kept[n_seqs])
+    cdef int64_t width = cnp.PyArray_DIM(x, 1)
+    cdef int kind = kind_of(x), failed
+    if (cnp.PyArray_DIM(out, 1) != width or kind_of(out) != kind or kept.shape[0] != offsets.shape[0]
+            or (positions is not None and (positions.shape[0] != kept[n_seqs] or positions.shape[1] != width))):
+        raise ValueError("x, offsets, kept, out and positions do not belong together")
+    if kept[n_seqs] == 0 or width == 0:
+        return
+    cdef const char* source = cnp.PyArray_BYTES(x)
+    cdef const int64_t* bounds = &offsets[0]
+    cdef const int64_t* left = &kept[0]
+    cdef char* result = cnp.PyArray_BYTES(out)
+    cdef int64_t* places = NULL if positions is None else &positions[0, 0]
+    with nogil:
+        failed = sort_cells(source, kind, bounds, left, n_seqs, width, descending, result, places)
+    if failed:
+        raise MemoryError
+
+
+def place_cells(cnp.ndarray cells not None, const int64_t[::1] offsets not None, const int64_t[::1] kept not None,
+                const int64_t[:, ::1] positions not None, cnp.ndarray out not None):
+    """Put cells back to the rows that `sort_rows` took them from, zeros beside them: its adjoint.
+
+    Parameters
+    ----------
+    cells : float16, float32 or float64, shape (n_kept, width)
+        C-contiguous.
+    offsets, kept : int64, shape (n_seqs + 1,)
+        As in `sort_rows`.
+    positions : int64, shape (n_kept, width)
+        Any values; each is read once. Of one place that is named twice the last cell stays.
+    out : as cells, shape (n_rows, width)
+        Its content after a bad position is of no use.
+
+    Returns
+    -------
+    int
+        The first kept row with a position outside of its sequence, -1 if there is none.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    check_cells(out, offsets[n_seqs])
+    check_cells(cells, kept[n_seqs])
+    cdef int64_t width = cnp.PyArray_DIM(out, 1), size = cnp.PyArray_ITEMSIZE(out), bad
+    if (cnp.PyArray_DIM(cells, 1) != width or kind_of(cells) != kind_of(out) or kept.shape[0] != offsets.shape[0]
+            or positions.shape[0] != kept[n_seqs] or positions.shape[1] != width):
+        raise ValueError("cells, offsets, kept, positions and out do not belong together")
+    if offsets[n_seqs] == 0 or width == 0:
+        return -1
+    cdef const char* source = cnp.PyArray_BYTES(cells)
+    cdef const int64_t* bounds = &offsets[0]
+    cdef const int64_t* left = &kept[0]
+    cdef const int64_t* places = &positions[0, 0] if kept[n_seqs] else NULL
+    cdef char* result = cnp.PyArray_BYTES(out)
+    with nogil:
+        bad = put_back(source, size, bounds, left, n_seqs, width, places, result)
+    return bad
+
+
+cdef int check_cells(cnp.ndarray array, int64_t n_rows) except -1:
+    """Make sure that an array can be taken as cells."""
+    if cnp.PyArray_NDIM(array) != 2 or cnp.PyArray_DIM(array, 0) != n_rows or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        raise ValueError("cells are needed as C-contiguous rows, as many as the offsets say")
+    return 0
+
+
+cdef int kind_of(cnp.ndarray array) except -1:
+    """Tell what the bits of a cell mean."""
+    cdef int size = cnp.PyArray_ITEMSIZE(array)
+    cdef char kind = (<cnp.dtype> cnp.PyArray_DESCR(array)).kind
+    if cnp.PyArray_ISNOTSWAPPED(array):
+        if kind == c"b" or (kind == c"u" and size == 1):
+            return CELL_UINT8
+        if kind == c"u":
+            return CELL_UINT16 if size == 2 else CELL_UINT32 if size == 4 else CELL_UINT64
+        if kind == c"i":
+            return CELL_INT8 if size == 1 else CELL_INT16 if size == 2 else CELL_INT32 if size == 4 else CELL_INT64
+        if kind == c"f" and size <= 8:
+            return CELL_HALF if size == 2 else CELL_FLOAT if size == 4 else CELL_DOUBLE
+    raise TypeError("cells are bool, integers, float16, float32 or float64, of native byte order")

@@ -1,0 +1,280 @@
+/* Sorting by keys of one size; sort.h includes this once a size. KEY is the type of keys, UNSIGNED the same without a
+ * sign, KEY_LANES how many are in 64 bytes; OF_KEY(NAME), OF_AVX2(NAME) and OF_AVX512(NAME) name functions. */
+
+typedef struct {
+    UNSIGNED key, row;
+} OF_KEY(Entry);
+
+/* The key of a float, of its bits as a whole number: as numbers below 0 grow, their bits fall. The key of -0 would be -1,
+ * which no other number has; nan becomes the highest one. */
+LODCORE_INLINE KEY OF_KEY(key_of_float)(KEY bits, KEY highest, KEY infinite)
+{
+    KEY key = bits ^ (bits < 0 ? highest : 0), is_nan = -(KEY)((bits & highest) > infinite);
+    key += key == -1;
+    return (key & ~is_nan) | (highest & is_nan);
+}
+
+#define LOAD_KEYS(CELL, KEY_OF_CELL)                                                                  \
+    for (int64_t r = 0; r < length; r++) {                                                            \
+        CELL cell;                                                                                    \
+        memcpy(&cell, x + r * step, sizeof cell);                                                     \
+        keys[r] = (KEY)(KEY_OF_CELL) ^ flip;                                                          \
+    }                                                                                                 \
+    break;
+
+LODCORE_INLINE void OF_KEY(load_keys_by)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys)
+{
+    const KEY lowest = (KEY)((UNSIGNED)1 << (8 * sizeof(KEY) - 1));
+    switch (kind) {
+    case CELL_UINT8: LOAD_KEYS(uint8_t, cell)
+    case CELL_UINT16: LOAD_KEYS(uint16_t, cell)
+    case CELL_UINT32: LOAD_KEYS(uint32_t, sizeof(KEY) == 4 ? (KEY)cell ^ lowest : (KEY)cell)
+    case CELL_INT8: LOAD_KEYS(int8_t, cell)
+    case CELL_INT16: LOAD_KEYS(int16_t, cell)
+    case CELL_INT32: LOAD_KEYS(int32_t, cell)
+    case CELL_HALF: LOAD_KEYS(int16_t, OF_KEY(key_of_float)(cell, INT16_MAX, 0x7c00))
+    case CELL_FLOAT: LOAD_KEYS(int32_t, OF_KEY(key_of_float)(cell, INT32_MAX, 0x7f800000))
+#if KEY_LANES == 8
+    case CELL_UINT64: LOAD_KEYS(uint64_t, (KEY)cell ^ lowest)
+    case CELL_INT64: LOAD_KEYS(int64_t, cell)
+    case CELL_DOUBLE: LOAD_KEYS(int64_t, OF_KEY(key_of_float)(cell, INT64_MAX, 0x7ff0000000000000))
+#endif
+    }
+}
+
+LODCORE_INLINE void OF_KEY(load_keys)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys)
+{
+    if (step == size_of_cell(kind)) /* the compiler knows the step of the loops */
+        switch (step) {
+        case 1: OF_KEY(load_keys_by)(x, length, 1, kind, flip, keys); break;
+        case 2: OF_KEY(load_keys_by)(x, length, 2, kind, flip, keys); break;
+        case 4: OF_KEY(load_keys_by)(x, length, 4, kind, flip, keys); break;
+        case 8: OF_KEY(load_keys_by)(x, length, 8, kind, flip, keys); break;
+        }
+    else
+        OF_KEY(load_keys_by)(x, length, step, kind, flip, keys);
+}
+
+/* The rows of the `count` lowest keys, in order: each is put into its place among those found so far. */
+LODCORE_INLINE void OF_KEY(pick)(const KEY *keys, int64_t length, int64_t count, int64_t *order)
+{
+    KEY found[PICKED];
+    int64_t have = 0;
+    for (int64_t r = 0; r < length; r++) {
+        KEY key = keys[r];
+        if (have == count && key >= found[count - 1])
+            continue;
+        int64_t k = have < count ? have++ : count - 1;
+        for (; k > 0 && found[k - 1] > key; k--) {
+            found[k] = found[k - 1];
+            order[k] = order[k - 1];
+        }
+        found[k] = key;
+        order[k] = r;
+    }
+}
+
+/* Sort by each byte of the key, the lowest one first, which keeps the order of equal ones. ITEM is what is moved; MAKE
+ * makes it of key and row r; KEY_OF(item) is its key, in an order without a sign. */
+#define SORT_BYTES(NAME, ITEM, MAKE, KEY_OF)                                                          \
+    LODCORE_INLINE ITEM *NAME(const KEY *keys, int64_t length, ITEM *items, ITEM *spare)              \
+    {                                                                                                 \
+        int64_t counts[sizeof(KEY)][BYTES] = {{0}};                                                   \
+        for (int64_t r = 0; r < length; r++) {                                                        \
+            UNSIGNED key = (UNSIGNED)keys[r] ^ (UNSIGNED)1 << (8 * sizeof(KEY) - 1);                  \
+            items[r] = MAKE;                                                                          \
+            for (size_t byte = 0; byte < sizeof(KEY); byte++)                                         \
+                counts[byte][key >> 8 * byte & (BYTES - 1)]++;                                        \
+        }                                                                                             \
+        for (size_t byte = 0; byte < sizeof(KEY); byte++) {                                           \
+            int64_t *place = counts[byte], total = 0;                                                 \
+            if (place[KEY_OF(items[0]) >> 8 * byte & (BYTES - 1)] == length)                          \
+                continue;                                                                             \
+            for (int b = 0; b < BYTES; b++) {                                                         \
+                int64_t here = place[b];                                                              \
+                place[b] = total;                                                                     \
+                total += here;                                                                        \
+            }                                                                                         \
+            for (int64_t r = 0; r < length; r++)                                                      \
+                spare[place[KEY_OF(items[r]) >> 8 * byte & (BYTES - 1)]++] = items[r];                \
+            ITEM *sorted = spare;                                                                     \
+            spare = items;                                                                            \
+            items = sorted;                                                                           \
+        }                                                                                             \
+        return items;                                                                                 \
+    }
+
+#define KEY_ALONE(item) (item)
+#define KEY_OF_ENTRY(item) (item).key
+SORT_BYTES(OF_KEY(sort_alone), UNSIGNED, key, KEY_ALONE)
+SORT_BYTES(OF_KEY(sort_entries), OF_KEY(Entry), ((OF_KEY(Entry)){key, (UNSIGNED)r}), KEY_OF_ENTRY)
+
+/* Whether each key has one cell only, from which it can be made again: no nan, no -0. */
+#define NO_ODD(CELL, LEAST, INFINITE)                                                                 \
+    for (int64_t r = 0; r < length; r++) {                                                            \
+        CELL cell;                                                                                    \
+        memcpy(&cell, x + r * step, sizeof cell);                                                     \
+        odd |= (cell == LEAST) | ((cell & ~LEAST) > INFINITE);                                        \
+    }                                                                                                 \
+    break;
+
+LODCORE_INLINE int OF_KEY(one_cell_a_key)(const char *x, int64_t length, int64_t step, int kind)
+{
+    int odd = 0;
+    switch (kind) {
+    case CELL_HALF: NO_ODD(int16_t, INT16_MIN, 0x7c00)
+    case CELL_FLOAT: NO_ODD(int32_t, INT32_MIN, 0x7f800000)
+    case CELL_DOUBLE: NO_ODD(int64_t, INT64_MIN, 0x7ff0000000000000)
+    }
+    return !odd;
+}
+
+#define WRITE_KEYS(CELL, CELL_OF_KEY)                                                                 \
+    for (int64_t r = 0; r < count; r++) {                                                             \
+        KEY key = (KEY)(sorted[r] ^ (UNSIGNED)1 << (8 * sizeof(KEY) - 1)) ^ flip;                     \
+        CELL cell = (CELL)(CELL_OF_KEY);                                                              \
+        memcpy(to + r * step, &cell, sizeof cell);                                                    \
+    }                                                                                                 \
+    break;
+
+/* Make cells of their keys: the inverse of `load_keys`. */
+LODCORE_INLINE void OF_KEY(write_keys)(const UNSIGNED *sorted, int64_t count, int64_t step, int kind, KEY flip, char *to)
+{
+    const KEY lowest = (KEY)((UNSIGNED)1 << (8 * sizeof(KEY) - 1));
+    switch (kind) {
+    case CELL_UINT8:
+    case CELL_INT8: WRITE_KEYS(int8_t, key)
+    case CELL_UINT16:
+    case CELL_INT16: WRITE_KEYS(int16_t, key)
+    case CELL_UINT32: WRITE_KEYS(uint32_t, sizeof(KEY) == 4 ? key ^ lowest : key)
+    case CELL_INT32: WRITE_KEYS(int32_t, key)
+    case CELL_HALF: WRITE_KEYS(int16_t, key < 0 ? key ^ INT16_MAX : key)
+    case CELL_FLOAT: WRITE_KEYS(int32_t, key < 0 ? key ^ INT32_MAX : key)
+#if KEY_LANES == 8
+    case CELL_UINT64: WRITE_KEYS(uint64_t, key ^ lowest)
+    case CELL_INT64: WRITE_KEYS(int64_t, key)
+    case CELL_DOUBLE: WRITE_KEYS(int64_t, key < 0 ? key ^ INT64_MAX : key)
+#endif
+    }
+}
+
+/* Write cells of `size` bytes, and their rows if wanted. */
+#define WRITE_CELLS(SIZE, ROW)                                                                        \
+    case SIZE:                                                                                        \
+        for (int64_t r = 0; r < count; r++)                                                           \
+            memcpy(to + r * step, from + (int64_t)(ROW)*step, SIZE);                                  \
+        break;
+#define WRITE(ROW)                                                                                    \
+    switch (size) {                                                                                   \
+        WRITE_CELLS(1, ROW)                                                                           \
+        WRITE_CELLS(2, ROW)                                                                           \
+        WRITE_CELLS(4, ROW)                                                                           \
+        WRITE_CELLS(8, ROW)                                                                           \
+    }                                                                                                 \
+    for (int64_t r = 0; rows != NULL && r < count; r++)                                               \
+        rows[r * width] = (int64_t)(ROW);
+
+#define WRITE_LINE(SIZE)                                                                              \
+    case SIZE:                                                                                        \
+        for (int64_t c = 0; c < columns; c++)                                                         \
+            memcpy(place + c * SIZE, from + (taken[c] & UINT32_MAX) * step + c * SIZE, SIZE);         \
+        break;
+
+/* Some columns of a sequence, at most LINE, side by side: `lines` holds them and their rows. */
+LODCORE_BODY BODY_OF_KEY(sort_beside)(const char *from, int kind, int64_t length, int64_t count, int64_t width,
+                                      int64_t columns, KEY flip, char *to, int64_t *rows, int64_t *lines)
+{
+    const int64_t size = size_of_cell(kind), step = size * width, line = KEY_LANES == 8 ? 2 * LINE : LINE;
+    KEY keys[LINE] = {0};
+    for (int64_t r = 0; r < length; r++) {
+        int64_t *here = lines + r * line;
+        OF_KEY(load_keys)(from + r * step, columns, size, kind, flip, keys);
+        for (int c = 0; c < LINE; c++) {
+            here[c] = KEY_LANES == 8 ? (int64_t)keys[c] : (int64_t)((uint64_t)keys[c] << 32 | (uint64_t)r);
+            here[c + line - LINE] = KEY_LANES == 8 ? r : here[c];
+        }
+    }
+    sort_lines(lines, length, line);
+    for (int64_t r = 0; r < count; r++) {
+        const int64_t *taken = lines + r * line + line - LINE;
+        char *place = to + r * step;
+        switch (size) {
+            WRITE_LINE(1)
+            WRITE_LINE(2)
+            WRITE_LINE(4)
+            WRITE_LINE(8)
+        }
+        for (int64_t c = 0; rows != NULL && c < columns; c++)
+            rows[r * width + c] = taken[c] & UINT32_MAX;
+    }
+}
+
+LODCORE_THRICE(OF_KEY(sort_beside),
+               (const char *from, int kind, int64_t length, int64_t count, int64_t width, int64_t columns, KEY flip,
+                char *to, int64_t *rows, int64_t *lines),
+               (from, kind, length, count, width, columns, flip, to, rows, lines))
+
+/* Every column of every sequence; `space` holds a key and two entries a row of the longest sequence. */
+static void OF_KEY(sort_cells)(const char *x, int kind, const int64_t *offsets, const int64_t *kept, int64_t n_seqs,
+                               int64_t width, int descending, char *out, int64_t *positions, void *space,
+                               int64_t longest, int64_t *lines)
+{
+    KEY few[RANKED + KEY_LANES] = {0}, flip = descending ? -1 : 0;
+    OF_KEY(Entry) *entries = space, *spare = space == NULL ? NULL : entries + longest;
+    int64_t order[RANKED];
+    const int64_t size = size_of_cell(kind), step = size * width;
+    void (*rank)(const KEY *, int, int64_t *) = OF_KEY(rank);
+    int64_t ranked = RANKED / 2;
+#if LODCORE_HAS_SIMD
+    if (simd_level() == SIMD_AVX512)
+        rank = OF_AVX512(rank), ranked = RANKED;
+    else if (simd_level() == SIMD_AVX2)
+        rank = OF_AVX2(rank);
+#endif
+    for (int64_t s = 0; s < n_seqs; s++) {
+        int64_t length = offsets[s + 1] - offsets[s], count = kept[s + 1] - kept[s];
+        if (length == 1 && count == 1) {
+            memcpy(out + kept[s] * step, x + offsets[s] * step, (size_t)step);
+            if (positions != NULL)
+                memset(positions + kept[s] * width, 0, (size_t)width * sizeof *positions);
+            continue;
+        }
+        KEY *keys = length <= ranked ? few : (KEY *)(spare + longest);
+        int64_t beside = length <= LINES_SORTED && width >= LEAST_COLUMNS ? width : 0;
+        for (int64_t c = 0; c < beside && count > 0; c += LINE)
+            OF_KEY(sort_beside)(x + offsets[s] * step + c * size, kind, length, count, width,
+                                width - c < LINE ? width - c : LINE, flip, out + kept[s] * step + c * size,
+                                positions == NULL ? NULL : positions + kept[s] * width + c, lines);
+        if (beside)
+            continue;
+        for (int64_t c = 0; c < width && count > 0; c++) {
+            const char *from = x + offsets[s] * step + c * size;
+            char *to = out + kept[s] * step + c * size;
+            int64_t *rows = positions == NULL ? NULL : positions + kept[s] * width + c;
+            OF_KEY(load_keys)(from, length, step, kind, flip, keys);
+            if (length <= ranked || count <= PICKED) {
+                if (length <= ranked)
+                    rank(keys, (int)length, order);
+                else
+                    OF_KEY(pick)(keys, length, count, order);
+                WRITE(order[r])
+            } else if (rows == NULL && OF_KEY(one_cell_a_key)(from, length, step, kind)) {
+                UNSIGNED *items = (UNSIGNED *)entries;
+                OF_KEY(write_keys)(OF_KEY(sort_alone)(keys, length, items, items + length), count, step, kind, flip, to);
+            } else {
+                const OF_KEY(Entry) *sorted = OF_KEY(sort_entries)(keys, length, entries, spare);
+                WRITE(sorted[r].row)
+            }
+        }
+    }
+}
+
+#undef LOAD_KEYS
+#undef SORT_BYTES
+#undef KEY_ALONE
+#undef KEY_OF_ENTRY
+#undef NO_ODD
+#undef WRITE_KEYS
+#undef WRITE_CELLS
+#undef WRITE_LINE
+#undef WRITE

@@ -1,0 +1,31 @@
+"""Rows of sequences in the order of their numbers; nan is the greatest, and equal numbers keep their order."""
+
+from reference.ops.columns import each_column, within
+from reference.ops.levels import at_level, sequences
+
+__all__ = ["sequence_sort", "sequence_topk"]
+
+
+def order_of(column, descending):
+    """List the places of a column's numbers, in order."""
+    return sorted(range(len(column)), key=lambda r: (column[r] != column[r], column[r]), reverse=descending)
+
+
+def sequence_sort(nested, level, descending, num_levels, row_shape):
+    """Sort the rows below each sequence of a level."""
+
+    def in_order(column):
+        return [column[r] for r in order_of(column, descending)]
+
+    return within(in_order, nested, level, num_levels, row_shape)
+
+
+def sequence_topk(nested, k, level, num_levels, row_shape):
+    """Take the k greatest rows below each sequence of a level, and their places; levels below are gone."""
+    inner = num_levels - level - 1
+
+    def each(function):
+        return at_level(lambda sequence: each_column(function, sequences(sequence, inner), row_shape), nested, level)
+
+    values = each(lambda column: [column[r] for r in order_of(column, True)[:k]])
+    return values, each(lambda column: order_of(column, True)[:k])

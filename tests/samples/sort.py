@@ -1,0 +1,96 @@
+"""Samples of sorting and of the greatest rows."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LevelError, LoDTensor
+from reference.ops import sort as oracle
+from tests.agree import from_the_first
+from tests.draw import ROW_SHAPES, lods, read_only, values
+from tests.samples import Samples, call
+
+CELLS = [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u1", "u8", "?")]
+
+
+@st.composite
+def tensors(draw):
+    """Draw a tensor of cells that have an order, many of them equal or not."""
+    lod = draw(lods(1, 3, most=5))
+    if draw(st.booleans()):
+        return LoDTensor(draw(values(lod.num_rows, CELLS)), lod)
+    dtype, row_shape = draw(st.sampled_from(CELLS)), draw(st.sampled_from(ROW_SHAPES))
+    few = np.random.default_rng(draw(st.integers(0, 2**32))).integers(0, 4, (lod.num_rows, *row_shape))
+    return LoDTensor(read_only(few.astype(dtype)), lod)
+
+
+@st.composite
+def distinct(draw):
+    """Draw a tensor of numbers far from each other."""
+    lod, row_shape = draw(lods(1, 3, most=4)), draw(st.sampled_from([(), (2,), (0,)]))
+    size = lod.num_rows * int(np.prod(row_shape))
+    numbers = np.random.default_rng(draw(st.integers(0, 2**32))).permutation(size) / 4 - 2
+    return LoDTensor(read_only(numbers.reshape(lod.num_rows, *row_shape)), lod)
+
+
+@st.composite
+def sort_calls(draw, drawn):
+    x = draw(drawn)
+    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return draw(st.sampled_from([call(x), call(x, level), call(x, level, True), call(x, descending=True)]))
+
+
+@st.composite
+def topk_calls(draw, drawn):
+    x = draw(drawn)
+    k = draw(st.integers(0, 6) | st.sampled_from([np.int8(2), 50, 2**70]))
+    return call(x, k, *draw(st.sampled_from([[], [draw(st.integers(-x.num_levels, x.num_levels - 1))]])))
+
+
+def by(function, *names):
+    """Make `expected` of an oracle."""
+
+    def expected(arguments):
+        x = arguments["x"]
+        given = {name: arguments[name] for name in names}
+        level = from_the_first(arguments["level"], x.lod)
+        return function(x.tolist(), **given, level=level, num_levels=x.num_levels, row_shape=x.values.shape[1:])
+
+    return expected
+
+
+def errors(name, k=""):
+    """List the wrong calls that both operators share."""
+    return [
+        (f"{name}(flat{k}, level=1)", LevelError, "level: is 1; there is 1 level"),
+        (f"{name}(x{k}, level=-3)", LevelError, "level: is -3; there are 2 levels"),
+        (f"{name}(x{k}, level=0.0)", DTypeError, "level: is 0.0"),
+        (f"{name}(lod{k})", DTypeError, "x: .*LoD"),
+        (f"{name}(rows{k})", DTypeError, "x: .*ndarray"),
+        (f"{name}(LoDTensor(np.zeros(5, complex), flat.lod){k})", DTypeError, "x: has dtype complex128"),
+        (f"{name}(LoDTensor(np.zeros(5, 'M8[s]'), flat.lod){k})", DTypeError, "x: has dtype datetime64"),
+        (f"{name}(LoDTensor(np.zeros(5, 'g'), flat.lod){k})", DTypeError, "x: has dtype"),
+        (f"{name}([['a']]{k})", DTypeError, "x: has dtype <U1"),
+    ]
+
+
+SAMPLES = {
+    "sequence_sort": Samples(
+        sort_calls(tensors()),
+        by(oracle.sequence_sort, "descending"),
+        sort_calls(distinct()),
+        errors("sequence_sort"),
+    ),
+    "sequence_topk": Samples(
+        topk_calls(tensors()),
+        by(oracle.sequence_topk, "k"),
+        topk_calls(distinct()),
+        [
+            *errors("sequence_topk", ", 1"),
+            ("sequence_topk(flat, -1)", ValueError, "k: is -1; 0 or more"),
+            ("sequence_topk(flat, 1.0)", DTypeError, "k: is 1.0"),
+            ("sequence_topk(flat, True)", DTypeError, "k: is True"),
+            ("sequence_topk(flat, None)", DTypeError, "k: is None"),
+            ("sequence_topk(flat, np.array([1, 2]))", DTypeError, r"k: is array\(\[1, 2\]\)"),
+        ],
+    ),
+}

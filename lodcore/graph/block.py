@@ -242,6 +242,9 @@ class Block:
             return self.known(settled(given))
         if isinstance(given, (list, tuple)):
             given = op.constant(name, given)
+        elif op.roles[name] == "Batches":  # one of them, of which the operator knows what it may be
+            if isinstance(given, np.ndarray):
+                given = as_value(f"{op.__name__}: {name}", given)
         elif given is None:
             if op.defaults.get(name, given) is not None or name not in op.defaults:
                 raise DTypeError(f"{op.__name__}: {name}: is None; a tensor or a number is needed")

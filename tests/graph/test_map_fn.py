@@ -1,0 +1,191 @@
+"""map_fn: what comes back depends on the function, never on the data."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoDTensor, ShapeError, TensorArray, grad_check, map_fn, ops, vjp
+from lodcore.graph import Executor, Program, data, while_loop
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+LISTS = lodcore.array([[1.0, 2.0], [], [3.0, 4.0, 5.0]])
+ROWS = LoDTensor.from_lengths(np.arange(10.0).reshape(5, 2), [2, 0, 3])
+NESTED = lodcore.array([[[1.0], [2.0, 3.0]], [], [[4.0]]])
+W = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+
+def per_sequence(f, x):
+    return [f(x[at]) for at in range(len(x))]
+
+
+# -- over arrays -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda row: lodcore.mul(row, 2.0),
+        lambda row: ops.sum(row),
+        lambda row: lodcore.matmul(W, row),
+        lambda row: lodcore.matmul(row, W.T),
+        lambda row: 7.0,
+        lambda row: np.ones((2, 3)),
+    ],
+)
+def test_results_of_rows_are_stacked(f):
+    x = np.arange(8.0).reshape(4, 2)
+    np.testing.assert_array_equal(map_fn(f, x), np.stack([np.asarray(f(row)) for row in x]), strict=True)
+    nothing = map_fn(f, x[:0])
+    assert nothing.shape == (0, *map_fn(f, x).shape[1:])
+    assert nothing.dtype == map_fn(f, x).dtype
+
+
+def test_entries_without_axes():
+    np.testing.assert_array_equal(map_fn(lambda x: x * x, np.arange(3)), [0, 1, 4], strict=True)
+
+
+# -- over sequences --------------------------------------------------------------------------------------------------
+
+
+def test_sequences_stay_sequences():
+    for f in (lambda rows: lodcore.tanh(rows), lambda rows: rows[1:], lambda rows: lodcore.matmul(rows, W.T)):
+        found = map_fn(f, ROWS)
+        assert isinstance(found, LoDTensor)
+        wanted = LoDTensor.from_arrays(per_sequence(f, ROWS))
+        assert found.equals(wanted)
+    assert map_fn(lambda rows: ops.sum(rows, axis=1), ROWS).tolist() == [[1, 5], [], [9, 13, 17]]
+    assert map_fn(lambda x: x, LISTS).equals(LISTS)
+
+
+def test_as_many_rows_whatever_the_sequence():
+    found = map_fn(lambda rows: ops.sum(rows, axis=0), ROWS)
+    np.testing.assert_array_equal(found, [[2.0, 4], [0, 0], [18, 21]], strict=True)
+    found = map_fn(lambda rows: lodcore.matmul(W, ops.sum(rows, axis=0)), ROWS)
+    np.testing.assert_array_equal(found, [[2.0, 4], [0, 0], [18, 21]] @ W.T, strict=True)
+    np.testing.assert_array_equal(map_fn(lambda rows: ops.sum(rows), ROWS), [6.0, 0, 39], strict=True)
+
+
+def test_the_kind_does_not_depend_on_the_data():
+    equal = LoDTensor.from_lengths(np.arange(6.0), [2, 2, 2])
+    for x in (equal, equal[:1], equal[:0]):
+        assert isinstance(map_fn(lambda rows: rows * 2, x), LoDTensor)
+        assert isinstance(map_fn(lambda rows: ops.sum(rows), x), np.ndarray)
+
+
+def test_sequences_of_sequences():
+    found = map_fn(lambda document: document * 2.0, NESTED)
+    assert found.tolist() == [[[2.0], [4.0, 6.0]], [], [[8.0]]]
+    assert found.lod == NESTED.lod
+    found = map_fn(lambda document: lodcore.sequence_pool(document, "sum"), NESTED)
+    assert found.tolist() == [[1.0, 5.0], [], [4.0]]
+    np.testing.assert_array_equal(map_fn(lambda document: ops.sum(document), NESTED), [6, 0, 4])
+    assert map_fn(lambda document: document, NESTED[:0]).num_levels == 2
+
+
+def test_no_sequences():
+    for f, levels, shape in [
+        (lambda rows: rows, 1, (0, None, 2)),
+        (lambda rows: ops.cast(rows, "float32"), 1, (0, None, 2)),
+        (lambda rows: ops.sum(rows, axis=0), 0, (0, 2)),
+    ]:
+        found = map_fn(f, ROWS[:0])
+        assert getattr(found, "num_levels", 0) == levels
+        assert found.shape == shape
+        assert found.dtype == map_fn(f, ROWS).dtype
+
+
+# -- forms -----------------------------------------------------------------------------------------------------------
+
+
+def test_several_results():
+    def f(rows):
+        return {"sum": ops.sum(rows), "both": [rows * 2, (rows,)]}
+
+    found = map_fn(f, LISTS)
+    np.testing.assert_array_equal(found["sum"], [3, 0, 12])
+    assert found["both"][0].tolist() == [[2, 4], [], [6, 8, 10]]
+    assert found["both"][1][0].equals(LISTS)
+
+
+def test_lists_are_sequences():
+    assert map_fn(lambda rows: rows + 1, [[1, 2], [3]]).tolist() == [[2, 3], [4]]
+
+
+def test_it_is_called_once():
+    calls = []
+    map_fn(lambda row: calls.append(1) or row, np.ones((5, 2)))
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "error", "says"),
+    [
+        (lambda row: None, np.ones((2, 2)), DTypeError, "map_fn: f: gave NoneType; a tensor"),
+        (lambda row: "text", np.ones((2, 2)), DTypeError, "map_fn: f: gave str"),
+        (lambda row: TensorArray(), np.ones((2, 2)), DTypeError, "map_fn: f: gave TensorArray"),
+        (lambda row: row, np.float64(1), ShapeError, "axis"),
+        (lambda row: row, object(), DTypeError, "Python objects|is object"),
+        (lambda row: bool(row), np.ones(2), lodcore.GraphError, "break_if"),
+        (lambda row: shapes.read(at_of(row)), np.arange(2.0), ShapeError, "element 1: has shape"),
+    ],
+)
+def test_what_is_refused(f, x, error, says):
+    with pytest.raises(error, match=says):
+        map_fn(f, x)
+    assert lodcore.mul(2, 3) == 6
+
+
+shapes = TensorArray()
+shapes.write(0, np.ones(2))
+shapes.write(1, np.ones(3))
+
+
+def at_of(row):
+    return ops.cast(row, "int64")
+
+
+# -- gradients, Programs, loops --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, w: map_fn(lambda rows: lodcore.tanh(lodcore.matmul(rows, w)), x),
+        lambda x, w: map_fn(lambda rows: ops.sum(lodcore.tanh(lodcore.matmul(rows, w)), axis=0), x),
+        lambda x, w: map_fn(lambda rows: ops.sum(lodcore.tanh(lodcore.matmul(rows, w))), x),
+        lambda x, w: list(map_fn(lambda rows: {"a": rows * 2.0, "b": ops.sum(rows @ w)}, x).values()),
+    ],
+)
+def test_gradients(f):
+    x = LoDTensor(ROWS.values / 10, ROWS.lod)
+    grad_check(f, x, W.T / 10)
+    grad_check(f, x[:0], W.T / 10)
+    _, pullback = vjp(f, x, W.T / 10)
+    assert pullback(*[None] * (2 if isinstance(_, list) else 1))[0].lod is x.lod
+
+
+def test_gradients_of_nested_results():
+    grad_check(lambda x: map_fn(lambda document: lodcore.sequence_pool(document, "sum"), x), NESTED)
+    grad_check(lambda x: map_fn(lambda document: document * document, x), NESTED)
+    grad_check(lambda x: map_fn(lambda row: row * row, x), np.arange(6.0).reshape(3, 2))
+
+
+def test_in_a_program():
+    with Program() as program:
+        x = data("x", (None, 2), "float64", num_levels=1)
+        sequences, sums = map_fn(lambda rows: (rows * 2, ops.sum(rows, axis=0)), x)
+    assert (sequences.num_levels, sequences.spec.kind, sums.shape) == (1, LoDTensor, (None, 2))
+    for given in (ROWS, ROWS[:0]):
+        found = Executor().run(program, {"x": given}, [sequences, sums])
+        assert found[0].equals(given * 2)
+        np.testing.assert_array_equal(found[1], lodcore.sequence_pool(given, "sum"), strict=True)
+
+
+def test_in_a_loop():
+    loop = while_loop()
+    with loop.loop():
+        x = loop.loop_var(LISTS)
+        loop.break_if(loop.step() >= 2)
+        x.update(map_fn(lambda rows: rows * 3, x))
+    assert x.get().tolist() == [[9, 18], [], [27, 36, 45]]

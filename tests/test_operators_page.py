@@ -1,0 +1,37 @@
+"""OPERATORS.md says what the registry says."""
+
+from pathlib import Path
+
+import pytest
+
+import lodcore
+import lodcore.graph
+from lodcore.registry import OPS
+
+PAGE = Path(__file__).parents[1] / "OPERATORS.md"
+RULES = {
+    "share": "that of the input",
+    "drop": "without `level` and what is below",
+    "none": "none",
+    "own": "its own, see its docstring",
+}
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.read_text().splitlines() if line[:3] == "| `"
+]
+pytestmark = pytest.mark.not_on_reference
+
+
+def test_every_public_operator_is_listed_once():
+    listed = [row[0].strip("`") for row in ROWS]
+    assert sorted(listed) == sorted(name for name in OPS if name in lodcore.__all__)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_a_row_is_what_the_registry_says(row):
+    name, levels, rule, gradient = row
+    op = OPS[name.strip("`")]
+    assert rule == RULES[op.lod]
+    assert gradient == ("yes" if op.gradient else "no")
+    assert ("level" in op.parameters or "ref_level" in op.parameters) == (
+        "level of" in levels or "last level only" in levels
+    )

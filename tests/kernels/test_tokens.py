@@ -61,6 +61,20 @@ class TestTwins:
         out = unwritten(len(x), dtype=x.dtype)
         agree("tokens.drop_tokens", x, offsets, tokens, out, unwritten(len(offsets)), seen=kept_rows)
 
+    @pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "u4"])
+    @pytest.mark.parametrize("step", [1, 10**6], ids=["a table", "a search"])
+    @pytest.mark.parametrize("count", [1, 4, 5, 8, 100])
+    def test_drop_many_tokens(self, dtype, step, count):
+        random = np.random.default_rng(count)
+        pool = np.arange(0, 150, dtype=dtype) * np.dtype(dtype).type(step)
+        x, offsets = read_only(random.choice(pool, 2500)), int64([0, 0, 1023, 1024, 1025, 2500, 2500])
+        tokens = int64(random.permutation(pool[5:])[:count])
+        out, out_offsets = unwritten(len(x), dtype=dtype), unwritten(len(offsets))
+        kernels.tokens.drop_tokens(x, offsets, tokens, out, out_offsets)
+        kept = ~np.isin(x, tokens.astype(dtype))
+        np.testing.assert_array_equal(out[: out_offsets[-1]], x[kept])
+        np.testing.assert_array_equal(out_offsets, np.concatenate([[0], np.cumsum(kept)])[offsets])
+
     @given(addressed())
     def test_add_at_and_take_at(self, drawn):
         rows, ids, offsets, n_columns, table = drawn

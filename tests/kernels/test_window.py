@@ -78,6 +78,16 @@ class TestTwins:
             agree("window.correlate_rows", x, offsets, filter, unwritten(*x.shape, dtype=x.dtype))
             agree("window.convolve_rows", x, offsets, filter, unwritten(*x.shape, dtype=x.dtype))
 
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("width", [1, 2, 3, 7, 15, 16, 33])
+    @pytest.mark.parametrize("taps", [1, 2, 5, 16, 17, 35])
+    def test_weighed_rows_of_long_sequences(self, taps, width, dtype):
+        random = np.random.default_rng(taps)
+        offsets = int64([0, 1, 64, 64, 80, 113, 200, 203])
+        x, filter = (read_only(random.standard_normal((n, width)).astype(dtype)) for n in (203, taps))
+        for name in ("correlate_rows", "convolve_rows"):
+            agree(f"window.{name}", x, offsets, filter, unwritten(*x.shape, dtype=dtype))
+
     @given(weighable(), SEEDS)
     def test_sum_lagged_products(self, drawn, seed):
         x, offsets, filter = drawn

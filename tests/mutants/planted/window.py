@@ -10,10 +10,10 @@ TESTS = "tests/test_window.py"
 
 MUTANTS = [
     Mutant(
-        "windows-read-past-the-rows",
+        "a-window-at-the-end-left-out",
         WINDOW,
-        "high = between(low, n_rows - w->start - w->length + 1, b);",
-        "high = between(low, n_rows - w->start - w->length + 2, b);",
+        "for (int64_t t = high; t < b; t++)",
+        "for (int64_t t = high + 1; t < b; t++)",
         KERNEL_TESTS,
     ),
     Mutant(
@@ -40,15 +40,15 @@ MUTANTS = [
     Mutant(
         "taps-over-the-end-of-a-sequence",
         TAPS,
-        "int64_t edge = end - taps + 1 < stop ?",
-        "int64_t edge = end - taps + 2 < stop ?",
+        "int64_t edge = end - taps + 1 < stop ? end - taps + 1 : stop;",
+        "int64_t edge = end - taps + 2 < stop ? end - taps + 2 : stop;",
         KERNEL_TESTS,
     ),
     Mutant(
         "taps-of-the-sequence-before",
         TAPS,
-        "int64_t edge = begin + taps - 1 < end ?",
-        "int64_t edge = begin + taps - 2 < end ?",
+        "int64_t edge = begin + taps - 1 < end ? begin + taps - 1 : end,",
+        "int64_t edge = begin + taps - 2 < end ? begin + taps - 2 : end,",
         KERNEL_TESTS,
     ),
     Mutant(

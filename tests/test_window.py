@@ -134,9 +134,28 @@ def test_a_result_in_memory_that_is_given():
             call(LoDTensor(rows, LoD.from_lengths([5]), share=True), rows)
 
 
+class Reshaper:
+    """A filter that gives the values of a batch another shape while it is looked at."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __array__(self, dtype=None, copy=None):
+        self.x.values.shape = (1, self.x.values.size)
+        return np.ones((1, 2))
+
+
+@pytest.mark.parametrize("call", [row_conv, lambda x, filter: sequence_conv(x, filter, 1)])
+def test_a_filter_that_changes_the_rows(call):
+    x = LoDTensor(np.zeros((4, 2)), LoD.from_lengths([4]), share=True)
+    with pytest.raises(lodcore.ShapeError, match="values: were given the shape"):
+        call(x, Reshaper(x))
+
+
 # -- across blocks -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.not_on_reference
 @pytest.mark.parametrize("sizes", [[700, 0, 1, 1299], [2] * 1000, [1] * 2000], ids=["long", "twos", "ones"])
 @pytest.mark.parametrize(("length", "start"), [(3, -1), (3, 1), (2, -4), (5, 0)])
 def test_blocks_of_windows(monkeypatch, sizes, length, start):

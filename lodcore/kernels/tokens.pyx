@@ -45,6 +45,8 @@ def drop_tokens(const number[::1] x not None, const int64_t[::1] offsets not Non
     """
     cdef int64_t n_seqs = offsets.shape[0] - 1, n_tokens = tokens.shape[0]
     cdef bint done, is_signed = (<number> -1) < 0
+    if x.shape[0] != offsets[n_seqs] or out.shape[0] != x.shape[0] or out_offsets.shape[0] != offsets.shape[0]:
+        raise ValueError("x, offsets and out have different numbers of rows or sequences")
     cdef const number* source = &x[0] if x.shape[0] else NULL
     cdef const int64_t* left_out = &tokens[0] if n_tokens else NULL
     cdef number* result = &out[0] if x.shape[0] else NULL
@@ -77,6 +79,10 @@ def add_at(const cell[::1] updates not None, const int64_t[::1] ids not None, co
         The first row whose id is out of range, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1] // max(n_columns, 1), s, t, c, bad = -1
+    if n_seqs != offsets.shape[0] - 1 or ids.shape[0] != offsets[n_seqs]:
+        raise ValueError("ids, offsets and out have different numbers of rows or sequences")
+    if out.shape[1] != n_columns * width or (n_columns and updates.shape[0] != ids.shape[0] * width):
+        raise ValueError("updates and out have columns of different sizes")
     if ids.shape[0] == 0:
         return -1
     cdef const cell* source = &updates[0] if width else NULL
@@ -120,6 +126,8 @@ def take_at(const unsigned char[:, ::1] rows not None, const int64_t[::1] ids no
         The first row whose id is out of range, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], row_bytes = out.shape[1], s, t, bad = -1
+    if n_seqs != offsets.shape[0] - 1 or ids.shape[0] != offsets[n_seqs] or out.shape[0] != ids.shape[0]:
+        raise ValueError("ids, offsets, rows and out have different numbers of rows or sequences")
     if rows.shape[1] != n_columns * row_bytes:
         raise ValueError("rows and out have columns of different sizes")
     if ids.shape[0] == 0:

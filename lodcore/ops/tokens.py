@@ -12,6 +12,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.memory import check_out, check_size
 from lodcore.ops.common import Array, below, check_equal, rows_of, unbroadcast
+from lodcore.ops.moving import level_of
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE, dense
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
@@ -66,11 +67,12 @@ def sequence_enumerate(x: Nested, win_size: int, pad_value: int = 0, level: int 
     """
     if type(x) is not LoDTensor:
         x = as_nested("sequence_enumerate: x", x)
-    values = x.values
-    _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
     size = _win_size(win_size)
-    padding = NO_PADDING if type(pad_value) is int and pad_value == 0 else _filling(pad_value, values.dtype)
-    offsets = below(x.lod, x.lod._level(level))
+    filler = None if type(pad_value) is int and pad_value == 0 else _integer("pad_value", pad_value)
+    offsets = below(x.lod, level_of("sequence_enumerate", x.lod, level))
+    values = x.values  # what arguments are made of has run; nobody can change its shape any more
+    _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
+    padding = NO_PADDING if filler is None else _filling(filler, values.dtype)
     shape = (len(values), size)
     if out is not None:
         check_out("sequence_enumerate", out, shape, values.dtype, values)
@@ -90,23 +92,25 @@ def _(x: Spec, win_size: int, pad_value: int, level: int) -> Spec:
 
 def _win_size(win_size: Any) -> int:
     """Check the size of a window."""
-    if not hasattr(win_size, "__index__"):
-        raise DTypeError(f"sequence_enumerate: win_size: is {win_size!r}; an integer is needed")
-    size: int = win_size.__index__()
+    size = _integer("win_size", win_size)
     if not 1 <= size < 2**62:
         raise ValueError(f"sequence_enumerate: win_size: is {size}; at least 1 is needed, and below 2**62")
     return size
 
 
-def _filling(pad_value: Any, dtype: np.dtype[Any]) -> Any:
+def _integer(name: str, given: Any) -> int:
+    """Take an integer."""
+    if not hasattr(given, "__index__"):
+        raise DTypeError(f"sequence_enumerate: {name}: is {given!r}; an integer is needed")
+    number: int = given.__index__()
+    return number
+
+
+def _filling(number: int, dtype: np.dtype[Any]) -> Any:
     """Give a number as the one row of padding of a kernel."""
-    where = "sequence_enumerate: pad_value"
-    if not hasattr(pad_value, "__index__"):
-        raise DTypeError(f"{where}: is {pad_value!r}; an integer is needed")
-    number = pad_value.__index__()
     low, high = LIMITS[dtype]
     if not low <= number <= high:
-        raise ValueError(f"{where}: is {number}; {dtype} holds {low} .. {high}")
+        raise ValueError(f"sequence_enumerate: pad_value: is {number}; {dtype} holds {low} .. {high}")
     return buffers.as_bytes(np.array([number], dtype))
 
 
@@ -142,14 +146,17 @@ def sequence_erase(x: Nested, tokens: Dense) -> Any:
     """
     if type(x) is not LoDTensor:
         x = as_nested("sequence_erase: x", x)
-    values, lod = x.values, x.lod
-    _check_numbers("sequence_erase: x", values.shape, values.dtype)
-    last = lod._level(-1)
+    lod = x.lod
+    last = level_of("sequence_erase", lod, -1)
     offsets = lod._view(last)
+    left_out = _tokens(tokens)
+    values = x.values  # what arguments are made of has run; nobody can change its shape any more
+    _check_numbers("sequence_erase: x", values.shape, values.dtype)
     numbers = values if values.dtype != UNSIGNED[8] else values.view(INT64)  # tokens are compared by their bits
     kept = np.empty(len(numbers), numbers.dtype)
     ends = buffers.new_offsets(len(offsets))
-    left_out = _tokens(tokens, values.dtype)
+    if isinstance(left_out, list) or numbers is not values:
+        left_out = _bits(left_out, numbers is not values)
     kernels.tokens.drop_tokens(numbers if numbers.ndim == 1 else numbers.ravel(), offsets, left_out, kept, ends)
     count = ends.item(len(offsets) - 1)
     if len(kept) <= SMALL:
@@ -168,8 +175,8 @@ def _(x: Spec, tokens: Any) -> Spec:
     return x._replace(shape=(None, *x.shape[1:]))
 
 
-def _tokens(tokens: Any, dtype: np.dtype[Any]) -> Array:
-    """Turn tokens into a vector of int64, which for uint64 holds their bits."""
+def _tokens(tokens: Any) -> Array | list[int]:
+    """Turn tokens into a vector of int64, or a list if that cannot hold some of them."""
     where = "sequence_erase: tokens"
     if type(tokens) is not list:
         if np.ndim(tokens) == 0:
@@ -178,16 +185,23 @@ def _tokens(tokens: Any, dtype: np.dtype[Any]) -> Array:
             tokens = []
     try:
         found: Array = buffers.as_int64(tokens, where, OverflowError)
-    except OverflowError:  # int64 cannot hold some of them
-        numbers = tokens if isinstance(tokens, (list, tuple)) else np.ravel(tokens).tolist()
-        for j, number in enumerate(numbers):
-            if not hasattr(number, "__index__"):
-                raise DTypeError(f"{where}: is {number!r} at position {j}; an integer is needed") from None
-        if dtype == UNSIGNED[8]:
-            bits: Array = np.array([number for number in numbers if 0 <= number < 2**64], UNSIGNED[8]).view(INT64)
-            return bits
-        return np.array([number for number in numbers if -(2**63) <= number < 2**63], INT64)
-    return found if dtype != UNSIGNED[8] else found[found >= 0]
+        return found
+    except OverflowError:
+        numbers = list(tokens) if isinstance(tokens, (list, tuple)) else np.ravel(tokens).tolist()
+    for j, number in enumerate(numbers):
+        if not hasattr(number, "__index__"):
+            raise DTypeError(f"{where}: is {number!r} at position {j}; an integer is needed")
+    return [number.__index__() for number in numbers]
+
+
+def _bits(tokens: Array | list[int], unsigned: bool) -> Array:
+    """Give those tokens that int64 can hold, or uint64 with the bits of int64."""
+    if not isinstance(tokens, list):
+        return tokens[tokens >= 0]
+    if unsigned:
+        bits: Array = np.array([number for number in tokens if 0 <= number < 2**64], UNSIGNED[8]).view(INT64)
+        return bits
+    return np.array([number for number in tokens if -(2**63) <= number < 2**63], INT64)
 
 
 def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:
@@ -291,7 +305,7 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
     _check_lines(shape)
     values = ids.values
     _check_numbers("sequence_scatter: ids", values.shape, values.dtype)
-    offsets = below(ids.lod, ids.lod._level(level))
+    offsets = below(ids.lod, level_of("sequence_scatter", ids.lod, level))
     if len(offsets) - 1 != shape[0]:
         raise LoDError(f"sequence_scatter: ids: has {len(offsets) - 1} sequences; x has {shape[0]} lines")
     if values.dtype == UNSIGNED[8]:

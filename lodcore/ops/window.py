@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.memory import check_out, check_size
 from lodcore.ops.common import Array, below, rows_of
+from lodcore.ops.moving import level_of
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 
@@ -88,13 +88,13 @@ def sequence_conv(
     """
     if type(x) is not LoDTensor:
         x = as_nested("sequence_conv: x", x)
-    values = x.values
     weights = dense("sequence_conv: filter", filter)
     padding = None if padding_data is None else dense("sequence_conv: padding_data", padding_data)
     start, length = _window("sequence_conv", context_length, context_start)
+    offsets = below(x.lod, level_of("sequence_conv", x.lod, level))
+    values = x.values  # what arguments are made of has run; nobody can change its shape any more
     width = _check_filter(values.shape, weights.shape, None if padding is None else padding.shape, start, length)
     dtype = _common_dtype("sequence_conv", values.dtype, weights.dtype, None if padding is None else padding.dtype)
-    offsets = below(x.lod, x.lod._level(level))
     n_rows = len(values)
     if out is not None:
         check_out(
@@ -338,11 +338,11 @@ def row_conv(x: Nested, filter: Dense, level: int = -1, out: Array | None = None
     """
     if type(x) is not LoDTensor:
         x = as_nested("row_conv: x", x)
-    values = x.values
     weights = dense("row_conv: filter", filter)
+    offsets = below(x.lod, level_of("row_conv", x.lod, level))
+    values = x.values  # what arguments are made of has run; nobody can change its shape any more
     _check_taps(values.shape, weights.shape)
     dtype = _common_dtype("row_conv", values.dtype, weights.dtype)
-    offsets = below(x.lod, x.lod._level(level))
     if out is None:
         out = np.empty(values.shape, dtype)
     else:
@@ -385,9 +385,7 @@ def _table(array: Array, dtype: np.dtype[Any]) -> Array:
     """Give an array for a kernel: contiguous, of this dtype, with one axis for the cells of a row."""
     if array.dtype != dtype or not array.flags.c_contiguous:
         array = np.ascontiguousarray(array, dtype)
-    if array.ndim != 2:
-        array = array.reshape(len(array), math.prod(array.shape[1:]))
-    return array
+    return array if array.ndim == 2 else buffers.as_cells(array)
 
 
 # -- what both check ---------------------------------------------------------------------------------------------------

@@ -125,3 +125,18 @@ class TestLaws:
 def test_columns_have_one_size():
     with pytest.raises(ValueError, match="columns of different sizes"):
         kernels.tokens.take_at(np.zeros((1, 8), "u1"), int64([0]), int64([0, 1]), 2, np.zeros((1, 3), "u1"))
+
+
+@pytest.mark.not_on_reference
+def test_arrays_that_do_not_belong_together():
+    """Whatever stands behind an array is not read, nor written."""
+    kernel, offsets = kernels.tokens, int64([0, 2])
+    for x, out, ends in ((3, 3, 2), (2, 1, 2), (2, 2, 1)):
+        with pytest.raises(ValueError, match="different"):
+            kernel.drop_tokens(int64([1] * x), offsets, int64([1]), unwritten(out), unwritten(ends))
+    for updates, ids, table in ((3, 3, (1, 4)), (1, 2, (1, 4)), (2, 2, (2, 4)), (2, 2, (1, 5)), (2, 2, (1, 8))):
+        with pytest.raises(ValueError, match="different"):
+            kernel.add_at(np.zeros(updates), int64([0] * ids), offsets, 4, np.zeros(table))
+    for ids, table, out in ((3, (1, 16), (3, 4)), (2, (2, 16), (2, 4)), (2, (1, 16), (1, 4)), (2, (1, 12), (2, 4))):
+        with pytest.raises(ValueError, match="different"):
+            kernel.take_at(np.zeros(table, "u1"), int64([0] * ids), offsets, 4, np.zeros(out, "u1"))

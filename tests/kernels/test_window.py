@@ -133,3 +133,34 @@ def test_windows_refuse_rows_of_another_size():
         kernels.window.copy_windows(rows, offsets, opaque(1, 3), 0, 2, 0, unwritten(2, 8, dtype="u1"))
     with pytest.raises(ValueError, match="out has another number of rows"):
         kernels.window.sum_edges(np.zeros((2, 1)), offsets, 1, 1, np.zeros((3, 1)))
+
+
+@pytest.mark.not_on_reference
+def test_arrays_that_do_not_belong_together():
+    """Whatever stands behind an array is not read, nor written."""
+    kernel, offsets = kernels.window, int64([0, 2])
+    bytes_of, reals = (lambda n, width: np.zeros((n, width), "u1")), (lambda n, width: np.zeros((n, width)))
+    for rows, padding, first, out in ((3, 0, 0, 2), (2, 0, 1, 2), (2, 0, -1, 2), (2, 2, 0, 2)):
+        with pytest.raises(ValueError, match="number"):
+            kernel.copy_windows(bytes_of(rows, 4), offsets, bytes_of(padding, 4), 0, 2, first, bytes_of(out, 8))
+    for x, filter, out in (
+        ((3, 2), (1, 2), (3, 2)),
+        ((2, 2), (1, 2), (3, 2)),
+        ((2, 2), (0, 2), (2, 2)),
+        ((2, 2), (1, 3), (2, 2)),
+        ((2, 2), (1, 2), (2, 3)),
+    ):
+        for name in ("correlate_rows", "convolve_rows"):
+            with pytest.raises(ValueError, match="different"):
+                getattr(kernel, name)(reals(*x), offsets, reals(*filter), reals(*out))
+    for x, y, out in (
+        ((3, 2), (3, 2), (1, 2)),
+        ((2, 2), (3, 2), (1, 2)),
+        ((2, 2), (2, 1), (1, 2)),
+        ((2, 2), (2, 2), (1, 1)),
+    ):
+        with pytest.raises(ValueError, match="different"):
+            kernel.sum_lagged_products(reals(*x), reals(*y), offsets, reals(*out))
+    for x, before, after, out in (((3, 2), 1, 1, (2, 2)), ((2, 2), 1, 1, (2, 1)), ((2, 2), -1, 3, (2, 2))):
+        with pytest.raises(ValueError, match=r"different|another"):
+            kernel.sum_edges(reals(*x), offsets, before, after, reals(*out))

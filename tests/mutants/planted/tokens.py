@@ -85,15 +85,15 @@ MUTANTS = [
     Mutant(
         "negative-tokens-of-uint64",
         OPS,
-        "return found if dtype != UNSIGNED[8] else found[found >= 0]",
-        "return found",
+        "return tokens[tokens >= 0]",
+        "return tokens",
         TESTS,
     ),
     Mutant(
         "windows-of-the-last-level",
         OPS,
-        "    offsets = below(x.lod, x.lod._level(level))\n    shape = (len(values), size)",
-        "    offsets = below(x.lod, x.lod._level(-1))\n    shape = (len(values), size)",
+        'level_of("sequence_enumerate", x.lod, level)',
+        'level_of("sequence_enumerate", x.lod, -1)',
         TESTS,
     ),
     Mutant(

@@ -131,8 +131,8 @@ MUTANTS = [
     Mutant(
         "row-conv-of-the-last-level",
         OPS,
-        "    offsets = below(x.lod, x.lod._level(level))\n    if out is None:",
-        "    offsets = below(x.lod, x.lod._level(-1))\n    if out is None:",
+        'offsets = below(x.lod, level_of("row_conv", x.lod, level))',
+        'offsets = below(x.lod, level_of("row_conv", x.lod, -1))',
         TESTS,
     ),
 ]

@@ -12,7 +12,7 @@ from lodcore.ops.axes import tensor_of
 from lodcore.ops.common import check_equal, kept_in
 from lodcore.ops.expand import sequence_reverse
 from lodcore.ops.gather import gather_sequences
-from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested
+from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index_values import index_values
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
@@ -35,8 +35,10 @@ def _prepared(key: Any) -> Any:
         return key
     if isinstance(key, Symbol):
         return tensor_of("index", key)
-    if key is None or isinstance(key, (bool, np.bool_)):
-        raise TypeError(f"index: is {key!r}; use np.expand_dims for a new axis, and a vector for a mask")
+    if isinstance(key, (bool, np.bool_)):
+        raise TypeError(f"index: is {key!r}; a vector is needed for a mask")
+    if key is None:
+        return key
     if isinstance(key, (list, tuple)):
         if not key:
             return np.empty(0, np.int64)
@@ -60,7 +62,9 @@ def _is_number(key: Any) -> bool:
 
 def _axes(key: Any) -> int:
     """Count the axes that a key is about."""
-    return _levels(key) + 1
+    if key is None:
+        return 0
+    return key.ndim if not _levels(key) and getattr(key, "dtype", None) == np.bool_ else _levels(key) + 1
 
 
 def _expanded(keys: tuple[Any, ...], ndim: int) -> list[Any]:
@@ -143,6 +147,8 @@ def _values(x: Any, before: int, keys: list[Any]) -> Any:
 
 def _along(x: Any, key: Any, axis: int, before: Any) -> tuple[Any, int]:
     """Apply one key to an axis of levels; give the result, and how many axes it has passed."""
+    if key is None:
+        raise TypeError("index: is None; use np.expand_dims for a new axis among those of levels")
     if isinstance(key, slice):
         return _slice(x, key, axis), 1
     if _is_number(key):
@@ -159,10 +165,11 @@ def _along(x: Any, key: Any, axis: int, before: Any) -> tuple[Any, int]:
 
 
 def _slice(x: Any, key: slice, axis: int) -> Any:
-    if key == ALL:
-        return x
-    if axis and key == slice(None, None, -1):
-        return sequence_reverse(x, axis - 1)
+    if key.start is None and key.stop is None:
+        if key.step is None:
+            return x
+        if axis and type(key.step) is int and key.step == -1:
+            return sequence_reverse(x, axis - 1)
     if axis == 0 and key.step in (None, 1) and isinstance(x, LoDTensor) and not _has_symbols(key):
         return x[key]
     return slice_along(x, key.start, key.stop, key.step, axis)
@@ -186,18 +193,7 @@ def _vector(x: Any, key: Any, axis: int, before: Any) -> tuple[Any, int]:
         if axis > 1:
             raise TypeError("index: vectors stand beside each other, as the first two indices")
         return pick_along(x, key, axis), 0
-    return _same_of_each(x, key, axis), 1
-
-
-def _same_of_each(x: Any, key: Any, axis: int) -> Any:
-    """Take the same elements of every sequence."""
-    if isinstance(key, Symbol):
-        raise TypeError("index: is a Variable; for each sequence its own elements are taken with take_nested")
-    lod, size = x.lod, len(key)
-    count = lod.num_sequences(axis - 1)
-    upper = [lod.offsets(k) for k in range(axis - 1)]
-    index = LoDTensor.from_offsets(np.tile(key, count), *upper, np.arange(count + 1) * size)
-    return take_nested(x, index)
+    return take_of_each(x, key, axis), 1
 
 
 # -- what is written ---------------------------------------------------------------------------------------------------

@@ -71,7 +71,11 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
 
 def _without_defaults(kwargs: dict[str, Any]) -> dict[str, Any]:
     """Drop what is given but says nothing."""
-    return {name: given for name, given in kwargs.items() if given is not None and given is not np._NoValue}
+    return {
+        name: given
+        for name, given in kwargs.items()
+        if given is not np._NoValue and (given is not None or name == "axis")
+    }
 
 
 def _refuse_symbols(name: str, given: Any) -> None:
@@ -340,7 +344,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
 @stands_for(np.dot)
 def dot(a: Any, b: Any, out: None = None) -> Any:
     """Multiply matrices, as `lodcore.matmul`; by a number, elementwise."""
-    if out is not None or np.ndim(b) > 2:
+    if out is not None or (np.ndim(b) > 2 and not getattr(b, "num_levels", 0)):
         raise TypeError("numpy.dot: only a matrix on the right is supported for sequences")
     return ops.mul(a, b) if np.ndim(b) == 0 or np.ndim(a) == 0 else ops.matmul(a, b)
 

@@ -26,7 +26,7 @@ from lodcore.ops.dense import cross_entropy, matmul, softmax
 from lodcore.ops.embedding import embedding_bag, lookup_table
 from lodcore.ops.expand import per_sequence, sequence_expand, sequence_expand_as, sequence_reverse
 from lodcore.ops.gather import concat_batches, gather_sequences, sequence_concat, sequence_slice
-from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested
+from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index_values import index_values
 from lodcore.ops.math import (
     add,
@@ -139,6 +139,7 @@ __all__ = [
     "std",
     "sum",
     "take_nested",
+    "take_of_each",
     "tanh",
     "tensor_array_concat",
     "tensor_array_pack",

@@ -15,7 +15,7 @@ from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import cast, full_like
 from lodcore.ops.expand import per_sequence
-from lodcore.ops.math import add, div, elementwise, minus, mul
+from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, insert_level
@@ -299,7 +299,7 @@ def std(
     >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
     array([ 1., nan,  0.])
     """
-    return elementwise([var(x, axis, dtype, out, ddof, keepdims, where=where)], np.sqrt)
+    return sqrt(var(x, axis, dtype, out, ddof, keepdims, where=where))
 
 
 def max(

@@ -13,12 +13,13 @@ import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.memory import check_size
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.moving import add_back, spec_rows
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 
-__all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested"]
+__all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_of_each"]
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -329,8 +330,7 @@ def take_nested(x: Nested, index: Nested) -> Any:
 
 
 @take_nested.saving
-def _taken(x: Any, index: Any) -> tuple[Any, Array]:
-    where = "take_nested"
+def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
     x, index = as_nested(f"{where}: x", x), as_nested(f"{where}: index", index)
     axis = index.lod.num_levels
     _axis(where, axis, x.lod.num_levels)
@@ -363,5 +363,68 @@ def _(x: Spec, index: Any) -> Spec:
 
 
 @take_nested.backward
+def _(saved: Any, d: Array) -> tuple[Array, None]:
+    return _back(saved, d), None
+
+
+@op(lod="own")
+def take_of_each(x: Nested, index: Dense, axis: int) -> Any:
+    """Take the same elements of every sequence by their numbers in it.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    index : array_like of integers, shape (m,)
+        In any order, with repeats, negative ones from the end.
+    axis : int
+        1 .. num_levels: that of the elements of level axis - 1.
+
+    Returns
+    -------
+    LoDTensor
+        Of as many levels; sequences of level axis - 1 have m elements.
+
+    Raises
+    ------
+    IndexError
+        Naming the first sequence that is too short.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.take_of_each([[1, 2, 3], [4, 5]], [-1, 0], 1)
+    LoDTensor(2 sequences of length 2, int64: [[3, 1], [5, 4]])
+    """
+    return _taken_of_each(x, index, axis)[0]
+
+
+@take_of_each.saving
+def _taken_of_each(x: Any, index: Any, axis: int) -> tuple[Any, Array]:
+    where = "take_of_each"
+    x = as_nested(f"{where}: x", x)
+    lod = x.lod
+    axis = _inner_axis(where, axis, lod.num_levels)
+    numbers = buffers.as_int64(index, f"{where}: index", IndexError)
+    count = lod.num_sequences(axis - 1)
+    check_size(where, count, len(numbers), 8)
+    offsets = np.arange(count + 1) * len(numbers)
+    levels = [*_upper(x, axis - 1), offsets]
+    return _taken(x, tensor_core.new_tensor(np.tile(numbers, count), core.make_lod(levels, offsets.item(count))), where)
+
+
+def _inner_axis(where: str, axis: Any, num_levels: int) -> int:
+    found = _axis(where, axis, num_levels)
+    if not found:
+        raise LoDError(f"{where}: axis: is 0; use gather_sequences for whole sequences")
+    return found
+
+
+@take_of_each.infer
+def _(x: Spec, index: Any, axis: int) -> Spec:
+    _inner_axis("take_of_each", axis, x.num_levels)
+    return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)
+
+
+@take_of_each.backward
 def _(saved: Any, d: Array) -> tuple[Array, None]:
     return _back(saved, d), None

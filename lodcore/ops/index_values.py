@@ -67,7 +67,9 @@ def _key(where: str, key: Any) -> Any:
 
 
 def _keeps_rows(keys: tuple[Any, ...]) -> bool:
-    return not keys or keys[0] is Ellipsis or (isinstance(keys[0], slice) and keys[0] == slice(None))
+    if not keys or keys[0] is Ellipsis:
+        return True
+    return isinstance(keys[0], slice) and keys[0].start is keys[0].stop is keys[0].step is None
 
 
 @index_values.infer

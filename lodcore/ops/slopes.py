@@ -26,6 +26,14 @@ def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
 #: By the name of the function: from d, out and the operands to the gradients of the operands. At a kink of one operand
 #: the slope is 0, at a tie of two the first operand has it. None: the slope is 0 everywhere.
 SLOPES: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "add": lambda d, out, x, y: (d, d),
+    "subtract": lambda d, out, x, y: (d, -d),
+    "multiply": lambda d, out, x, y: (d * y, d * x),
+    "divide": lambda d, out, x, y: (d / y, -d * out / y),
+    "exp": lambda d, out, x: (d * out,),
+    "log": lambda d, out, x: (d / x,),
+    "sqrt": lambda d, out, x: (d / (2 * out),),
+    "tanh": lambda d, out, x: (d * (1 - out * out),),
     "negative": lambda d, out, x: (-d,),
     "positive": lambda d, out, x: (d,),
     "conjugate": lambda d, out, x: (d,),

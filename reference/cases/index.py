@@ -91,6 +91,21 @@ def _(x, index):
     return x.made(oracle.take_nested(x.nested, index.nested, index.num_levels))
 
 
+@cases(depths(3) | set(DTYPES) | {"nan"})
+def take_of_each(source):
+    drawn = pick_along.draw(source)
+    x, axis = drawn["x"], max(drawn["axis"], 1)
+    sizes = [len(sequence) for sequence in elements(x, axis - 1)]
+    shortest = min(sizes, default=2)
+    index = source.integers(source.integer(0, 3) if shortest else 0, -shortest, shortest - 1)
+    return {"x": x, "index": vector(source, index), "axis": axis}
+
+
+@take_of_each.expected
+def _(x, index, axis):
+    return x.made(oracle.take_of_each(x.nested, index.numbers(), axis))
+
+
 # -- NumPy's indices: a slice is text, "1:3"; a vector of integers is a list ----------------------------------------
 
 

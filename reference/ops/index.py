@@ -1,8 +1,8 @@
 """What an index picks, along an axis: 0 is that of the batch, k that of the elements of level k - 1."""
 
-from reference.ops.levels import each_at_level, sequences
+from reference.ops.levels import at_level, each_at_level, sequences
 
-__all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested"]
+__all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_of_each"]
 
 
 def slice_along(nested, start, stop, step, axis):
@@ -34,3 +34,8 @@ def take_nested(nested, index, axis):
     """Take elements of every sequence by their numbers in it; the index has as many levels as the axis says."""
     pairs = zip(sequences(nested, axis - 1), sequences(index, axis - 1), strict=True)
     return each_at_level([[sequence[i] for i in numbers] for sequence, numbers in pairs], nested, axis - 1)
+
+
+def take_of_each(nested, index, axis):
+    """Take the same elements of every sequence."""
+    return at_level(lambda sequence: [sequence[i] for i in index], nested, axis - 1)

@@ -94,6 +94,21 @@ def expected_taking(arguments):
     return oracle.take_nested(x.tolist(), index.tolist(), index.num_levels)
 
 
+@st.composite
+def common_indices(draw, tensors):
+    drawn = draw(picks(tensors))
+    x, axis = drawn.args[0], max(drawn.args[2], 1)
+    lengths = x.lod.lengths(axis - 1)
+    shortest = int(lengths.min()) if len(lengths) else 2
+    index = draw(st.lists(st.integers(-shortest, shortest - 1), max_size=3)) if shortest else []
+    return call(x, draw(odd_forms(index)) if index else np.array(index, int), axis)
+
+
+def expected_of_each(arguments):
+    index = np.ravel(arguments["index"]).tolist()
+    return oracle.take_of_each(arguments["x"].tolist(), index, arguments["axis"])
+
+
 SAMPLES = {
     "slice_along": Samples(
         slices(ANY),
@@ -162,6 +177,18 @@ SAMPLES = {
             ("ops.take_nested(flat, [[0.0], [], []])", DTypeError, "index: has dtype float64"),
             ("ops.take_nested(flat, x)", LoDError, "axis: is 2"),
             ("ops.take_nested(flat, wide)", ShapeError, r"index: has shape \(5, 2\)"),
+        ],
+    ),
+    "take_of_each": Samples(
+        common_indices(ANY),
+        expected_of_each,
+        common_indices(SMOOTH),
+        [
+            ("ops.take_of_each(flat, [0], 1)", IndexError, "index 0 .*sequence 1 of level 0 with length 0"),
+            ("ops.take_of_each(flat, [0, 2], 1)", IndexError, "index 2 .*sequence 0 of level 0 with length 2"),
+            ("ops.take_of_each(flat, [0], 0)", LoDError, "axis: is 0; use gather"),
+            ("ops.take_of_each(flat, [0], 2)", LoDError, "axis: is 2"),
+            ("ops.take_of_each(flat, [0.0], 1)", DTypeError, "index: has dtype float64"),
         ],
     ),
 }

@@ -200,6 +200,7 @@ def _like(value: Any, where: str) -> Callable[..., Any]:
     def like(
         a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: None = None, *, device: None = None
     ) -> Any:
+        """Make a tensor of zeros, or of ones, of the structure of another one."""
         if shape is not None:
             raise TypeError(f"numpy.{where}: shape: is not supported for sequences")
         return ops.full_like(a, np.zeros((), a.dtype if dtype is None else dtype)[()] if value == 0 else value, dtype)
@@ -367,6 +368,7 @@ def _valuewise(function: Any, count: int = 1) -> None:
 
     @stands_for(function)
     def computed(*operands: Any, **kwargs: Any) -> Any:
+        """Compute number by number, as NumPy does; not recorded."""
         _refuse_symbols(function.__name__, operands)
         rest = operands[count:]
         return shared(function.__name__, lambda *x: function(*x, *rest, **kwargs), *operands[:count])

@@ -22,7 +22,7 @@ from lodcore.tensor_array import TensorArray
 __all__ = ["Block", "Frame", "NamedBlock", "Operator"]
 
 #: What stands for itself as an argument, besides lists.
-CONSTANTS = (int, float, complex, str, bytes, np.generic, Tensor, TensorArray, LoD)
+CONSTANTS = (int, float, complex, str, bytes, slice, type(...), np.generic, Tensor, TensorArray, LoD)
 
 #: What a run of a Block knows: the values of Variables, and what operators saved for their gradients.
 Frame = dict[Any, Any]
@@ -209,7 +209,7 @@ class Block:
                 if isinstance(given, Symbol):
                     raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             elif roles[name] == "Batches" and isinstance(given, (list, tuple)):
-                arguments[name] = [self.input(op, name, x) for x in op.constant(name, given)]
+                arguments[name] = [x if x is None else self.input(op, name, x) for x in op.constant(name, given)]
             else:
                 arguments[name] = self.input(op, name, given)
         made = self.append(op, arguments)

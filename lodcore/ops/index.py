@@ -399,7 +399,7 @@ def take_of_each(x: Nested, index: Dense, axis: int) -> Any:
 
 
 @take_of_each.saving
-def _taken_of_each(x: Any, index: Any, axis: int) -> tuple[Any, Array]:
+def _taken_of_each(x: Any, index: Any, axis: int) -> Any:
     where = "take_of_each"
     x = as_nested(f"{where}: x", x)
     lod = x.lod

@@ -22,7 +22,7 @@ from lodcore.tensor_array import TensorArray
 __all__ = ["Block", "Frame", "NamedBlock", "Operator"]
 
 #: What stands for itself as an argument, besides lists.
-CONSTANTS = (int, float, complex, str, bytes, slice, type(...), np.generic, Tensor, TensorArray, LoD)
+CONSTANTS = (int, float, complex, str, bytes, np.generic, Tensor, TensorArray, LoD)
 
 #: What a run of a Block knows: the values of Variables, and what operators saved for their gradients.
 Frame = dict[Any, Any]
@@ -203,21 +203,25 @@ class Block:
             name = f"Variable {given[0].name}" if given else op.__name__
             raise GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
         arguments = op.bind(args, kwargs)
-        roles = op.roles
         for name, given in arguments.items():
-            if name not in roles:
-                if isinstance(given, Symbol):
-                    raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
-            elif roles[name] == "Batches" and isinstance(given, (list, tuple)):
-                arguments[name] = [x if x is None else self.input(op, name, x) for x in op.constant(name, given)]
-            else:
-                arguments[name] = self.input(op, name, given)
+            arguments[name] = self.argument(op, name, given)
         made = self.append(op, arguments)
         if op.writes is not None:
             written = args[0] if args else kwargs[op.writes]
             self.write_back(written, made.outputs[0])
             return written
         return made.outputs[0] if made.single else tuple(made.outputs)
+
+    def argument(self, op: Op, name: str, given: Any) -> Any:
+        """Turn an argument into a Variable of this Block, a constant, a list of them, or an attribute."""
+        role = op.roles.get(name)
+        if role is None:
+            if isinstance(given, Symbol):
+                raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
+            return given
+        if role == "Batches" and isinstance(given, (list, tuple)):
+            return [self.input(op, name, x) for x in op.constant(name, given)]
+        return self.input(op, name, given)
 
     def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
         """Append an operator whose arguments are Variables of this Block and constants."""

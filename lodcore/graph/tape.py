@@ -19,6 +19,9 @@ from lodcore.tensor_array import TensorArray
 
 __all__ = ["Tape", "TapedOperator", "computing"]
 
+#: What arguments mostly are besides Variables.
+PLAIN = frozenset((int, float, str, bool))
+
 
 class TapedOperator(Operator):
     """A call that was recorded with the values of its arguments, and of its results.
@@ -34,7 +37,10 @@ class TapedOperator(Operator):
     def __init__(
         self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool, saved: dict[str, Any]
     ) -> None:
-        super().__init__(op, arguments, outputs, single)
+        self.op = op
+        self.arguments = arguments
+        self.outputs = outputs
+        self.single = single
         self.saved = saved
 
 
@@ -68,32 +74,61 @@ class Tape(Block):
             self.needed.add(made)
         return made
 
-    def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
-        """Compute, and keep the call if a gradient goes back through it."""
-        needed = self.needed
-        values = {}
+    def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Compute, keep the call if a gradient goes back through it, and give the Variables of the results."""
+        if self.closed:
+            return super().record(op, args, kwargs)
+        arguments = op.bind(args, kwargs)
+        needed, here, roles = self.needed, self.reference, op.roles
+        saved = {}
         taped = False
-        for name, x in arguments.items():
-            if isinstance(x, Variable):
-                values[name] = x.get()
-                taped = taped or x in needed
-            elif type(x) is list:
-                values[name] = [one.get() if isinstance(one, Variable) else one for one in x]
-                taped = taped or any(one in needed for one in x if isinstance(one, Variable))
+        for name, given in arguments.items():
+            kind = type(given)
+            if kind is Variable and given._home is here and name in roles:  # what most arguments are
+                saved[name] = given._value
+                taped = taped or given in needed
+            elif kind in PLAIN:
+                saved[name] = given
             else:
-                values[name] = x
-        taped = taped and op.gradient
-        with_hidden = taped and op._saving is not None
-        result = computing(function_of(op, taped), values)
-        result, values["hidden"] = result if with_hidden else (result, None)
-        values["out"] = result
-        single = type(result) is not tuple
-        outputs = [new_variable(op.__name__, one, None, self) for one in ([result] if single else result)]
-        made = TapedOperator(op, arguments, outputs, single, values)
-        if taped:
-            needed.update([out for out in outputs if differentiable(out._value)])
-            self.ops.append(made)
+                x = arguments[name] = self.argument(op, name, given)
+                if type(x) is list:
+                    saved[name] = [one.get() if isinstance(one, Variable) else one for one in x]
+                    taped = taped or any(one in needed for one in x if isinstance(one, Variable))
+                elif isinstance(x, Variable):
+                    saved[name] = x.get()
+                    taped = taped or x in needed
+                else:
+                    saved[name] = x
+        made = self._computed(op, arguments, saved, taped and op.gradient)
+        if op.writes is not None:
+            written = args[0] if args else kwargs[op.writes]
+            self.write_back(written, made[0])
+            return written
         return made
+
+    def _computed(self, op: Op, arguments: dict[str, Any], saved: dict[str, Any], taped: bool) -> Any:
+        """Compute of values; give a Variable, or a tuple of them."""
+        function = function_of(op, taped)
+        if open_block() is not None:
+            result = computing(function, saved)
+        else:
+            result = function(**saved) if op.keywords else function(*saved.values())
+        saved["hidden"] = None
+        if taped and op._saving is not None:
+            result, saved["hidden"] = result
+        saved["out"] = result
+        if type(result) is tuple or op.writes is not None:
+            outputs = [
+                new_variable(op.__name__, one, None, self) for one in (result if type(result) is tuple else [result])
+            ]
+            given: Any = tuple(outputs)
+        else:
+            given = new_variable(op.__name__, result, None, self)
+            outputs = [given]
+        if taped:
+            self.needed.update([out for out in outputs if differentiable(out._value)])
+            self.ops.append(TapedOperator(op, arguments, outputs, type(result) is not tuple, saved))
+        return given
 
 
 def computing(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:

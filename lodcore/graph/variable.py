@@ -152,6 +152,10 @@ class Variable(Symbol, Face):
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Append the call of an operator to the Block."""
         block = open_block()
+        if block is None and self._home is not None:
+            block = self._home()
+            if block is not None and block.closed:
+                block = None
         if block is None:
             args = tuple(map(settled, args))
             kwargs = {name: settled(given) for name, given in kwargs.items()}

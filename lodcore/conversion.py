@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,12 +193,18 @@ def filling(where: str, given: Any, values: Array) -> Array:
 
 def padded_length(where: str, name: str, longest: int, length: Any, multiple_of: Any = 1) -> int:
     """Find the length to which sequences are filled up; `name` is that of the argument that may tell it."""
-    for argument, number in ((name, length), ("multiple_of", multiple_of)):
-        if not hasattr(number, "__index__") and (argument == "multiple_of" or number is not None):
-            raise DTypeError(f"{where}: {argument}: is {number!r}; an integer is needed")
-    if length is not None and length < longest:
-        raise ValueError(f"{where}: {name}: is {length}; the longest sequence has {longest} rows")
-    if multiple_of < 1:
-        raise ValueError(f"{where}: multiple_of: is {multiple_of}; 1 or more is needed")
-    padded = int(longest if length is None else length)
-    return -(-padded // int(multiple_of)) * int(multiple_of)
+    padded = longest if length is None else _integer(f"{where}: {name}", length)
+    multiple = _integer(f"{where}: multiple_of", multiple_of)
+    if padded < longest:
+        raise ValueError(f"{where}: {name}: is {padded}; the longest sequence has {longest} rows")
+    if multiple < 1:
+        raise ValueError(f"{where}: multiple_of: is {multiple}; 1 or more is needed")
+    return -(-padded // multiple) * multiple
+
+
+def _integer(where: str, number: Any) -> int:
+    """Take an integer from a caller, looking at it once."""
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise DTypeError(f"{where}: is {number!r}; an integer is needed") from None

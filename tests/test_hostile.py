@@ -30,6 +30,10 @@ READERS = [
     *("TensorArray.unpack(x, 0)[0].pack(0, the_map)", "reorder_by_rank(x, lod_rank_table(x))", "repr(x)"),
     *("x._repr_html_()", "x.flatten()", "array(x)", "TensorArray.unstack(x).concat()", "x.equals(x.clone())"),
     *("x.to_regular()", "TensorArray.unstack(x).stack()", "reader.concat()", "reader.stack()"),
+    *("sequence_reverse(x)", "sequence_expand(x, x.lod)", "sequence_expand_as(x.values[:2], x)"),
+    *("sequence_concat([x, x])", "sequence_pad(x)", "sequence_reshape(x, 1)", "split_by_mask(x, [True, False])"),
+    *("merge_by_mask(x, x, [True, False] * 2)", "lod_reset(x, x)", "lod_append(x, lengths=[1] * 6)"),
+    *("shrink_memory(x, 0, lod_rank_table(x))", "sequence_unpad(sequence_pad(x)[0], 1)"),
 ]
 
 
@@ -200,6 +204,7 @@ def writer():
 
 
 SHARED = LoDTensor(np.arange(2.0 * COUNT), LoD.from_lengths([2] * COUNT))
+WITHIN = LoDTensor(SHARED.values, LoD.from_lengths([COUNT // 2] * 2, [2] * COUNT))
 SHARED_STEPS = TensorArray.unpack(SHARED, 0)
 READING = {
     "from_offsets": lambda vector: LoD.from_offsets(vector),
@@ -213,6 +218,11 @@ READING = {
     "sequence_slice": lambda vector: lodcore.sequence_slice(SHARED, vector, vector),
     "from_starts_stops": lambda vector: LoDTensor.from_starts_stops(SHARED.values, vector, vector),
     "from_padded": lambda vector: LoDTensor.from_padded(np.zeros((COUNT, 3)), vector),
+    "sequence_unpad": lambda vector: lodcore.sequence_unpad(np.zeros((COUNT, 3)), vector),
+    "sequence_mask": lambda vector: lodcore.sequence_mask(vector, 4),
+    "split_by_mask": lambda vector: lodcore.split_by_mask(SHARED, vector.view(bool)[:COUNT])[0],
+    "split_by_mask, rows": lambda vector: lodcore.split_by_mask(WITHIN, vector.view(bool)[:COUNT], 1)[1],
+    "merge_by_mask": lambda vector: lodcore.merge_by_mask(SHARED[:1000], SHARED[1000:], vector.view(bool)[:COUNT]),
     "mask": lambda vector: LoDTensor.from_padded(np.zeros((COUNT, 8)), mask=vector.view(bool).reshape(COUNT, 8)),
     "restored map": lambda vector: SHARED_STEPS[0].pack(0, rebuilt_map(vector)),
     "made map": lambda vector: SHARED_STEPS[0].pack(0, IndicesMap(SHARED.lod, 0, vector, SHARED_STEPS[1]._steps)),
@@ -270,3 +280,47 @@ def test_another_thread_gives_values_another_shape():
     finally:
         done.set()
         thread.join()
+
+
+class Fickle:
+    """A number that is another one whenever it is looked at, and compares as it likes."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def __index__(self):
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+    def __lt__(self, other):
+        return False
+
+    __le__ = __gt__ = __ge__ = __eq__ = __lt__
+    __hash__ = None
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_truth_that_is_neither_one_nor_zero(level):
+    x = lodcore.array([[[1], []], [[2, 3]]])
+    count = x.lod.num_sequences(level)
+    mask = np.array([2, 0, 255][:count], np.uint8).view(bool)
+    sides = lodcore.split_by_mask(x, mask, level)
+    assert sides[0].lod.num_sequences(level) == count - 1
+    assert lodcore.merge_by_mask(*sides, mask, level).equals(x)
+
+
+@pytest.mark.parametrize("answers", [(0, 0), (5, 0), (3, -1), (4, 2**62)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "flat.to_padded(length=liar)",
+        "flat.to_padded(multiple_of=liar)",
+        "sequence_pad(flat, maxlen=liar)",
+        "sequence_mask([1, 2], liar)",
+        "sequence_reshape(wide, liar)",
+        "shrink_memory(flat, liar, table)",
+    ],
+)
+def test_numbers_that_lie(call, answers, names):
+    names["liar"] = Fickle(*answers)
+    with suppress(ValueError, IndexError, MemoryError, lodcore.DTypeError):
+        run(call, names)

@@ -247,7 +247,8 @@ def sequence_mask(lengths: Dense, maxlen: int | None = None, dtype: Any = bool) 
         maxlen = kernels.pad.greatest(counts)
     elif not hasattr(maxlen, "__index__") or isinstance(maxlen, (bool, np.bool_)):
         raise DTypeError(f"{where}: maxlen: is {maxlen!r}; an integer is needed")
-    maxlen = int(maxlen)
+    else:
+        maxlen = int(maxlen.__index__())
     if maxlen < 0:
         raise ValueError(f"{where}: maxlen: is {maxlen}; 0 or more is needed")
     mask: Array = buffers.new_lines(where, like, len(counts), maxlen)

@@ -221,6 +221,7 @@ def _step(where: str, given: Any) -> int:
     number = given.item() if isinstance(given, np.ndarray) and given.size == 1 and given.dtype.kind in "iu" else given
     if isinstance(number, (bool, np.bool_, np.ndarray)) or not hasattr(number, "__index__"):
         raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
-    if number < 0:
-        raise IndexError(f"{where}: is {number}; steps count from 0")
-    return int(number)
+    step = int(number.__index__())
+    if step < 0:
+        raise IndexError(f"{where}: is {step}; steps count from 0")
+    return step

@@ -31,7 +31,8 @@ def _chosen(where: str, mask: Any, count: int) -> Array:
         given = np.broadcast_to(given, count)
     if given.shape != (count,):
         raise ShapeError(f"{where}: has shape {given.shape}; there are {count} sequences")
-    return given.astype(np.uint8)
+    chosen: Array = given.astype(bool).view(np.uint8) != 0  # memory of another kind may lie under it
+    return chosen.view(np.uint8)
 
 
 def _places(chosen: Array) -> tuple[Array, Array]:

@@ -48,10 +48,7 @@ def sequence_reshape(x: Nested, new_dim: int) -> LoDTensor:
     where = "sequence_reshape"
     if type(x) is not LoDTensor:
         x = as_nested(f"{where}: x", x)
-    if not hasattr(new_dim, "__index__") or isinstance(new_dim, (bool, np.bool_)):
-        raise DTypeError(f"{where}: new_dim: is {new_dim!r}; an integer is needed")
-    if not 1 <= new_dim < 2**63:
-        raise ShapeError(f"{where}: new_dim: is {new_dim}; 1 or more is needed")
+    new_dim = _width(where, new_dim)
     lod, values = x.lod, x.values
     k = level_of(where, lod, -1)
     offsets = lod._view(k)
@@ -59,7 +56,7 @@ def sequence_reshape(x: Nested, new_dim: int) -> LoDTensor:
     for size in values.shape[1:]:
         width *= size
     scaled = buffers.new_offsets(len(offsets))
-    bad = kernels.expand.scale_offsets(offsets, width, int(new_dim), scaled)
+    bad = kernels.expand.scale_offsets(offsets, width, new_dim, scaled)
     if bad >= 0:
         length = offsets[bad + 1] - offsets[bad]
         raise ShapeError(
@@ -67,13 +64,23 @@ def sequence_reshape(x: Nested, new_dim: int) -> LoDTensor:
         )
     total = scaled.item(len(scaled) - 1)
     levels = [*(lod.offsets(j) for j in range(k)), scaled]
-    reshaped: LoDTensor = tensor_core.new_tensor(values.reshape(total, int(new_dim)), core.make_lod(levels, total))
+    reshaped: LoDTensor = tensor_core.new_tensor(values.reshape(total, new_dim), core.make_lod(levels, total))
     return reshaped
+
+
+def _width(where: str, new_dim: Any) -> int:
+    """Take a width from a caller, looking at it once."""
+    if isinstance(new_dim, (bool, np.bool_)) or not hasattr(new_dim, "__index__"):
+        raise DTypeError(f"{where}: new_dim: is {new_dim!r}; an integer is needed")
+    width = int(new_dim.__index__())
+    if not 1 <= width < 2**63:
+        raise ShapeError(f"{where}: new_dim: is {width}; 1 or more is needed")
+    return width
 
 
 @sequence_reshape.infer
 def _(x: Spec, new_dim: int) -> Spec:
-    return x._replace(shape=(None, new_dim))
+    return x._replace(shape=(None, _width("sequence_reshape", new_dim)))
 
 
 @sequence_reshape.backward

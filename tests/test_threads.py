@@ -14,7 +14,9 @@ import lodcore
 from lodcore import (
     DTypeError,
     LoDTensor,
+    embedding_bag,
     gather_sequences,
+    lookup_table,
     sequence_cumsum,
     sequence_expand,
     sequence_expand_as,
@@ -130,7 +132,18 @@ assert os.waitpid(child, 0)[1] == 0
 
 
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
+TABLE = np.random.default_rng(0).standard_normal((4, 3))
+
+
+def numbers_like(x):
+    """Give numbers of rows of the table, with the structure of x."""
+    return LoDTensor(np.arange(x.num_rows) % 4, x.lod)
+
+
 WIDE_CALLS = {
+    "lookup": lambda x, v, d: lookup_table(TABLE, numbers_like(x), padding_idx=2),
+    "bags": lambda x, v, d: embedding_bag(TABLE, numbers_like(x), "mean"),
+    "greatest of bags": lambda x, v, d: embedding_bag(TABLE, numbers_like(x), "max"),
     "expand": lambda x, v, d: sequence_expand(v, x),
     "expand_as": lambda x, v, d: sequence_expand_as(v, x),
     "reverse": lambda x, v, d: sequence_reverse(x),

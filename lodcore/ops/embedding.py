@@ -16,7 +16,7 @@ from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, numbers_of, pool
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import LoDTensor, as_nested
-from lodcore.threads import get_num_threads, over_sequences
+from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -166,6 +166,20 @@ def pool_bags(kernel: Any, table: Array, index: Any, offsets: Any, argument: int
     return bad
 
 
+def take_rows(rows: Array, index: Any, skip: int, target: Array) -> int:
+    """Take rows, in several threads if that is wanted; give the first bad place, or -1."""
+    if get_num_threads() == 1:
+        return kernels.embedding.take_rows(rows, index, skip, target)
+    bad = kernels.embedding.check_index(index, len(rows))  # so that no thread writes beside one that finds it
+    if bad < 0:
+
+        def take_some(start: int, stop: int) -> None:
+            kernels.embedding.take_rows(rows, index[start:stop], skip, target[start:stop])
+
+        in_parts(take_some, parts(np.arange(len(index) + 1), target.nbytes))
+    return bad
+
+
 def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: int, out: Array | None) -> Array:
     """Take rows by their numbers: shape of the numbers, and of a row."""
     if out is not None:
@@ -173,7 +187,7 @@ def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: in
         flat = out if numbers.ndim == 1 else out.reshape(len(index), *rows.shape[1:])
     else:
         flat = buffers.new_rows(where, rows, len(index))
-    bad = kernels.embedding.take_rows(buffers.as_bytes(rows), index, skip, buffers.as_bytes(flat))
+    bad = take_rows(buffers.as_bytes(rows), index, skip, buffers.as_bytes(flat))
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
     if out is not None:

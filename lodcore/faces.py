@@ -167,6 +167,9 @@ class Face:
         return ops.per_sequence(self, v, level)
 
     pool = ops.sequence_pool
+    softmax = ops.sequence_softmax
+    logsumexp = ops.sequence_logsumexp
+    topk = ops.sequence_topk
     expand = ops.sequence_expand
     expand_as = ops.sequence_expand_as
     reverse = ops.sequence_reverse

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import ops, tensor_core
+from lodcore import ops
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.indexing import getitem
 from lodcore.ops.axes import axes_of, tensor_of
@@ -384,14 +384,10 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     """Sort the rows of each sequence column by column, or each row."""
     x = tensor_of("sort", a)
     levels = getattr(x, "num_levels", 0)
-    if order is not None or axis is None or axes_of("sort", axis, x.ndim)[0] < levels:
-        raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
     (at,) = axes_of("sort", axis, x.ndim)
+    if order is not None or at < levels:
+        raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
+    if levels and at == levels:
+        return ops.sequence_sort(x)
     _refuse_symbols("sort", (x,))
-    values = rows_of(x)
-    if at > levels or not levels:
-        ordered = np.sort(values, at - levels, kind)
-    else:
-        ids = np.broadcast_to(x.lod.segment_ids(-1).reshape(-1, *(1,) * (values.ndim - 1)), values.shape)
-        ordered = np.take_along_axis(values, np.lexsort((values, ids), axis=0), 0)
-    return tensor_core.new_tensor(np.ascontiguousarray(ordered), x.lod)
+    return shared("sort", lambda values: np.sort(values, at - levels, kind), x)

@@ -64,7 +64,8 @@ def sequence_softmax(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     result = result_rows(where, values, len(values), dtype, out)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells)
-    settle(cells, result)
+    if dtype is not work:
+        settle(cells, result)
     made: LoDTensor = tensor_core.new_tensor(result, lod)
     return made
 
@@ -126,7 +127,8 @@ def sequence_logsumexp(x: Nested, level: int = -1) -> Any:
     result = result_rows(where, values, lod.num_sequences(k), dtype, None)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells)
-    settle(cells, result)
+    if dtype is not work:
+        settle(cells, result)
     return with_levels(result, lod, k)
 
 
@@ -183,7 +185,8 @@ def sequence_cumsum(x: Nested, level: int = -1) -> LoDTensor:
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells)
-    settle(cells, result)
+    if dtype is not work:
+        settle(cells, result)
     made: LoDTensor = tensor_core.new_tensor(result, lod)
     return made
 

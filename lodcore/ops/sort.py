@@ -138,10 +138,10 @@ def sequence_topk(x: Nested, k: int, level: int = -1) -> tuple[LoDTensor, LoDTen
     kernels.sort.keep_first(offsets, _count(where, k), kept)
     n_kept = kept.item(count)
     best = buffers.new_rows(where, values, n_kept)
-    positions = result_rows(where, values, n_kept, POSITION, None)
+    positions = buffers.new_int64(n_kept) if values.ndim == 1 else result_rows(where, values, n_kept, POSITION, None)
     cells, places = buffers.as_cells(best), buffers.as_cells(positions)
     kernels.sort.sort_rows(buffers.as_cells(values), offsets, kept, True, cells, places)
-    left = core.make_lod([*(lod.offsets(j) for j in range(at)), kept], n_kept)
+    left = core.make_lod([*map(lod.offsets, range(at)), kept] if at else [kept], n_kept)
     return tensor_core.new_tensor(best, left), tensor_core.new_tensor(positions, left)
 
 
@@ -182,6 +182,8 @@ def _check_order(where: str, dtype: np.dtype[Any]) -> None:
 
 def _count(where: str, k: Any) -> int:
     """Take a number of rows."""
+    if type(k) is int and 0 <= k < 2**63:
+        return k
     if isinstance(k, (bool, np.bool_)) or not hasattr(k, "__index__"):
         raise DTypeError(f"{where}: k: is {k!r}; an integer is needed")
     try:

@@ -1,0 +1,169 @@
+"""Defects of softmax, logarithms of sums, running sums, sorting and the greatest rows."""
+
+from tests.mutants.mutant import Mutant
+
+SCORES, SORT = "lodcore/ops/scores.py", "lodcore/ops/sort.py"
+KERNELS = "tests/kernels/test_softmax.py"
+ORDER = "tests/kernels/test_sort.py"
+OPERATORS = "tests/test_scores.py tests/test_sort.py"
+
+MUTANTS = [
+    # -- softmax: kernels
+    Mutant(
+        "exponential-one-digit",
+        "lodcore/kernels/exponential.h",
+        "r * 0.008368717f + 0.04166839f",
+        "r * 0.008368717f + 0.0416684f",
+        KERNELS,
+    ),
+    Mutant(
+        "exponential-never-zero",
+        "lodcore/kernels/exponential.h",
+        "_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, _mm512_set1_ps(FLOAT_LOWEST), _CMP_NLT_UQ), p, n)",
+        "_mm512_scalef_ps(p, n)",
+        KERNELS,
+    ),
+    Mutant(
+        "masked-rows-count",
+        "lodcore/kernels/softmax_lanes.h",
+        "v[count - 1] = OF(load_or)(OF(all)(-INFINITY), OF(first)",
+        "v[count - 1] = OF(load_or)(OF(all)(0), OF(first)",
+        KERNELS,
+    ),
+    Mutant(
+        "another-order-of-lanes",
+        "lodcore/kernels/softmax_lanes.h",
+        "            if (k + half < count)\n                v[k] += v[k + half];",
+        "            if (2 * k + 1 < count && half)\n                v[k] = v[2 * k] + v[2 * k + 1];",
+        KERNELS,
+    ),
+    Mutant(
+        "sum-of-nothing-is-zero",
+        "lodcore/kernels/softmax_cells.h",
+        "        return -INFINITY;\n    if (sum == sum)",
+        "        return 0;\n    if (sum == sum)",
+        KERNELS,
+    ),
+    Mutant(
+        "columns-beyond-the-block",
+        "lodcore/kernels/softmax_lanes.h",
+        "        for (; c + FEW * LANES <= width; c += FEW * LANES)",
+        "        for (; c + FEW * LANES < width; c += FEW * LANES)",
+        KERNELS,
+    ),
+    Mutant(
+        "running-sums-go-on",
+        "lodcore/kernels/softmax.pyx",
+        "    cdef number total = x[0]\n    out[0] = one_nan(total)",
+        "    cdef number total = x[0] + x[-step]\n    out[0] = one_nan(total)",
+        KERNELS,
+    ),
+    # -- softmax: operators
+    Mutant(
+        "slope-without-the-mean",
+        "lodcore/kernels/softmax_cells.h",
+        "y[at + k] * (d[at + k] - sum[k])",
+        "y[at + k] * d[at + k]",
+        KERNELS,
+    ),
+    Mutant(
+        "cumsum-slope-forward",
+        SCORES,
+        "below(lod, lod._level(saved.level)), True, cells)",
+        "below(lod, lod._level(saved.level)), False, cells)",
+        OPERATORS,
+    ),
+    Mutant(
+        "softmax-of-integers-is-integer",
+        SCORES,
+        '    return x._replace(dtype=_reals_of("sequence_softmax", x.dtype)[1])',
+        "    return x",
+        OPERATORS,
+    ),
+    Mutant(
+        "logsumexp-keeps-its-level",
+        SCORES,
+        '@op(lod="drop")\ndef sequence_logsumexp',
+        '@op(lod="share")\ndef sequence_logsumexp',
+        OPERATORS,
+    ),
+    Mutant(
+        "softmax-of-the-last-level",
+        SCORES,
+        'kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells',
+        'kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, lod.num_levels - 1), cells',
+        OPERATORS,
+    ),
+    # -- order: kernels
+    Mutant(
+        "minus-zero-below-zero",
+        "lodcore/kernels/sort_keys.h",
+        "    key += key == -1;\n",
+        "",
+        ORDER,
+    ),
+    Mutant(
+        "equal-keys-the-other-way",
+        "lodcore/kernels/sort_ranks.h",
+        "unsigned behind = ~1u << (row - first);",
+        "unsigned behind = ~(~1u << (row - first));",
+        ORDER,
+    ),
+    Mutant(
+        "picked-the-last-of-equal-ones",
+        "lodcore/kernels/sort_keys.h",
+        "if (have == count && key >= found[count - 1])",
+        "if (have == count && key > found[count - 1])",
+        ORDER,
+    ),
+    Mutant(
+        "network-without-its-last-line",
+        "lodcore/kernels/sort_lines.h",
+        "for (int64_t run = first; run + distance < count; run += 2 * p)",
+        "for (int64_t run = first; run + distance < count - 1; run += 2 * p)",
+        ORDER,
+    ),
+    Mutant(
+        "keys-alone-in-spite-of-nan",
+        "lodcore/kernels/sort_keys.h",
+        "    return !odd;",
+        "    return odd >= 0;",
+        ORDER,
+    ),
+    Mutant(
+        "positions-from-outside-unchecked",
+        "lodcore/kernels/sort.h",
+        "if (row < 0 || row >= length)",
+        "if (row >= length)",
+        ORDER,
+    ),
+    # -- order: operators
+    Mutant(
+        "topk-level-of-the-last",
+        SORT,
+        "    best = Spec(spec_rows(x), x.dtype, at + 1, LoDTensor)",
+        "    best = Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)",
+        OPERATORS,
+    ),
+    Mutant(
+        "topk-slope-in-order",
+        SORT,
+        "below(lod, k), positions.lod._view(k), places",
+        "below(lod, k), positions.lod._view(k), places * 0",
+        OPERATORS,
+    ),
+    Mutant(
+        "sort-saves-no-order",
+        SORT,
+        "if saving and cells.size else None",
+        "if saving and cells.size > 1 else None",
+        OPERATORS,
+    ),
+    Mutant(
+        "negative-k",
+        SORT,
+        "    if count < 0:\n",
+        "    if count < -1:\n",
+        OPERATORS,
+    ),
+]

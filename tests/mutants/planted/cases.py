@@ -1,0 +1,98 @@
+"""Defects of the cases for other implementations, and defects that the cases were the first to find."""
+
+from tests.mutants.mutant import Mutant
+
+CASES = "tests/test_cases.py"
+DUAL = "tests/test_dual.py"
+
+MUTANTS = [
+    # -- slopes
+    Mutant(
+        "slope-of-a-difference",
+        "reference/dual.py",
+        "combine(self, 1.0, other, -1.0, self.value - value(other))",
+        "combine(self, 1.0, other, 1.0, self.value - value(other))",
+        DUAL,
+    ),
+    Mutant(
+        "slopes-of-one-variable-do-not-add",
+        "reference/dual.py",
+        "found[name] = found.get(name, 0.0) + along_y * own",
+        "found[name] = along_y * own",
+        DUAL,
+    ),
+    Mutant("slope-of-a-square-root", "reference/reals.py", "divide(0.5, result)", "divide(1.0, result)", DUAL),
+    Mutant("quotient-of-a-negative-zero", "reference/reals.py", " * math.copysign(1.0, y)", "", DUAL),
+    # -- drawing, writing, reading
+    Mutant(
+        "giants-are-not-alone",
+        "reference/draw.py",
+        "8 * longest if s == giant else 0",
+        "8 * longest if s == giant else 1",
+        CASES,
+    ),
+    Mutant(
+        "cotangents-are-all-one",
+        "reference/case.py",
+        "total[variable] = total.get(variable, 0.0) + weight * slope",
+        "total[variable] = total.get(variable, 0.0) + slope",
+        CASES,
+    ),
+    Mutant(
+        "numbers-of-another-tensor",
+        "reference/write_cases.py",
+        "start = len(pool)",
+        "start = max(len(pool) - 1, 0)",
+        CASES,
+    ),
+    Mutant(
+        "reader-looks-at-no-keys",
+        "reference/read_cases.py",
+        "got.keys() == want.keys() and all(agree(got[name], want[name], tolerance) for name in want)",
+        "all(agree(got[name], want[name], tolerance) for name in want if name in ('values', 'elements'))",
+        CASES,
+    ),
+    Mutant(
+        "reader-allows-too-much-beside-infinity",
+        "reference/read_cases.py",
+        "where=np.isfinite(want), out=np.ones(want.shape)",
+        "out=np.ones(want.shape)",
+        CASES,
+    ),
+    Mutant(
+        "missed-corners-are-no-error",
+        "reference/write_cases.py",
+        "        if missing:\n            raise",
+        "        if missing and not found:\n            raise",
+        CASES,
+    ),
+    # -- what the cases found
+    Mutant(
+        "elements-without-a-gradient-are-holes",
+        "lodcore/graph/gradients.py",
+        "        if differentiable(element):\n            made._items",
+        "        if index in gradient:\n            made._items",
+        CASES,
+    ),
+    Mutant(
+        "gradient-of-a-batch-in-strides",
+        "lodcore/graph/gradients.py",
+        "tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)",
+        "tensor_core.new_tensor(gradient, value.lod)",
+        CASES,
+    ),
+    Mutant(
+        "gradient-of-an-extreme-of-nothing",
+        "lodcore/ops/reduce.py",
+        "reshape(*[values.shape[axis] for axis in front], count)",
+        "reshape(*[values.shape[axis] for axis in front], -1)",
+        CASES,
+    ),
+    Mutant(
+        "rank-table-of-no-variable",
+        "lodcore/ops/rank.py",
+        "        x = x.get()  # type: ignore[attr-defined]\n",
+        "        pass\n",
+        "tests/test_ancestor.py",
+    ),
+]

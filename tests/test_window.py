@@ -223,3 +223,12 @@ def test_refining_a_level_with_single_rows_leaves_one_tap():
         row_conv(single, np.full((3, 2), 2.0), level=0).values.tolist()
         == row_conv(x, np.full((3, 2), 2.0)).values.tolist()
     )
+
+
+@pytest.mark.parametrize("count", [1, 2, 100, 5000])
+def test_nan_times_a_filter_of_one_zero_is_nan(count):
+    """`ndarray.dot` says 0 where one operand is a single number."""
+    x = LoDTensor.from_lengths(np.full(count, np.nan), [count])
+    found, pullback = vjp(lambda x, weights: lodcore.sequence_conv(x, weights, 1), x, np.zeros((1, 1)))
+    assert np.isnan(found.values).all()
+    assert np.isnan(pullback(np.zeros((count, 1)))[1]).all()

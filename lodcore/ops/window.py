@@ -116,9 +116,8 @@ def sequence_conv(
             start, first, stop = _useful(offsets, n_rows, start, length, weights)
             weights = weights[first * width : stop * width]
         if stop - first == 1 and start == 0:
-            return tensor_core.new_tensor(
-                values.astype(dtype, copy=False).reshape(n_rows, width).dot(weights, out), x.lod
-            )
+            rows = values.astype(dtype, copy=False).reshape(n_rows, width)
+            return tensor_core.new_tensor(_product(rows, weights, out), x.lod)
     rows = x._rows() if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
     return tensor_core.new_tensor(_times_windows(rows, offsets, edge, start, stop - first, weights, n_rows, out), x.lod)
 
@@ -178,6 +177,12 @@ def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
     return max(1, min(n_rows, some))
 
 
+def _product(left: Array, right: Array, out: Array | None = None) -> Array:
+    """Multiply matrices; by a single number cell by cell, since `dot` lets 0 times nan be 0 there."""
+    product: Array = np.multiply(left, right, out) if 1 in (left.size, right.size) else left.dot(right, out)
+    return product
+
+
 def _times_windows(
     rows: Any,
     offsets: Any,
@@ -195,15 +200,14 @@ def _times_windows(
     columns = np.empty((some, width), matrix.dtype)
     if some == n_rows and out is None:
         kernels.window.copy_windows(rows, offsets, padding, start, length, 0, buffers.as_bytes(columns))
-        product: Array = columns.dot(matrix)
-        return product
+        return _product(columns, matrix)
     if out is None:
         check_size("sequence_conv", n_rows, new_width, itemsize)
         out = np.empty((n_rows, new_width), matrix.dtype)
     for at in range(0, n_rows, max(some, 1)):
         block = columns[: n_rows - at]
         kernels.window.copy_windows(rows, offsets, padding, start, length, at, buffers.as_bytes(block))
-        np.dot(block, matrix, out=out[at : at + some])
+        _product(block, matrix, out[at : at + some])
     return out
 
 
@@ -217,7 +221,7 @@ def _add_products(
     for at in range(0, n_rows, some):
         block = columns[: n_rows - at]
         kernels.window.copy_windows(rows, offsets, padding, start, length, at, buffers.as_bytes(block))
-        np.dot(block.T, d_out[at : at + some], out=product)
+        _product(block.T, d_out[at : at + some], product)
         d_filter += product
 
 

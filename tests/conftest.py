@@ -1,6 +1,7 @@
 """Profiles of hypothesis, and the trees of kernels over which the suite runs."""
 
 import importlib
+import importlib.util
 import os
 from pathlib import Path
 
@@ -19,6 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # The architecture is that of the source tree, which an installed package does not have beside the tests.
 collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["test_architecture.py"]
+collect_ignore += [] if importlib.util.find_spec("awkward") else ["with_awkward.py", "test_with_awkward.py"]
 
 
 def pytest_addoption(parser):

@@ -91,7 +91,7 @@ MUTANTS = [
         OPS_EXPAND,
         "return x._gather(where, 0, _numbers(lod, k), out)",
         "return x._gather(where, 0, _numbers(lod, lod.num_levels - 1), out)",
-        "tests/test_operators.py::test_eager_is_what_the_oracle_says",
+        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-sequence_expand]",
     ),
     Mutant(
         "expand-as-forgets-the-coarser-levels",
@@ -112,7 +112,7 @@ MUTANTS = [
         OPS_SELECT,
         "left[lod.offsets(k - 1)]]",
         "lod.offsets(k - 1)]",
-        "tests/test_operators.py::test_eager_is_what_the_oracle_says",
+        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-split_by_mask]",
     ),
     Mutant(
         "pad-drops-finer-levels",
@@ -162,7 +162,7 @@ MUTANTS = [
         OPS_SELECT,
         "return found[0], found[1], None",
         "return found[1], found[0], None",
-        "tests/test_operators.py::test_gradients_are_slopes",
+        "tests/test_operators.py::test_gradients_are_slopes[lodcore.kernels-merge_by_mask]",
     ),
     # -- rules of shapes
     Mutant(
@@ -170,20 +170,20 @@ MUTANTS = [
         OPS_GATHER,
         "return Spec(spec_rows(x), x.dtype, x.num_levels - k, LoDTensor)",
         "return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)",
-        "tests/test_operators.py::test_infer_tells_the_truth",
+        "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-gather_sequences]",
     ),
     Mutant(
         "rule-of-unpad-keeps-the-line",
         OPS_PAD,
         "return Spec((None, *x.shape[2:]), x.dtype, 1, LoDTensor)",
         "return Spec((None, *x.shape[1:]), x.dtype, 1, LoDTensor)",
-        "tests/test_operators.py::test_infer_tells_the_truth",
+        "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-sequence_unpad]",
     ),
     Mutant(
         "rule-of-reset-forgets-y",
         OPS_STRUCTURE,
         "levels = y.num_levels if isinstance(y, LoD) else y.num_levels or 1",
         "levels = 1",
-        "tests/test_operators.py::test_infer_tells_the_truth",
+        "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-lod_reset]",
     ),
 ]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.ops.slopes import SLOPES
 from reference.ops.math import UNARY, elementwise
+from tests.draw import read_only
 from tests.samples import Samples, call
 from tests.samples.common import batches, operand, operands, smooth_batches, smooth_values
 
@@ -123,8 +124,15 @@ def ufunc_calls(draw):
 @st.composite
 def smooth_ufunc_calls(draw):
     ufunc = getattr(np, draw(st.sampled_from(sorted(SLOPES))))
-    drawn = draw(smooth_operands(ufunc.nin, *DOMAINS.get(ufunc.__name__, (0.1, 0.9))))
-    return call(drawn, ufunc)
+    first, *others = draw(smooth_operands(ufunc.nin, *DOMAINS.get(ufunc.__name__, (0.1, 0.9))))
+    return call([first, *map(apart, others)], ufunc)
+
+
+def apart(x):
+    """Move values away from those of another operand, which one seed may have made equal: there is a kink."""
+    if isinstance(x, LoDTensor):
+        return LoDTensor(read_only(x.values * 0.77), x.lod)
+    return read_only(np.asarray(x * 0.77))
 
 
 def expected_of_ufunc(arguments):

@@ -12,6 +12,7 @@ Y = LoDTensor(VALUES, X.lod)
 DENSE = np.arange(12.0, dtype=np.float32).reshape(4, 3)
 KEPT = np.array([True, False, True, True])
 LARGE, LARGE_DENSE = X > 3, DENSE > 3
+OWN = X.clone()  # what is shared with the caller is read-only
 
 CALLS = {  # lodcore, and NumPy on an array of four equal sequences
     "x + 1": (lambda: X + 1, lambda: DENSE + 1),
@@ -26,7 +27,7 @@ CALLS = {  # lodcore, and NumPy on an array of four equal sequences
     "x[:, ::-1]": (lambda: X[:, ::-1], lambda: DENSE[:, ::-1]),
     "x[:, j]": (lambda: X[:, -1], lambda: DENSE[:, -1]),
     "x[nested mask]": (lambda: X[LARGE], lambda: DENSE[LARGE_DENSE]),
-    "x[i] = v": (lambda: X.__setitem__(1, 2), lambda: DENSE.__setitem__(1, 2)),
+    "x[i] = v": (lambda: OWN.__setitem__(1, 2), lambda: DENSE.__setitem__(1, 2)),
     "x.sum()": (lambda: X.sum(), lambda: DENSE.sum()),
     "x.sum(axis)": (lambda: X.sum(axis=1), lambda: DENSE.sum(axis=1)),
     "x.max(axis)": (lambda: X.max(axis=1), lambda: DENSE.max(axis=1)),

@@ -43,8 +43,9 @@ class Pullback:
         ----------
         *cotangents : tensor or None
             One a result, as the function returned them: of its shape, an equal LoD or none; None is zero.
-        out : tuple, optional
-            One entry an input: an ndarray in which its gradient is written, or None.
+        out : tuple or ndarray, optional
+            One entry an input: an ndarray in which its gradient is written, or None. Of a single input, the ndarray
+            alone will do.
 
         Returns
         -------
@@ -53,6 +54,8 @@ class Pullback:
         """
         gradients = Gradients(self._needed)
         taken = self._begin(gradients, cotangents)
+        if isinstance(out, np.ndarray):
+            out = (out,)
         if out is not None:
             self._place(gradients, out)
         computing(self._back, {"gradients": gradients})

@@ -603,3 +603,12 @@ def test_memory_without_gradient_is_flat():
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0] < 5 * x.nbytes
+
+
+def test_a_single_input_may_give_its_array_alone():
+    x = lodcore.array([[1.0, 2.0], [], [3.0]])
+    out = np.full(3, np.nan)
+    _, pullback = vjp(lambda x: lodcore.mul(x, x), x)
+    (gradient,) = pullback(np.ones(3), out=out)
+    assert gradient.values is out
+    assert out.tolist() == [2.0, 4.0, 6.0]

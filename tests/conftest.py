@@ -14,6 +14,7 @@ from lodcore import kernels
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 settings.register_profile("default", COMMON, max_examples=100)
 settings.register_profile("ci", COMMON, max_examples=40, derandomize=True)
+settings.register_profile("mutants", COMMON, max_examples=100, derandomize=True)
 settings.register_profile("nightly", COMMON, max_examples=10_000)
 settings.register_profile("few", COMMON, max_examples=25, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

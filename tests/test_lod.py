@@ -255,3 +255,30 @@ def test_a_lod_has_no_attributes_of_its_own():
         lod.num_rows = 5
     with pytest.raises(TypeError, match="from_offsets"):
         LoD([0, 1])
+
+
+def test_structures_that_differ_at_their_end():
+    same = [2] * 20
+    first, second = LoD.from_lengths([*same, 1, 3]), LoD.from_lengths([*same, 3, 1])
+    assert first != second
+    assert first == LoD.from_lengths([*same, 1, 3])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda lod: lod.drop(1),
+        lambda lod: lod.drop(0),
+        lambda lod: lod.take([1, 0]),
+        lambda lod: lod.slice(0, 1),
+        lambda lod: lod.concat(lod),
+        lambda lod: lod.split()[0],
+    ],
+)
+def test_offsets_of_what_is_made_of_a_lod_stay_read_only(made):
+    lod = made(LoD.from_lengths([2, 1], [2, 0, 3]))
+    for level in range(lod.num_levels):
+        offsets = lod.offsets(level)
+        for held in (offsets, offsets.base):
+            with pytest.raises((ValueError, AttributeError)):
+                held.setflags(write=True)

@@ -23,7 +23,7 @@ MINUTES = 3  # for the tests of one mutant: a loop without end is found too
 def run_tests(directory: Path, tests: list[str]) -> tuple[int, str]:
     """Run tests there up to the first failure, and give the exit code and what was printed."""
     command = tree.pytest("-x", "-rfE", "--no-showlocals", *tests)
-    environment = {**os.environ, "HYPOTHESIS_PROFILE": "ci", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutants", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         command, cwd=directory, env=environment, timeout=60 * MINUTES, capture_output=True, text=True, check=False
     )

@@ -393,3 +393,10 @@ def test_spec_is_a_value():
     assert spec != Spec((None, 3), np.dtype(np.float32))
     with pytest.raises(AttributeError):
         spec.num_levels = 1
+
+
+def test_one_past_the_end():
+    for x in (LoDTensor.from_lengths(np.arange(3), [1, 2]), LoDTensor.from_lengths(np.arange(3), [2], [1, 2])):
+        for i in (len(x), -len(x) - 1):
+            with pytest.raises(IndexError, match=f"index {i} is out of bounds for axis 0 with size {len(x)}"):
+                x[i]

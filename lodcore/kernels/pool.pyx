@@ -22,14 +22,14 @@ cdef extern from "pool.h" nogil:
                        int64_t* out)
     void pool_rows_uint(const uint64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
                         uint64_t* out)
-    void find_best_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, float* out,
-                          int64_t* index)
+    void find_best_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
+                              float* out, int64_t* index)
     void find_best_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
-                           double* out, int64_t* index)
+                               double* out, int64_t* index)
     void find_best_rows_int(const int64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
-                        int64_t* out, int64_t* index)
+                            int64_t* out, int64_t* index)
     void find_best_rows_uint(const uint64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
-                         uint64_t* out, int64_t* index)
+                             uint64_t* out, int64_t* index)
     void spread_rows_float(const float* rows, const int64_t* offsets, int64_t n_seqs, int64_t width, int divide,
                            float* out)
     void spread_rows_double(const double* rows, const int64_t* offsets, int64_t n_seqs, int64_t width, int divide,

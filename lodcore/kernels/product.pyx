@@ -23,7 +23,7 @@ def multiply_rows(const number[:, ::1] x not None, const int64_t[::1] offsets no
     out : as x, shape (n_seqs, width)
         An empty sequence gives ones.
     """
-    cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, r, c
+    cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, _r, c
     if n_seqs == 0 or width == 0:
         return
     cdef const int64_t* bounds = &offsets[0]
@@ -33,7 +33,7 @@ def multiply_rows(const number[:, ::1] x not None, const int64_t[::1] offsets no
         for s in range(n_seqs):
             for c in range(width):
                 product[c] = 1
-            for r in range(bounds[s], bounds[s + 1]):
+            for _r in range(bounds[s], bounds[s + 1]):
                 for c in range(width):
                     if number is int64_t:
                         product[c] = <int64_t> (<uint64_t> product[c] * <uint64_t> row[c])

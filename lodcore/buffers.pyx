@@ -89,7 +89,8 @@ cpdef bint is_plain(array):
         return False
     cdef cnp.ndarray given = array
     return (cnp.PyArray_NDIM(given) > 0 and cnp.PyArray_ISCARRAY_RO(given)
-            and not PyDataType_REFCHK(cnp.PyArray_DESCR(given)))
+            and not PyDataType_REFCHK(cnp.PyArray_DESCR(given))
+            and (cnp.PyArray_TYPE(given) != cnp.NPY_VOID or given.dtype.isnative))  # its fields may be swapped
 
 
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):

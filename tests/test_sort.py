@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, sequence_sort, sequence_topk, vjp
+from lodcore import LoDTensor, sequence_sort, sequence_topk, threads, vjp
 from lodcore.registry import OPS, spec_of
+from tests.agree import same
 from tests.draw import lods, read_only
 
 DTYPES = [np.dtype(name) for name in ("f4", "f8", "f2", "i8", "i4", "u1", "?")]
@@ -113,3 +114,32 @@ def test_numbers_of_rows(k):
 def test_negative_numbers_of_rows_are_refused():
     with pytest.raises(ValueError, match="k: is -1; 0 or more"):
         sequence_topk([[1]], -1)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("row_shape", [(), (5,)])
+def test_threads_change_nothing(n, row_shape, monkeypatch):
+    random = np.random.default_rng(n)
+    sizes = random.integers(0, 20, 60)
+    x = LoDTensor.from_lengths(random.integers(0, 9, (sizes.sum(), *row_shape)) / 4, sizes)
+
+    def run():
+        ordered, pullback = vjp(sequence_sort, x)
+        values, positions = sequence_topk(x, 3)
+        return [
+            ordered,
+            sequence_sort(x),
+            *pullback(np.arange(ordered.values.size).reshape(ordered.values.shape) * 1.0),
+            values,
+            positions,
+        ]
+
+    whole = run()
+    monkeypatch.setattr(threads, "WIDE", 1)
+    lodcore.set_num_threads(n)
+    try:
+        parts_of_it = run()
+    finally:
+        lodcore.set_num_threads(1)
+    for one, other in zip(whole, parts_of_it, strict=True):
+        assert same(one, other)

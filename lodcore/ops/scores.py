@@ -144,7 +144,8 @@ def _(saved: Any, d: Array) -> tuple[Array]:
     work, _ = _reals_of("sequence_logsumexp", d_x.dtype)
     cells = cells_for(d_x, work)
     offsets = below(x.lod, x.lod._level(saved.level))
-    kernels.softmax.spread_softmax(cells_of(d, work), cells_of(x.values, work), offsets, cells)
+    rows, values = cells_of(d, work), cells_of(x.values, work)
+    over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells)
     settle(cells, d_x)
     return (d_x,)
 
@@ -202,7 +203,8 @@ def _(saved: Any, d: Array) -> tuple[Array]:
     lod, d_x = saved.out.lod, saved.new("x")
     work, _ = numbers_of("sequence_cumsum", "sum", d_x.dtype)
     cells = cells_for(d_x, work)
-    kernels.softmax.add_up_rows(cells_of(d, work), below(lod, lod._level(saved.level)), True, cells)
+    offsets = below(lod, lod._level(saved.level))
+    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells)
     settle(cells, d_x)
     return (d_x,)
 

@@ -14,6 +14,7 @@ from lodcore.ops.moving import level_of, spec_level, spec_rows
 from lodcore.ops.pool import result_rows
 from lodcore.registry import Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
+from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
 
 __all__ = ["sequence_sort", "sequence_topk"]
 
@@ -71,7 +72,9 @@ def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTens
     result = buffers.new_rows(where, values, len(values))
     cells = buffers.as_cells(result)
     positions = buffers.new_int64(*cells.shape) if saving and cells.size else None
-    kernels.sort.sort_rows(buffers.as_cells(values), offsets, offsets, bool(descending), cells, positions)
+    roles = "roo.r." if positions is None else "roo.rr"
+    source = buffers.as_cells(values)
+    over_sequences(kernels.sort.sort_rows, roles, source, offsets, offsets, bool(descending), cells, positions)
     return tensor_core.new_tensor(result, lod), positions
 
 
@@ -139,10 +142,25 @@ def sequence_topk(x: Nested, k: int, level: int = -1) -> tuple[LoDTensor, LoDTen
     n_kept = kept.item(count)
     best = buffers.new_rows(where, values, n_kept)
     positions = buffers.new_int64(n_kept) if values.ndim == 1 else result_rows(where, values, n_kept, POSITION, None)
-    cells, places = buffers.as_cells(best), buffers.as_cells(positions)
-    kernels.sort.sort_rows(buffers.as_cells(values), offsets, kept, True, cells, places)
+    _best_rows(buffers.as_cells(values), offsets, kept, buffers.as_cells(best), buffers.as_cells(positions))
     left = core.make_lod([*map(lod.offsets, range(at)), kept] if at else [kept], n_kept)
     return tensor_core.new_tensor(best, left), tensor_core.new_tensor(positions, left)
+
+
+def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Array) -> None:
+    """Write the greatest rows, in several threads if that is wanted and worth it."""
+    if get_num_threads() == 1:
+        kernels.sort.sort_rows(x, offsets, kept, True, best, positions)
+        return
+    cuts = np.asarray(offsets)
+
+    def run(start: int, stop: int) -> None:
+        low, high = cuts[start], cuts[stop]
+        first, last = kept[start], kept[stop]
+        bounds, left = cuts[start : stop + 1] - low, kept[start : stop + 1] - first
+        kernels.sort.sort_rows(x[low:high], bounds, left, True, best[first:last], positions[first:last])
+
+    in_parts(run, parts(cuts, x.nbytes))
 
 
 @sequence_topk.infer

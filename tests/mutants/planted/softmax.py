@@ -13,7 +13,7 @@ MUTANTS = [
         "exponential-one-digit",
         "lodcore/kernels/exponential.h",
         "r * 0.008368717f + 0.04166839f",
-        "r * 0.008368717f + 0.0416684f",
+        "r * 0.008368717f + 0.0416f",
         KERNELS,
     ),
     Mutant(
@@ -69,8 +69,8 @@ MUTANTS = [
     Mutant(
         "cumsum-slope-forward",
         SCORES,
-        "below(lod, lod._level(saved.level)), True, cells)",
-        "below(lod, lod._level(saved.level)), False, cells)",
+        "cells_of(d, work), offsets, True, cells)",
+        "cells_of(d, work), offsets, False, cells)",
         OPERATORS,
     ),
     Mutant(

@@ -62,6 +62,23 @@ def pad(batch):
     return lambda: ak.to_numpy(ak.fill_none(ak.pad_none(array, longest, clip=True), zero))
 
 
+def pool_max(batch):
+    array = of(batch)
+    return lambda: ak.to_numpy(ak.fill_none(ak.max(array, axis=1), np.float32(0)))
+
+
+def softmax(batch):
+    if batch.width > 1:
+        raise NotImplementedError("rows of width 1 alone")
+    array = ragged(batch.values / np.float32(32), batch.offsets)
+    return lambda: ak.softmax(array, axis=-1)
+
+
+def reverse(batch):
+    array = of(batch)
+    return lambda: ak.to_packed(array[:, ::-1])
+
+
 OPERATIONS = {
     "offsets.FromOffsets": validate,
     "offsets.Lengths": lambda batch: partial(ak.num, of(batch)),
@@ -74,4 +91,8 @@ OPERATIONS = {
     "nested.FromArrays": from_arrays,
     "nested.ToArrays": to_arrays,
     "pad.Pad": pad,
+    "pool.Pool": lambda batch: partial(ak.sum, of(batch), 1),
+    "pool.PoolMax": pool_max,
+    "softmax.Softmax": softmax,
+    "expand.Reverse": reverse,
 }

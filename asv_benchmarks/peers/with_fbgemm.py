@@ -44,10 +44,25 @@ def unpad(batch):
     return lambda: fbgemm.dense_to_jagged(padded, [offsets], count)[0].reshape(batch.values.shape)
 
 
+def pool(batch):
+    if batch.width > 1:
+        raise NotImplementedError("rows of width 1 alone")
+    values, offsets = tensor(batch.values), tensor(batch.offsets)
+    return lambda: fbgemm.segment_sum_csr(1, offsets, values)
+
+
+def softmax(batch):
+    scores, offsets, longest = tensor(batch.values) / 32, tensor(batch.offsets), batch.longest
+    rows = scores.reshape(len(scores), -1)
+    return lambda: fbgemm.jagged_softmax(rows, offsets, longest)[0].reshape(batch.values.shape)
+
+
 OPERATIONS = {
     "offsets.FromLengths": from_lengths,
     "gather.Permute": lambda batch: take(batch, batch.permutation),
     "gather.Subset": lambda batch: take(batch, batch.subset),
     "pad.Pad": pad,
     "pad.Unpad": unpad,
+    "pool.Pool": pool,
+    "softmax.Softmax": softmax,
 }

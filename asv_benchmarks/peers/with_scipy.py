@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import scipy
-from benchmarks import flat
+from benchmarks import embedding, flat
 from scipy import sparse
 
 VERSION = scipy.__version__
@@ -28,6 +28,22 @@ def take(x, index):
     return lambda: x[index]
 
 
+def summing(columns, offsets, count):
+    """Give the matrix that adds up the rows of each sequence."""
+    return sparse.csr_array((np.ones(len(columns), np.float32), columns, offsets), (len(offsets) - 1, count))
+
+
+def pool(batch):
+    sums, values = summing(np.arange(batch.rows), batch.offsets, batch.rows), batch.values
+    return lambda: np.asarray(sums @ values)
+
+
+def bag(batch):
+    table, numbers = embedding.drawn(batch)
+    sums = summing(numbers, batch.offsets, len(table))
+    return lambda: np.asarray(sums @ table)
+
+
 OPERATIONS = {
     "offsets.Lengths": lambda batch: partial(np.diff, of(batch).indptr),
     "gather.Permute": lambda batch: take(of(batch), batch.permutation),
@@ -37,4 +53,6 @@ OPERATIONS = {
     ),
     "levels.Slice": lambda batch: take(of(batch), slice(len(batch) // 4, 3 * len(batch) // 4)),
     "pad.Pad": lambda batch: batch.padded_shape and of(batch).toarray,
+    "pool.Pool": pool,
+    "embedding.Bag": bag,
 }

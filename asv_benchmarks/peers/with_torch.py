@@ -1,6 +1,7 @@
 """PyTorch: the flat idioms on CPU tensors, and its own functions where there are faster ones."""
 
 import torch
+from benchmarks import embedding
 from torch import from_numpy as tensor
 
 VERSION = torch.__version__
@@ -88,6 +89,47 @@ def unpad(batch):
     return lambda: padded[torch.arange(padded.shape[1]) < lengths[:, None]]
 
 
+def pool(batch):
+    """Sum by the bag of a table: on CPU several times as fast as segment_reduce."""
+    values, starts = tensor(batch.values), tensor(batch.offsets[:-1].copy())
+    rows, numbers = values.reshape(len(values), -1), torch.arange(len(values))
+    return lambda: torch.nn.functional.embedding_bag(numbers, rows, starts, mode="sum").reshape(-1, *values.shape[1:])
+
+
+def pool_max(values, lengths):
+    ids = torch.repeat_interleave(lengths, output_size=len(values))
+    ids = ids if values.ndim == 1 else ids[:, None].expand_as(values)
+    return torch.zeros(len(lengths), *values.shape[1:]).scatter_reduce_(0, ids, values, "amax", include_self=False)
+
+
+def softmax(batch):
+    scores, lengths = tensor(batch.values) / 32, tensor(batch.lengths)
+
+    def call():
+        ids = torch.repeat_interleave(lengths, output_size=len(scores))
+        powers = (scores - pool_max(scores, lengths)[ids]).exp_()
+        sums = torch.zeros(len(lengths), *scores.shape[1:]).index_add_(0, ids, powers)
+        return powers.div_(sums[ids])
+
+    return call
+
+
+def expand(batch):
+    x, lengths = tensor(batch.values[: len(batch)]), tensor(batch.lengths)
+    return lambda: torch.repeat_interleave(x, lengths, dim=0, output_size=batch.rows)
+
+
+def reverse(values, offsets):
+    ends = torch.repeat_interleave(offsets[:-1] + offsets[1:] - 1, offsets.diff(), output_size=len(values))
+    return values.index_select(0, ends - torch.arange(len(values)))
+
+
+def bag(batch):
+    table, numbers = (tensor(part) for part in embedding.drawn(batch))
+    starts = tensor(batch.offsets[:-1].copy())
+    return lambda: torch.nn.functional.embedding_bag(numbers, table, starts, mode="sum")
+
+
 def applied(function, *names):
     """Apply a function to parts of the batch as tensors."""
 
@@ -114,4 +156,10 @@ OPERATIONS = {
     "pad.Unpad": unpad,
     "rank.Unpack": applied(unpack, "values", "offsets"),
     "rank.Pack": applied(pack, "steps", "step_sizes", "order", "offsets"),
+    "pool.Pool": pool,
+    "pool.PoolMax": applied(pool_max, "values", "lengths"),
+    "softmax.Softmax": softmax,
+    "expand.Expand": expand,
+    "expand.Reverse": applied(reverse, "values", "offsets"),
+    "embedding.Bag": bag,
 }

@@ -16,6 +16,7 @@ from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nest
 from lodcore.ops.index_values import index_values
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
+from lodcore.tensor_core import LoDTensorBody  # isinstance(x, LoDTensor) is slow for what is none
 
 __all__ = ["getitem", "setitem"]
 
@@ -31,7 +32,7 @@ def _levels(x: Any) -> int:
 
 def _prepared(key: Any) -> Any:
     """Take one key: an int, a slice, Ellipsis, a vector of integers or bool, a nested key, or a Symbol."""
-    if isinstance(key, slice) or key is Ellipsis or isinstance(key, (LoDTensor, str)):
+    if isinstance(key, slice) or key is Ellipsis or isinstance(key, (LoDTensorBody, str)):
         return key
     if isinstance(key, Symbol):
         return tensor_of("index", key)

@@ -82,7 +82,10 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     uneven = False
     values = []
     for j, x in enumerate(operands):
-        if isinstance(x, LoDTensor):
+        kind = type(x)
+        if kind in PLAIN:
+            values.append(x)
+        elif kind is LoDTensor or isinstance(x, LoDTensor):  # the question by itself is slow for what is none
             rows = x.values
             if lod is None:
                 lod, ndim = x.lod, rows.ndim
@@ -93,7 +96,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
                     uneven, ndim = True, max(ndim, rows.ndim)
             values.append(rows)
         else:
-            values.append(x if type(x) in PLAIN else _plain(where, j, x))
+            values.append(_plain(where, j, x))
     if uneven:
         values = lined_up(operands)
     try:

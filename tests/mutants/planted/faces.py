@@ -1,0 +1,179 @@
+"""Defects of dense math, of indices, of reductions over ragged axes, and of NumPy's face."""
+
+from tests.mutants.mutant import Mutant
+
+INDEX = "lodcore/kernels/index.pyx"
+PRODUCT = "lodcore/kernels/product.pyx"
+AXES = "lodcore/ops/axes.py"
+COMMON = "lodcore/ops/common.py"
+OPS_DENSE = "lodcore/ops/dense.py"
+OPS_INDEX = "lodcore/ops/index.py"
+OPS_MATH = "lodcore/ops/math.py"
+OPS_POSITION = "lodcore/ops/position.py"
+OPS_PRODUCT = "lodcore/ops/product.py"
+OPS_REDUCE = "lodcore/ops/reduce.py"
+INDEXING = "lodcore/indexing.py"
+NUMPY_FACE = "lodcore/numpy_face.py"
+OPERATORS = "tests/test_operators.py"
+
+MUTANTS = [
+    # -- kernels
+    Mutant(
+        "slice-that-ends-before-it-begins",
+        INDEX,
+        "last = clip(stop, length, first, length)",
+        "last = clip(stop, length, 0, length)",
+        "tests/kernels/test_index.py",
+    ),
+    Mutant(
+        "last-stride-forgotten",
+        INDEX,
+        "total += (last - first - 1) // step + 1",
+        "total += (last - first) // step",
+        "tests/kernels/test_index.py",
+    ),
+    Mutant(
+        "one-too-far-is-picked",
+        INDEX,
+        "            if number < -length or number >= length:\n                bad = s",
+        "            if number < -length or number > length:\n                bad = s",
+        "tests/kernels/test_index.py",
+    ),
+    Mutant(
+        "run-up-to-the-end-has-none",
+        INDEX,
+        "            places[k] = size\n",
+        "            places[k] = size - 1\n",
+        "tests/kernels/test_index.py",
+    ),
+    Mutant(
+        "gradient-of-a-product-divides-by-itself",
+        PRODUCT,
+        "made[r * width + c] = made[r * width + c] * product * last[s * width + c]",
+        "made[r * width + c] = product * last[s * width + c]",
+        "tests/kernels/test_product.py",
+    ),
+    # -- operands and their gradients
+    Mutant(
+        "wider-operand-mixes-rows",
+        COMMON,
+        "if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:",
+        "if type(result) is not np.ndarray or result.shape[0] != lod.num_rows:",
+        "tests/test_faces.py",
+    ),
+    Mutant(
+        "other-structure-is-taken",
+        COMMON,
+        "                if x.lod is not lod:\n                    check_equal(where, lod",
+        "                if x.lod is None:\n                    check_equal(where, lod",
+        OPERATORS,
+    ),
+    Mutant(
+        "gradient-of-a-stretched-row",
+        COMMON,
+        "stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] != 1)",
+        "stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] > 2)",
+        OPERATORS,
+    ),
+    Mutant(
+        "quotient-without-its-square",
+        OPS_MATH,
+        "-d * out / y if wy else None",
+        "-d * out if wy else None",
+        OPERATORS,
+    ),
+    Mutant(
+        "choice-goes-to-both",
+        OPS_MATH,
+        "d_y = undone(np.where(condition, 0, d), saved.y, y)",
+        "d_y = undone(d, saved.y, y)",
+        OPERATORS,
+    ),
+    Mutant(
+        "matrix-of-each-row-unchecked",
+        OPS_DENSE,
+        "if nested and (len(left) < 2 or len(right) > len(left)):",
+        "if nested and len(left) < 2:",
+        OPERATORS,
+    ),
+    # -- indices
+    Mutant(
+        "picked-level-stays-in-the-rule",
+        OPS_INDEX,
+        "    levels = x.num_levels - 1\n    return Spec(spec_rows(x), x.dtype, levels",
+        "    levels = x.num_levels\n    return Spec(spec_rows(x), x.dtype, levels",
+        OPERATORS,
+    ),
+    Mutant(
+        "mask-of-another-structure",
+        OPS_INDEX,
+        '        check_equal(where, x.lod._part(0, axis), mask.lod, "mask")\n',
+        "",
+        OPERATORS,
+    ),
+    Mutant(
+        "vectors-that-do-not-go-together",
+        INDEXING,
+        '    if hasattr(before, "dtype") and not _levels(before):',
+        '    if hasattr(before, "shape") and _levels(before):',
+        "tests/test_indexing.py",
+    ),
+    Mutant(
+        "truncated-when-written",
+        COMMON,
+        "    if exact and not np.array_equal(made, given):",
+        "    if exact and made.shape != given.shape:",
+        "tests/test_errors.py",
+    ),
+    # -- axes
+    Mutant(
+        "position-without-its-group",
+        OPS_POSITION,
+        "order = np.lexsort((positions, groups))",
+        "order = np.lexsort((groups, positions))",
+        OPERATORS,
+    ),
+    Mutant(
+        "later-of-equal-extremes",
+        OPS_REDUCE,
+        'place = INDEX[f"arg{name}"](values, -1, keepdims=True)',
+        'place = values.shape[-1] - 1 - INDEX[f"arg{name}"](values[..., ::-1], -1, keepdims=True)',
+        "tests/test_cases.py",
+    ),
+    Mutant(
+        "all-of-nothing-is-false",
+        OPS_PRODUCT,
+        "            truth[np.diff(np.asarray(offsets)) == 0] = True\n",
+        "            truth[np.diff(np.asarray(offsets)) == 0] = False\n",
+        OPERATORS,
+    ),
+    Mutant(
+        "empty-sequence-has-a-maximum",
+        AXES,
+        "        return sequence_pool(refuse_empty(x, name, level), name, level=level)",
+        "        return sequence_pool(x, name, level=level)",
+        "tests/test_faces.py",
+    ),
+    Mutant(
+        "kept-axis-in-front",
+        AXES,
+        "        return insert_level(reduced, builtins.max(low - 1, 0), low == 0) if keepdims else reduced",
+        "        return insert_level(reduced, 0, low == 0) if keepdims else reduced",
+        "tests/test_faces.py",
+    ),
+    # -- NumPy's protocols
+    Mutant(
+        "result-drops-the-structure",
+        NUMPY_FACE,
+        "    if not isinstance(target, LoDTensor):\n",
+        "    if target is None:\n",
+        "tests/test_faces.py",
+    ),
+    Mutant(
+        "all-values-by-default",
+        NUMPY_FACE,
+        'return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})',
+        "return REDUCING[ufunc](*inputs, **_without_defaults(kwargs))",
+        "tests/test_faces.py",
+    ),
+]

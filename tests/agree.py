@@ -1,8 +1,10 @@
 """Compares results with the oracles, which work on nested lists of the numbers of rows."""
 
+import contextlib
+
 import numpy as np
 
-from lodcore import LoDTensor
+from lodcore import LoDTensor, TensorArray
 from reference.nested import flatten, nest
 
 
@@ -42,3 +44,21 @@ def assert_rows(result, nested, num_levels, source):
 def same(x, y):
     """Tell whether two LoDTensors have equal structure, dtype, shape and bits."""
     return (x.lod, x.dtype, x.values.shape, x.values.tobytes()) == (y.lod, y.dtype, y.values.shape, y.values.tobytes())
+
+
+def elements_of(array):
+    """Give the elements of a TensorArray, None for holes."""
+    held = dict.fromkeys(range(array.size()))
+    for at in held:
+        with contextlib.suppress(IndexError):
+            held[at] = array.read(at)
+    return list(held.values())
+
+
+def of_elements(elements):
+    """Make a TensorArray of elements, None for holes."""
+    array = TensorArray(len(elements))
+    for at, element in enumerate(elements):
+        if element is not None:
+            array.write(at, element)
+    return array

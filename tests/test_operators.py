@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import LoDTensor, grad_check, vjp
+from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
+from lodcore import IndicesMap, LoDTensor, TensorArray, Variable, grad_check, ops, vjp
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.registry import OPS, Spec, spec_of
+from lodcore.registry import LOD_RULES, OPS, Spec, spec_of
+from tests.agree import elements_of, of_elements
 from tests.samples import SAMPLES
 from tests.test_errors import assert_refused
 from tests.wrong_calls import things
@@ -18,8 +20,7 @@ NAMES = sorted(SAMPLES)
 SMOOTH = sorted(name for name, samples in SAMPLES.items() if samples.smooth is not None)
 WITH_OUT = sorted(name for name in NAMES if OPS[name].takes_out)
 ERRORS = [(name, *row) for name in NAMES for row in SAMPLES[name].errors]
-#: Their elements are other tensors: tests of their own look at them (`test_tensor_array.py`, `graph/`).
-OF_ARRAYS = {name for name, op in OPS.items() if "Steps" in op.roles.values() or name.startswith("tensor_array")}
+TENSORS = (LoDTensor, np.ndarray, TensorArray)
 
 
 def bits(x):
@@ -31,6 +32,10 @@ def bits(x):
     if isinstance(x, (np.ndarray, np.generic)):
         x = np.asarray(x)
         return (x.dtype, x.shape, x.tobytes())
+    if isinstance(x, TensorArray):
+        return ("TensorArray", *map(bits, elements_of(x)))
+    if isinstance(x, IndicesMap):
+        return ("IndicesMap", x.lod, x.level, *bits(x.values))
     return repr(x)
 
 
@@ -38,7 +43,9 @@ def numbers(x):
     """Give a result as nested lists."""
     if isinstance(x, tuple):
         return tuple(map(numbers, x))
-    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic)) else x
+    if isinstance(x, TensorArray):
+        return list(map(numbers, elements_of(x)))
+    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic, IndicesMap)) else x
 
 
 def assert_close(got, want, exact, tolerance):
@@ -65,7 +72,7 @@ def with_variables(call, replace):
     """Give the arguments of a call with something in place of each tensor."""
 
     def change(x):
-        if isinstance(x, (LoDTensor, np.ndarray)):
+        if isinstance(x, TENSORS):
             return replace(x)
         return [change(one) for one in x] if isinstance(x, list) and any(isinstance(o, LoDTensor) for o in x) else x
 
@@ -77,8 +84,8 @@ def with_variables(call, replace):
 def test_eager_is_what_the_oracle_says(name, data):
     samples = SAMPLES[name]
     call = data.draw(samples.calls)
-    result = OPS[name](*call.args, **call.kwargs)
     wanted = samples.expected(OPS[name].bind(call.args, call.kwargs))
+    result = OPS[name](*call.args, **call.kwargs)
     assert_close(numbers(result), wanted, samples.exact, tolerance_of(result))
 
 
@@ -106,17 +113,27 @@ def test_recorded_is_eager(name, data):
         return
     zeros = pullback(*([None] * len(eager) if isinstance(eager, tuple) else [None]))
     for x, gradient in zip(tensors, zeros, strict=True):
-        if not differentiable(x):
-            assert gradient is None
-        else:
-            assert type(gradient) is type(x)
-            assert bits(gradient)[:-1] == bits(x)[:-1]
-            assert not values_of(gradient).any()
+        assert_zeros(gradient, x)
+
+
+def assert_zeros(gradient, x):
+    """Make sure that a gradient is one of x, and zero."""
+    if x is None or not differentiable(x):
+        assert gradient is None
+        return
+    assert type(gradient) is type(x)
+    if isinstance(x, TensorArray):
+        assert gradient.size() == x.size()
+        for one, element in zip(elements_of(gradient), elements_of(x), strict=True):
+            assert_zeros(one, element)
+    else:
+        assert bits(gradient)[:-1] == bits(x)[:-1]
+        assert not values_of(gradient).any()
 
 
 def fits(spec, truth):
-    """Tell whether a Spec that was inferred describes a result: None stands for any size."""
-    return (
+    """Tell whether a Spec that was inferred describes a result: None stands for any size, `object` for any kind."""
+    return spec.kind is object or (
         spec.num_levels == truth.num_levels
         and spec.dtype == truth.dtype
         and spec.kind is truth.kind
@@ -129,15 +146,15 @@ def fits(spec, truth):
 @given(data=st.data())
 def test_infer_tells_the_truth(name, data):
     call = data.draw(SAMPLES[name].calls)
-    result = OPS[name](*call.args, **call.kwargs)
     arguments = OPS[name].bind(call.args, call.kwargs)
     for role in OPS[name].roles:
         given_tensor = OPS[name].constant(role, arguments[role])
         several = isinstance(given_tensor, list)
         every = given_tensor if several else [given_tensor]
-        made = [spec_of(x) if isinstance(x, (LoDTensor, np.ndarray)) else x for x in every]
+        made = [spec_of(x) if isinstance(x, (*TENSORS, IndicesMap)) else x for x in every]
         arguments[role] = made if several else made[0]
     inferred = OPS[name].infer_arguments(arguments)
+    result = OPS[name](*call.args, **call.kwargs)
     several = isinstance(result, tuple)
     assert several == (not isinstance(inferred, Spec))
     for spec, one in zip(inferred if several else [inferred], result if several else [result], strict=True):
@@ -150,12 +167,24 @@ def test_infer_tells_the_truth(name, data):
 def test_gradients_are_slopes(name, data):
     call = data.draw(SAMPLES[name].smooth)
     floats = []
-    with_variables(call, lambda x: floats.append(x) if differentiable(x) else None)
+
+    def collect(x):
+        for one in elements_of(x) if isinstance(x, TensorArray) else [x]:
+            if one is not None and differentiable(one):
+                floats.append(one)
+
+    with_variables(call, collect)
 
     def run(*variables):
         rest = iter(variables)
-        args, kwargs = with_variables(call, lambda x: next(rest) if differentiable(x) else x)
-        return OPS[name](*args, **kwargs)
+
+        def replace(x):
+            if isinstance(x, TensorArray):
+                return of_elements([None if one is None else replace(one) for one in elements_of(x)])
+            return next(rest) if differentiable(x) else x
+
+        args, kwargs = with_variables(call, replace)
+        return apart(OPS[name](*args, **kwargs))
 
     grad_check(run, *floats)
     outputs, pullback = vjp(run, *floats)
@@ -167,6 +196,25 @@ def test_gradients_are_slopes(name, data):
         np.testing.assert_allclose(dense(wide), dense(slim), rtol=2e-4, atol=2e-4)
         assert isinstance(x, LoDTensor) == isinstance(slim, LoDTensor)
         assert not isinstance(x, LoDTensor) or slim.lod is x.lod
+
+
+def apart(result):
+    """Give the elements in place of an array, of a result or of several: those that there are."""
+    results = result if isinstance(result, tuple) else (result,)
+    arrays = [x for x in results if isinstance(x, TensorArray) or spec_of_result(x).kind is TensorArray]
+    if not arrays:
+        return result
+    known = [elements_of(x if isinstance(x, TensorArray) else x.get()) for x in arrays]
+    return tuple(
+        ops.tensor_array_read(x, at)
+        for x, elements in zip(arrays, known, strict=True)
+        for at, element in enumerate(elements)
+        if element is not None
+    )
+
+
+def spec_of_result(x):
+    return x.spec if isinstance(x, Variable) else spec_of(x)
 
 
 def np_tuple(outputs):
@@ -200,17 +248,66 @@ def test_wrong_calls(name, call, error, says):
     assert_refused(call, things(), error, says)
 
 
+# -- every operator has all of its parts ---------------------------------------------------------------------------
+
+
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_sampled_that_is_no_operator():
+    assert SAMPLES.keys() <= OPS.keys()
+    assert ARGUMENTS.keys() <= OPS.keys()
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", sorted(OPS))
 def test_every_operator_is_complete(name):
+    assert missing(OPS[name]) == []
+
+
+def missing(op):
+    """List the parts that an operator lacks."""
+    name, samples = op.__name__, SAMPLES.get(op.__name__)
+    examples = [case for case in doctest.DocTestFinder().find(op.__wrapped__, name) if case.examples]
+    smooth = samples is not None and samples.smooth is not None
+    parts = {
+        "a rule of shapes": op._infer is not None,
+        "a gradient, or the word that there is none": op.gradient == op.differentiable,
+        "a LoD rule": op.lod in LOD_RULES and (op.lod != "drop" or "level" in op.parameters),
+        "a docstring with an example that calls it": any(
+            name in one.source for case in examples for one in case.examples
+        ),
+        "samples": samples is not None,
+        "an oracle": samples is not None and callable(samples.expected),
+        "samples at which its slope is measured, if it has a gradient": smooth == op.gradient,
+        "wrong calls": samples is not None and bool(samples.errors),
+        "a benchmark": name in ARGUMENTS,
+    }
+    return [part for part, there in parts.items() if not there]
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("part", ["infer", "backward", "lod", "example", "samples", "smooth", "errors", "benchmark"])
+def test_what_is_missing_is_found(part, monkeypatch):
+    name = "sequence_pool"
     op = OPS[name]
-    assert op._infer is not None, "has no rule of shapes"
-    assert op.gradient == op.differentiable, "a gradient is promised and there is none, or the other way round"
-    assert doctest.DocTestFinder().find(op.__wrapped__, name), "has no docstring"
-    if not name.endswith(("_of_all", "_of_values")):
-        assert any(case.examples for case in doctest.DocTestFinder().find(op.__wrapped__, name)), "has no example"
-    if name in OF_ARRAYS:
-        return
-    samples = SAMPLES[name]
-    assert (samples.smooth is not None) == op.gradient
-    assert samples.errors
+    changed = {"smooth": None, "errors": []}
+    if part in ("infer", "backward"):
+        monkeypatch.setattr(op, f"_{part}", None)
+    elif part == "lod":
+        monkeypatch.setattr(op, "parameters", ("x",))
+    elif part == "example":
+        monkeypatch.setattr(op.__wrapped__, "__doc__", "Pool.")
+    elif part == "benchmark":
+        monkeypatch.delitem(ARGUMENTS, name)
+    elif part == "samples":
+        monkeypatch.delitem(SAMPLES, name)
+    else:
+        monkeypatch.setitem(SAMPLES, name, SAMPLES[name]._replace(**{part: changed[part]}))
+    assert missing(op)
+    monkeypatch.undo()
+    assert missing(op) == []
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", sorted(ARGUMENTS))
+def test_what_is_timed_runs(name):
+    OPS[name](*ARGUMENTS[name](), **KEYWORDS.get(name, {}))

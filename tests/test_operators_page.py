@@ -21,9 +21,11 @@ ROWS = [
 pytestmark = pytest.mark.not_on_reference
 
 
-def test_every_public_operator_is_listed_once():
+def test_every_operator_is_listed_once():
     listed = [row[0].strip("`") for row in ROWS]
-    assert sorted(listed) == sorted(name for name in OPS if name in lodcore.__all__)
+    assert sorted(listed) == sorted(OPS)
+    inner = PAGE.read_text().split("\n## ")[-1]
+    assert [name for name in listed if f"| `{name}` |" in inner] == [n for n in listed if n not in lodcore.__all__]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])

@@ -60,7 +60,7 @@ def main() -> None:
         tree.run(directory, python, "-m", "pip", "install", "-qq", str(wheel))
         tree.run(directory, python, "-W", "error", "-c", "import lodcore; print('imported', lodcore.__file__)")
         tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[test]")
-        tests = tree.copy(directory / "copy", "tests", "reference", "pyproject.toml", *tree.PAGES)
+        tests = tree.copy(directory / "copy", "tests", "reference", "asv_benchmarks", "pyproject.toml", *tree.PAGES)
         command = tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python)
         tree.run(tests, *command, HYPOTHESIS_PROFILE="few")
 

@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
 from reference.ops import expand as oracle
-from tests.agree import from_the_first, numbered
+from tests.agree import elements_of, from_the_first, numbered, of_elements
 from tests.draw import DTYPES, ROW_SHAPES, lengths, lod_tensors, lods, read_only, running_sum, values
 from tests.samples import Call, Samples, call
 
@@ -39,6 +39,8 @@ def tame(drawn):
     def change(x):
         if isinstance(x, list):
             return [change(one) for one in x]
+        if isinstance(x, TensorArray):
+            return of_elements(list(map(change, elements_of(x))))
         if isinstance(x, LoDTensor):
             return LoDTensor(change(x.values), x.lod)
         return read_only(random.standard_normal(x.shape)) if isinstance(x, np.ndarray) and x.dtype == float else x

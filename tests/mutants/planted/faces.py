@@ -14,7 +14,7 @@ OPS_PRODUCT = "lodcore/ops/product.py"
 OPS_REDUCE = "lodcore/ops/reduce.py"
 INDEXING = "lodcore/indexing.py"
 NUMPY_FACE = "lodcore/numpy_face.py"
-OPERATORS = "tests/test_operators.py"
+GRADIENTS = "tests/test_operators.py::test_gradients_are_slopes"
 
 MUTANTS = [
     # -- kernels
@@ -66,35 +66,35 @@ MUTANTS = [
         COMMON,
         "                if x.lod is not lod:\n                    check_equal(where, lod",
         "                if x.lod is None:\n                    check_equal(where, lod",
-        OPERATORS,
+        "tests/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "gradient-of-a-stretched-row",
         COMMON,
         "stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] != 1)",
         "stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] > 2)",
-        OPERATORS,
+        GRADIENTS + "[lodcore.kernels-add]",
     ),
     Mutant(
         "quotient-without-its-square",
         OPS_MATH,
         "-d * out / y if wy else None",
         "-d * out if wy else None",
-        OPERATORS,
+        GRADIENTS + "[lodcore.kernels-div]",
     ),
     Mutant(
         "choice-goes-to-both",
         OPS_MATH,
         "d_y = undone(np.where(condition, 0, d), saved.y, y)",
         "d_y = undone(d, saved.y, y)",
-        OPERATORS,
+        GRADIENTS + "[lodcore.kernels-where]",
     ),
     Mutant(
         "matrix-of-each-row-unchecked",
         OPS_DENSE,
         "if nested and (len(left) < 2 or len(right) > len(left)):",
         "if nested and len(left) < 2:",
-        OPERATORS,
+        "tests/test_operators.py::test_wrong_calls",
     ),
     # -- indices
     Mutant(
@@ -102,14 +102,14 @@ MUTANTS = [
         OPS_INDEX,
         "    levels = x.num_levels - 1\n    return Spec(spec_rows(x), x.dtype, levels",
         "    levels = x.num_levels\n    return Spec(spec_rows(x), x.dtype, levels",
-        OPERATORS,
+        "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-pick_along]",
     ),
     Mutant(
         "mask-of-another-structure",
         OPS_INDEX,
         '        check_equal(where, x.lod._part(0, axis), mask.lod, "mask")\n',
         "",
-        OPERATORS,
+        "tests/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "vectors-that-do-not-go-together",
@@ -131,7 +131,7 @@ MUTANTS = [
         OPS_POSITION,
         "order = np.lexsort((positions, groups))",
         "order = np.lexsort((groups, positions))",
-        OPERATORS,
+        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-by_position]",
     ),
     Mutant(
         "later-of-equal-extremes",
@@ -145,7 +145,7 @@ MUTANTS = [
         OPS_PRODUCT,
         "            truth[np.diff(np.asarray(offsets)) == 0] = True\n",
         "            truth[np.diff(np.asarray(offsets)) == 0] = False\n",
-        OPERATORS,
+        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-sequence_truth]",
     ),
     Mutant(
         "empty-sequence-has-a-maximum",

@@ -1,0 +1,102 @@
+"""Every operator of the registry on a small batch, where the cost of calling decides."""
+
+import numpy as np
+
+import lodcore.graph  # noqa: F401  its operators are in the registry, too
+from lodcore import LoD, LoDTensor, TensorArray, lod_rank_table
+from lodcore.registry import OPS, Spec
+
+LENGTHS = [2, 3, 1, 4]
+X = LoDTensor.from_lengths(np.arange(1.0, 11.0), LENGTHS)
+WIDE = LoDTensor.from_lengths(np.arange(40.0).reshape(10, 4), LENGTHS)
+NUMBERS = LoDTensor.from_lengths(np.arange(10) % 5, LENGTHS)
+TRUTH = NUMBERS > 1
+NESTED = LoDTensor.from_lengths(np.arange(10.0), [1, 3], LENGTHS)
+DENSE = np.arange(16.0).reshape(4, 4)
+STEPS, STEPS_MAP = TensorArray.unpack(X, 0)
+TABLE = lod_rank_table(X)
+KEPT = np.array([True, False, True, True])
+TRUE, FALSE = OPS["split_by_mask"](X, KEPT)
+
+
+def several(names, *arguments):
+    """Give the same arguments to several operators."""
+    return dict.fromkeys(names.split(), lambda: arguments)
+
+
+#: What each operator is called with, made anew for each benchmark.
+ARGUMENTS = {
+    **several("sigmoid tanh relu exp log sqrt sequence_softmax sequence_logsumexp sequence_cumsum sequence_sort", X),
+    **several("sequence_prod sequence_pad sequence_reverse by_position drop_level rows logical_not", X),
+    **several("add minus mul div less_than less_equal_than greater_than greater_equal_than equal not_equal", X, 2.0),
+    **several("logical_and logical_or", X, X),
+    **several("concat_batches sequence_concat", [X, X]),
+    **several("tensor_array_size tensor_array_sizes tensor_array_concat", STEPS),
+    "cast": lambda: (X, np.float32),
+    "concat_values": lambda: ([WIDE, WIDE], 1),
+    "cross_entropy": lambda: (DENSE, [0, 1, 2, 3]),
+    "elementwise": lambda: ([X, X], np.maximum),
+    "embedding_bag": lambda: (np.ones((5, 4)), NUMBERS),
+    "full_like": lambda: (X, 1),
+    "gather_sequences": lambda: (X, [3, 0, 0, 2]),
+    "index_values": lambda: (WIDE, [slice(None), 1]),
+    "insert_level": lambda: (X, 0),
+    "lod_append": lambda: (NESTED,),
+    "lod_reset": lambda: (X, None, LoD.from_lengths([5, 5])),
+    "lookup_table": lambda: (np.ones((5, 4)), NUMBERS),
+    "map_fn_results": lambda: (STEPS, Spec((None,), X.dtype, 1, LoDTensor), True),
+    "matmul": lambda: (WIDE, DENSE),
+    "merge_by_mask": lambda: (TRUE, FALSE, KEPT),
+    "pick_along": lambda: (X, -1, 1),
+    "reduce_values": lambda: (X, "sum"),
+    "refuse_empty": lambda: (X, "max"),
+    "reorder_by_rank": lambda: (X, TABLE),
+    "row_conv": lambda: (WIDE, np.ones((2, 4))),
+    "select_by_mask": lambda: (X, TRUTH),
+    "sequence_conv": lambda: (WIDE, np.ones((12, 4)), 3),
+    "sequence_enumerate": lambda: (NUMBERS, 2),
+    "sequence_erase": lambda: (NUMBERS, [1, 2]),
+    "sequence_expand": lambda: (X, X.lod),
+    "sequence_expand_as": lambda: ([1.0, 2.0, 3.0, 4.0], X),
+    "sequence_mask": lambda: (LENGTHS,),
+    "sequence_place": lambda: (X, "argmax"),
+    "sequence_pool": lambda: (X, "sum"),
+    "sequence_reshape": lambda: (WIDE, 2),
+    "sequence_scatter": lambda: (np.zeros((4, 5)), NUMBERS, X),
+    "sequence_slice": lambda: (X, [1, 0, 0, 2], [1, 2, 0, 2]),
+    "sequence_topk": lambda: (X, 2),
+    "sequence_truth": lambda: (TRUTH, "any"),
+    "sequence_unpad": lambda: (DENSE, LENGTHS),
+    "shrink_memory": lambda: (DENSE, 2, TABLE),
+    "slice_along": lambda: (X, 0, 2, None, 1),
+    "softmax": lambda: (WIDE,),
+    "split_by_mask": lambda: (X, KEPT),
+    "take_nested": lambda: (X, [[1, 0], [2], [], [0, 0, 3]]),
+    "take_of_each": lambda: (X, [0, -1], 1),
+    "tensor_array_get": lambda: (STEPS, -1, X),
+    "tensor_array_pack": lambda: (STEPS, 0, STEPS_MAP),
+    "tensor_array_read": lambda: (STEPS, 1),
+    "tensor_array_stack": lambda: (TensorArray(unstack_from=DENSE),),
+    "tensor_array_unpack": lambda: (X, 0),
+    "tensor_array_unstack": lambda: (DENSE,),
+    "tensor_array_write": lambda: (TensorArray(), 0, DENSE),
+    "where": lambda: (TRUTH, X, 0.0),
+}
+#: What is given by name.
+KEYWORDS = {"lod_append": {"lengths": [1] * 10}}
+
+
+class EachOperator:
+    """Seconds of a call on 4 sequences of 10 rows together."""
+
+    params = sorted(ARGUMENTS)
+    param_names = ["operator"]
+    repeat = (5, 20, 0.2)
+    rounds = 1
+    warmup_time = 0.02
+
+    def setup(self, name):
+        self.function, self.arguments, self.keywords = OPS[name], ARGUMENTS[name](), KEYWORDS.get(name, {})
+
+    def time_call(self, name):
+        self.function(*self.arguments, **self.keywords)

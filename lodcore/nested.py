@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEEPEST",
     "as_values",
+    "has_leaves",
     "join_arrays",
     "join_rows",
     "levels_and_leaves",
@@ -80,6 +81,12 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
     elif not depth:
         levels.append(np.zeros(1, np.int64))
     return levels, nodes, arrays
+
+
+def has_leaves(nested: Any) -> bool:
+    """Tell whether there is anything in nested lists but lists."""
+    _, leaves, arrays = levels_and_leaves("lodcore.array", list(nested), None)
+    return arrays or len(leaves) > 0
 
 
 def _refuse_loops(where: str, nodes: list[Any], trail: list[Any], depth: int) -> None:

@@ -11,21 +11,45 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, LoDError
-from lodcore.nested import as_array
-from lodcore.symbol import OpBody
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, as_nested
+from lodcore.nested import as_array, has_leaves
+from lodcore.symbol import OpBody, Symbol
+from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array, as_nested, as_nested_index
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["OPS", "Batches", "Dense", "Map", "Nested", "Op", "Spec", "Steps", "op", "spec_of"]
+__all__ = [
+    "LISTS",
+    "OPS",
+    "Batches",
+    "Dense",
+    "Index",
+    "Keys",
+    "Map",
+    "Nested",
+    "NestedIndex",
+    "Op",
+    "Operands",
+    "Rows",
+    "Spec",
+    "Steps",
+    "as_batches",
+    "op",
+    "spec_of",
+]
 
-#: Roles of parameters, as their annotations: a LoDTensor, for which nested lists may be given; a dense array; a list
-#: of what is Nested; a TensorArray; the map of its steps. Every other parameter is an attribute.
-Nested = Any
-Dense = Any
-Batches = Any
-Steps = Any
-Map = Any
-ROLES = ("Nested", "Dense", "Batches", "Steps", "Map")
+#: Roles of parameters, as their annotations. Every other parameter is an attribute.
+Nested = Any  # a LoDTensor, for which nested lists may be given
+NestedIndex = Any  # the same, of integers
+Rows = Any  # the same, or rows without a level: an array or a flat list
+Dense = Any  # a dense array
+Index = Any  # integers or bool, one or several: numbers, lengths, a mask
+Steps = Any  # a TensorArray
+Map = Any  # the map of its steps
+Batches = Any  # a list of what is Nested
+Operands = Any  # a list of what is Dense
+Keys = Any  # a list of what stands between brackets
+ROLES = ("Nested", "NestedIndex", "Rows", "Dense", "Index", "Steps", "Map", "Batches", "Operands", "Keys")
+#: Roles of lists, and what is in them.
+LISTS = {"Batches": "Nested", "Operands": "Dense", "Keys": "Index"}
 #: The kinds of tensor that have roles of their own.
 PLACES = {"Steps": "TensorArray", "Map": "IndicesMap"}
 LOD_RULES = ("share", "drop", "none", "own")
@@ -89,7 +113,7 @@ class Op(OpBody):
         self._infer: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
-        batches = [name for name, role in self.roles.items() if role == "Batches"]
+        batches = [name for name, role in self.roles.items() if role in LISTS]
         where = self.parameters.index(batches[0]) if batches else -1
         super().__init__(function, where, batches[0] if batches else "", self.roles.get(self.parameters[0]) == "Steps")
 
@@ -139,8 +163,10 @@ class Op(OpBody):
             given = arguments[name]
             if isinstance(given, Spec):
                 arguments[name] = self.taken(name, given)
-            elif isinstance(given, list):
+            elif isinstance(given, list) and self.roles[name] in LISTS:
                 arguments[name] = [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
+            elif isinstance(given, (list, tuple)):
+                arguments[name] = _spec_of_list(f"{self.__name__}: {name}", given)
         found = self._infer(**arguments)
         if self.lod == "own":
             return found
@@ -214,20 +240,86 @@ class Op(OpBody):
         return {name: arguments[name] for name in parameters}
 
     def constant(self, name: str, given: Any) -> Any:
-        """Turn what is given for a tensor into a tensor; None, numbers and structures stay."""
+        """Turn lists that are given for tensors into tensors, as the operator itself would; all else stays.
+
+        Lists of integers that tell where something is stay lists: without entries, or with too large ones, they would
+        become an array of float64, which says less.
+        """
         if not isinstance(given, (list, tuple)):
             return given
-        if self.roles[name] == "Dense":
-            return as_array(f"{self.__name__}: {name}", given) if given else given  # an empty list has no dtype
-        if self.roles[name] in ("Steps", "Map"):
-            return given
-        if self.roles[name] == "Nested":
-            flat = given and not isinstance(given[0], (list, tuple, np.ndarray))  # rows, where an operator takes them
-            return np.asarray(given) if flat else as_nested(f"{self.__name__}: {name}", given)
-        return [
-            as_nested(f"{self.__name__}: {name}[{j}]", x) if isinstance(x, (list, tuple)) else x
-            for j, x in enumerate(given)
-        ]
+        role, where = self.roles[name], f"{self.__name__}: {name}"
+        if role == "Batches":
+            return as_batches(where, given)
+        if role in LISTS:
+            return [_constant(LISTS[role], f"{where}[{j}]", x) for j, x in enumerate(given)]
+        return _constant(role, where, given)
+
+
+def _constant(role: str, where: str, given: Any) -> Any:
+    """Turn a list into what a role asks for, as operators do."""
+    if not isinstance(given, (list, tuple)):
+        return given
+    if role == "Index":
+        return _copied(given)
+    if role == "Dense" or (role == "Rows" and not (given and isinstance(given[0], (list, tuple)))):
+        return as_array(where, given)
+    if role in ("Steps", "Map"):
+        return given
+    if role == "NestedIndex" and given and not isinstance(given[0], (list, tuple, np.ndarray)):
+        return as_array(where, given)
+    return as_nested(where, given) if role != "NestedIndex" else as_nested_index(where, given)
+
+
+def _spec_of_list(where: str, given: Any) -> Spec:
+    """Describe integers in a list: none, or some that are too large, are integers still."""
+    made = as_array(where, given)
+    whole = made.dtype.kind not in "iub" and all(isinstance(x, int) for x in np.asarray(given, object).flat)
+    return Spec(made.shape, np.dtype(np.int64) if whole else made.dtype)
+
+
+def _copied(given: Any) -> Any:
+    """Copy a list, and the lists in it, so that nobody changes them."""
+    return [_copied(x) if isinstance(x, (list, tuple)) else x for x in given]
+
+
+def as_batches(where: str, xs: Any) -> list[Any]:
+    """Make LoDTensors of the nested lists among batches; all else stays.
+
+    Parameters
+    ----------
+    where : str
+        The function and argument, for the message.
+    xs : list
+
+    Returns
+    -------
+    list
+        Lists that hold nothing but empty lists say nothing of values: they get the dtype, the shape of rows and the
+        missing levels of the first batch that does.
+    """
+    made = [x if type(x) is LoDTensor else _nested(f"{where}[{j}]", x) for j, x in enumerate(xs)]
+    silent = [
+        type(x) is not LoDTensor and isinstance(one, LoDTensor) and not one.num_rows and not has_leaves(x)
+        for x, one in zip(xs, made, strict=True)
+    ]
+    if True not in silent or False not in silent:
+        return made
+    model = made[silent.index(False)]
+    known: Any = model.current() if isinstance(model, Symbol) else model  # type: ignore[attr-defined]
+    spec = known.spec if isinstance(known, Symbol) else spec_of(known)  # type: ignore[attr-defined]
+    if spec.kind is not LoDTensor or None in spec.shape[1:]:
+        return made
+    empty = np.empty((0, *spec.shape[1:]), spec.dtype)
+    for j, x in enumerate(xs):
+        if silent[j]:
+            deeper = made[j].num_levels < spec.num_levels
+            lod = array(list(x), num_levels=spec.num_levels).lod if deeper else made[j].lod
+            made[j] = LoDTensor(empty, lod)
+    return made
+
+
+def _nested(where: str, x: Any) -> Any:
+    return as_nested(where, x) if isinstance(x, (list, tuple)) else x
 
 
 def op(lod: str = "share", gradient: bool = True, writes: str | None = None, results: int = 1) -> Callable[[Any], Op]:

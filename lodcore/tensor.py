@@ -12,7 +12,16 @@ from lodcore.conversion import Conversions
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.making import Makers, guarded_values
-from lodcore.nested import DEEPEST, as_array, as_dtype, as_values, join_arrays, levels_and_leaves, values_of_leaves
+from lodcore.nested import (
+    DEEPEST,
+    as_array,
+    as_dtype,
+    as_values,
+    has_leaves,
+    join_arrays,
+    levels_and_leaves,
+    values_of_leaves,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
 else:
     Face = object  # `lodcore.faces` attaches it
 
-__all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested"]
+__all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested", "as_nested_index"]
 
 Array = np.ndarray[Any, Any]
 
@@ -331,6 +340,14 @@ def as_nested(where: str, x: Any) -> LoDTensor:
     if isinstance(x, (list, tuple)):
         return array(x)
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
+
+
+def as_nested_index(where: str, x: Any) -> LoDTensor:
+    """Take a LoDTensor of integers, or make one of nested lists: of int64, if there is nothing in them."""
+    made = as_nested(where, x)
+    if made is x or made.num_rows or has_leaves(x):
+        return made
+    return tensor_core.new_tensor(np.empty(0, np.int64), made.lod)
 
 
 tensor_core.register(LoDTensor)

@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import Version, new_variable, next_version
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.lod import LoD
-from lodcore.registry import Op, Spec, spec_of
+from lodcore.registry import LISTS, Op, Spec, spec_of
 from lodcore.symbol import Symbol
 from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
@@ -219,7 +219,7 @@ class Block:
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             return given
-        if role == "Batches" and isinstance(given, (list, tuple)):
+        if role in LISTS and isinstance(given, (list, tuple)):
             return [self.input(op, name, x) for x in op.constant(name, given)]
         return self.input(op, name, given)
 
@@ -246,7 +246,7 @@ class Block:
             return self.known(settled(given))
         if isinstance(given, (list, tuple)):
             given = op.constant(name, given)
-        elif op.roles[name] == "Batches":  # one of them, of which the operator knows what it may be
+        elif op.roles[name] in LISTS:  # one of them, of which the operator knows what it may be
             if isinstance(given, np.ndarray):
                 given = as_value(f"{op.__name__}: {name}", given)
         elif given is None:

@@ -10,7 +10,7 @@ from lodcore import ops
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, settled
 from lodcore.ops.array import element_spec, tensor_array_read
-from lodcore.registry import Dense, Spec, Steps, op
+from lodcore.registry import Dense, Index, Spec, Steps, op
 from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
@@ -19,7 +19,7 @@ __all__ = ["Slot", "VarArray", "tensor_array_get"]
 
 
 @op(lod="own")
-def tensor_array_get(ta: Steps, index: Dense, boot: Dense) -> Any:
+def tensor_array_get(ta: Steps, index: Index, boot: Dense) -> Any:
     """Read an element of an array, or what stands before the first one.
 
     Parameters

@@ -12,7 +12,7 @@ import numpy as np
 from lodcore import elements
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.common import Array, rows_of
-from lodcore.registry import Dense, Op, Spec, Steps, op
+from lodcore.registry import Dense, Index, Op, Spec, Steps, op
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
@@ -43,7 +43,7 @@ def element_spec(ta: Spec) -> Spec:
 
 
 @op(lod="own", writes="ta")
-def tensor_array_write(ta: Steps, index: Dense, x: Dense, data_shared: bool = True) -> Any:
+def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = True) -> Any:
     """Write an element of an array.
 
     Parameters
@@ -90,7 +90,7 @@ def _(saved: Any, d: dict[int, Any]) -> tuple[Any, None, Any]:
 
 
 @op(lod="own")
-def tensor_array_read(ta: Steps, index: Dense) -> Any:
+def tensor_array_read(ta: Steps, index: Index) -> Any:
     """Read an element of an array.
 
     Parameters

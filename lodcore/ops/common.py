@@ -10,12 +10,14 @@ import numpy as np
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.nested import as_array
 from lodcore.registry import Spec
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
 __all__ = [
     "Array",
     "aligned",
+    "array_of",
     "below",
     "broadcast_spec",
     "check_equal",
@@ -43,6 +45,17 @@ def rows_of(x: Any) -> Any:
     if isinstance(x, Tensor) and not isinstance(x, np.ndarray):
         raise DTypeError(f"operand: is a {type(x).__name__}; a LoDTensor or an array is needed")
     return x
+
+
+def array_of(where: str, x: Any) -> Array:
+    """Give the values of a tensor, or of what makes an array, as an array."""
+    rows = rows_of(x)
+    if type(rows) is not np.ndarray:
+        rows = as_array(f"{where}: x", rows)
+    if rows.dtype.hasobject:
+        raise DTypeError(f"{where}: x: has dtype {rows.dtype}; numbers are needed")
+    made: Array = rows
+    return made
 
 
 def below(lod: LoD, level: int) -> Any:

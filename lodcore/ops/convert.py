@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, broadcast_spec, kept_in, rows_of, shared
-from lodcore.registry import Batches, Dense, Spec, op
+from lodcore.ops.common import Array, array_of, broadcast_spec, kept_in, rows_of, shared
+from lodcore.registry import Dense, Operands, Spec, op
 
 __all__ = ["cast", "concat_values", "full_like", "rows"]
 
@@ -112,7 +112,7 @@ def rows(x: Dense) -> Any:
     >>> lodcore.ops.rows(lodcore.array([[1], [2, 3]]))
     array([1, 2, 3])
     """
-    return np.asarray(rows_of(x))
+    return array_of("rows", x)
 
 
 @rows.infer
@@ -126,7 +126,7 @@ def _(saved: Any, d: Array) -> tuple[Any]:
 
 
 @op(lod="share")
-def concat_values(xs: Batches, axis: int) -> Any:
+def concat_values(xs: Operands, axis: int) -> Any:
     """Join tensors of one structure along an axis of their values.
 
     Parameters

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.common import Array, aligned, rows_of, unbroadcast
+from lodcore.ops.common import Array, aligned, array_of, rows_of, unbroadcast
 from lodcore.ops.math import float_of
-from lodcore.registry import Dense, Spec, op
+from lodcore.registry import Dense, Index, Spec, op
 from lodcore.tensor import LoDTensor
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
@@ -134,7 +134,7 @@ def softmax(x: Dense, axis: int = -1) -> Any:
     array([[0.5, 0.5],
            [1. , 0. ]])
     """
-    values = np.asarray(rows_of(x))
+    values = array_of("softmax", x)
     where = _axis(axis, values.ndim, isinstance(x, LoDTensor))
     values = values.astype(float_of(values.dtype), copy=False)
     if values.shape[where] == 0:
@@ -169,7 +169,7 @@ def _(saved: Any, d: Array) -> tuple[Any]:
 
 
 @op(lod="none")
-def cross_entropy(logits: Dense, labels: Dense) -> Any:
+def cross_entropy(logits: Dense, labels: Index) -> Any:
     """Compute the loss of each row: log(sum(exp(logits))) - logits[label].
 
     Parameters
@@ -202,7 +202,7 @@ def cross_entropy(logits: Dense, labels: Dense) -> Any:
 def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Any]:
     if isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor):
         aligned("cross_entropy", np.empty((logits.num_rows, 0)), logits, labels)
-    scores = np.asarray(rows_of(logits))
+    scores = array_of("cross_entropy", logits)
     if scores.ndim != 2 or scores.dtype.kind not in "biuf":
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     classes = _labels(labels, *scores.shape)

@@ -13,7 +13,7 @@ from lodcore.memory import check_out, check_size
 from lodcore.nested import as_array, as_values
 from lodcore.ops.common import Array, with_levels
 from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, numbers_of, pool, result_rows, spread
-from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.registry import Dense, NestedIndex, Spec, op
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import LoDTensor, as_nested
 from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
@@ -29,7 +29,7 @@ INT64 = np.dtype(np.int64)
 
 
 @op(lod="share")
-def lookup_table(table: Dense, ids: Nested, padding_idx: int | None = None, out: Array | None = None) -> Any:
+def lookup_table(table: Dense, ids: NestedIndex, padding_idx: int | None = None, out: Array | None = None) -> Any:
     """Take rows of a table by their numbers.
 
     Parameters
@@ -91,7 +91,7 @@ def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
 
 
 @op(lod="own")
-def embedding_bag(table: Dense, ids: Nested, pool_type: str = "sum", out: Array | None = None) -> Any:
+def embedding_bag(table: Dense, ids: NestedIndex, pool_type: str = "sum", out: Array | None = None) -> Any:
     """Pool the rows of a table that each sequence of numbers names: `lookup_table` and `sequence_pool` in one.
 
     Parameters

@@ -20,7 +20,7 @@ from lodcore.ops.moving import (
     spec_rows,
     sum_copies,
 )
-from lodcore.registry import Nested, Op, Spec, op
+from lodcore.registry import Nested, Op, Rows, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 from lodcore.threads import over_sequences
 
@@ -31,7 +31,7 @@ __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_re
 
 
 @op(lod="own")
-def sequence_expand(x: Nested, y: Nested, ref_level: int = -1, out: Array | None = None) -> Any:
+def sequence_expand(x: Rows, y: Nested, ref_level: int = -1, out: Array | None = None) -> Any:
     """Repeat the outermost sequences of x as often as sequences of y are long.
 
     Parameters
@@ -110,7 +110,7 @@ def _(saved: Any, d: Array) -> tuple[Array, None]:
 
 
 @op(lod="own")
-def sequence_expand_as(x: Nested, y: Nested, level: int = -1, out: Array | None = None) -> LoDTensor:
+def sequence_expand_as(x: Rows, y: Nested, level: int = -1, out: Array | None = None) -> LoDTensor:
     """Repeat row i of x for every row of sequence i of y.
 
     Parameters

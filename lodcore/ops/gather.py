@@ -18,7 +18,7 @@ from lodcore.ops.moving import (
     spec_level,
     spec_rows,
 )
-from lodcore.registry import Batches, Dense, Nested, Spec, op
+from lodcore.registry import Batches, Index, Nested, Spec, as_batches, op
 from lodcore.structure import check_coarser, concat_lods
 from lodcore.tensor import LoDTensor, as_nested
 
@@ -26,7 +26,7 @@ __all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_sl
 
 
 @op(lod="own")
-def gather_sequences(x: Nested, index: Dense, level: int = 0, out: Array | None = None) -> LoDTensor:
+def gather_sequences(x: Nested, index: Index, level: int = 0, out: Array | None = None) -> LoDTensor:
     """Take sequences by their numbers, with all that is inside.
 
     Parameters
@@ -134,7 +134,10 @@ def _batches(where: str, xs: Any) -> list[LoDTensor]:
         raise DTypeError(f"{where}: xs: is {type(xs).__name__}; a list of batches is needed")
     if not xs:
         raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
-    return [x if type(x) is LoDTensor else as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
+    if all([type(x) is LoDTensor for x in xs]):
+        return list(xs)
+    made = as_batches(f"{where}: xs", xs)
+    return [as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(made)]
 
 
 def _alike(where: str, batches: list[LoDTensor]) -> list[Array]:
@@ -209,7 +212,7 @@ def _(saved: Any, d: Array) -> tuple[list[Array]]:
 
 
 @op(lod="own")
-def sequence_slice(x: Nested, offset: Dense, length: Dense, level: int = -1, out: Array | None = None) -> LoDTensor:
+def sequence_slice(x: Nested, offset: Index, length: Index, level: int = -1, out: Array | None = None) -> LoDTensor:
     """Cut a piece out of each sequence.
 
     Parameters

@@ -16,8 +16,8 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.memory import check_size
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.moving import add_back, spec_rows
-from lodcore.registry import Dense, Nested, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import Index, Nested, NestedIndex, Spec, op
+from lodcore.tensor import LoDTensor, as_nested, as_nested_index
 
 __all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_of_each"]
 
@@ -64,7 +64,7 @@ def _back(saved: Any, d: Array) -> Array:
 
 
 @op(lod="own")
-def slice_along(x: Nested, start: Dense = None, stop: Dense = None, step: Dense = None, axis: int = 0) -> Any:
+def slice_along(x: Nested, start: Index = None, stop: Index = None, step: Index = None, axis: int = 0) -> Any:
     """Take the same slice of every sequence, start:stop:step.
 
     Parameters
@@ -145,7 +145,7 @@ def _(saved: Any, d: Array) -> tuple[Array, None, None, None]:
 
 
 @op(lod="own")
-def pick_along(x: Nested, index: Dense, axis: int = 0) -> Any:
+def pick_along(x: Nested, index: Index, axis: int = 0) -> Any:
     """Pick one element of every sequence.
 
     Parameters
@@ -217,7 +217,7 @@ def _(saved: Any, d: Array) -> tuple[Array, None]:
 
 
 @op(lod="own")
-def select_by_mask(x: Nested, mask: Dense) -> Any:
+def select_by_mask(x: Nested, mask: Index) -> Any:
     """Keep the elements for which a mask is true.
 
     Parameters
@@ -283,7 +283,7 @@ def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
 @select_by_mask.infer
 def _(x: Spec, mask: Any) -> Spec:
     if isinstance(mask, Spec):
-        if mask.dtype != np.bool_:
+        if mask.dtype != np.bool_ and mask.shape != (0,):
             raise DTypeError(f"select_by_mask: mask: has dtype {mask.dtype}; bool is needed")
         _axis("select_by_mask", mask.num_levels, x.num_levels)
     return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)
@@ -298,7 +298,7 @@ def _(saved: Any, d: Array) -> tuple[Array, None]:
 
 
 @op(lod="own")
-def take_nested(x: Nested, index: Nested) -> Any:
+def take_nested(x: Nested, index: NestedIndex) -> Any:
     """Take elements of every sequence by their numbers in it.
 
     Parameters
@@ -331,7 +331,7 @@ def take_nested(x: Nested, index: Nested) -> Any:
 
 @take_nested.saving
 def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
-    x, index = as_nested(f"{where}: x", x), as_nested(f"{where}: index", index)
+    x, index = as_nested(f"{where}: x", x), as_nested_index(f"{where}: index", index)
     axis = index.lod.num_levels
     _axis(where, axis, x.lod.num_levels)
     k = axis - 1
@@ -368,7 +368,7 @@ def _(saved: Any, d: Array) -> tuple[Array, None]:
 
 
 @op(lod="own")
-def take_of_each(x: Nested, index: Dense, axis: int) -> Any:
+def take_of_each(x: Nested, index: Index, axis: int) -> Any:
     """Take the same elements of every sequence by their numbers in it.
 
     Parameters

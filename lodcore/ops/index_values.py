@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, aligned, rows_of
-from lodcore.registry import Batches, Dense, Spec, op
+from lodcore.ops.common import Array, aligned, array_of
+from lodcore.registry import Dense, Keys, Spec, op
 from lodcore.tensor import LoDTensor
 
 __all__ = ["index_values"]
@@ -17,7 +17,7 @@ Shape = tuple[int | None, ...]
 
 
 @op(lod="own")
-def index_values(x: Dense, keys: Batches) -> Any:
+def index_values(x: Dense, keys: Keys) -> Any:
     """Index values as NumPy does; of a LoDTensor the axes of its rows only.
 
     Parameters
@@ -52,7 +52,7 @@ def index_values(x: Dense, keys: Batches) -> Any:
     if not isinstance(keys, (list, tuple)):
         raise DTypeError(f"{where}: keys: is {type(keys).__name__}; a list is needed")
     chosen = tuple(_key(where, key) for key in keys)
-    values = np.asarray(rows_of(x))
+    values = array_of(where, x)
     if isinstance(x, LoDTensor) and not _keeps_rows(chosen):
         raise ShapeError(f"{where}: keys: begin with {keys[:1]!r}; all rows of a LoDTensor must stay: slice(None)")
     return aligned(where, values[chosen], x)

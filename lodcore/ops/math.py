@@ -15,7 +15,7 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.ops.common import Array, broadcast_spec, lined_up, rows_of, shared, undone
 from lodcore.ops.slopes import SLOPES
-from lodcore.registry import Batches, Dense, Op, Spec, op
+from lodcore.registry import Dense, Op, Operands, Spec, op
 
 __all__ = [
     "add",
@@ -280,7 +280,7 @@ def sqrt(x: Dense) -> Any:
 
 
 @op(lod="share")
-def elementwise(xs: Batches, ufunc: np.ufunc) -> Any:
+def elementwise(xs: Operands, ufunc: np.ufunc) -> Any:
     """Apply a ufunc of NumPy that has one result.
 
     Parameters

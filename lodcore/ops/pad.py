@@ -12,7 +12,7 @@ from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.nested import as_array, as_dtype, as_values
 from lodcore.ops.common import Array
 from lodcore.ops.moving import level_of, sum_copies
-from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.registry import Dense, Index, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 from lodcore.threads import over_sequences
 
@@ -141,7 +141,7 @@ def _sum_filling(d: Array, offsets: Array, place: Array) -> None:
 
 
 @op(lod="own")
-def sequence_unpad(x: Dense, length: Dense, out: Array | None = None) -> LoDTensor:
+def sequence_unpad(x: Dense, length: Index, out: Array | None = None) -> LoDTensor:
     """Take the first rows of each line of a padded array: the inverse of `sequence_pad`.
 
     Parameters
@@ -206,7 +206,7 @@ def _(saved: Any, d: Array) -> tuple[Array, None]:
 
 
 @op(lod="none", gradient=False)
-def sequence_mask(lengths: Dense, maxlen: int | None = None, dtype: Any = bool) -> Array:
+def sequence_mask(lengths: Index, maxlen: int | None = None, dtype: Any = bool) -> Array:
     """Tell for each place of a line whether it is before the length.
 
     Parameters

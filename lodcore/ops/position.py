@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError
-from lodcore.ops.common import Array, rows_of
+from lodcore.ops.common import Array, array_of
 from lodcore.ops.moving import add_back, spec_level, spec_rows
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
@@ -42,7 +42,7 @@ def insert_level(x: Dense, level: int, whole: bool = False) -> Any:
     >>> lodcore.ops.insert_level([1, 2, 3], 0, whole=True).tolist()
     [[1, 2, 3]]
     """
-    values = np.asarray(rows_of(x))
+    values = array_of("insert_level", x)
     if values.ndim == 0:
         raise DTypeError("insert_level: x: is a number; rows are needed")
     lod = x.lod if isinstance(x, LoDTensor) else core.make_lod([], len(values))

@@ -11,7 +11,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.ops.common import Array
 from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_rows
-from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.registry import Index, Rows, Spec, op
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor, as_nested
 
@@ -102,7 +102,7 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
 
 
 @op(lod="own")
-def reorder_by_rank(x: Nested, table: RankTable) -> Any:
+def reorder_by_rank(x: Rows, table: RankTable) -> Any:
     """Bring the outermost sequences (or the rows of an ndarray) into the order of a table.
 
     Parameters
@@ -151,7 +151,7 @@ def _(saved: Any, d: Array) -> tuple[Array]:
 
 
 @op(lod="own")
-def shrink_memory(x: Nested, step: Dense, table: RankTable) -> Any:
+def shrink_memory(x: Rows, step: Index, table: RankTable) -> Any:
     """Keep what belongs to the sequences that are longer than `step`.
 
     Parameters

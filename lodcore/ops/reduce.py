@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, rows_of
+from lodcore.ops.common import Array, array_of, rows_of
 from lodcore.registry import Dense, Spec, op
 from lodcore.tensor import LoDTensor
 
@@ -57,7 +57,7 @@ def reduce_values(x: Dense, name: str, axes: Any = None, keepdims: bool = False,
     >>> lodcore.ops.reduce_values(x, "max", (0,))
     array([5, 6])
     """
-    values = np.asarray(rows_of(x))
+    values = array_of("reduce_values", x)
     chosen = _checked(name, axes, values.ndim)
     with_initial = {} if initial is None else {"initial": initial}
     try:

@@ -11,7 +11,7 @@ from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.ops.common import Array
 from lodcore.ops.moving import as_rows_or_nested, level_of, put_together, spec_level, spec_rows
-from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.registry import Index, Rows, Spec, op
 from lodcore.structure import check_coarser
 from lodcore.tensor import LoDTensor
 
@@ -49,7 +49,7 @@ def _row_level(where: str, level: int) -> None:
 
 
 @op(lod="own", results=2)
-def split_by_mask(x: Nested, mask: Dense, level: int = 0) -> tuple[Any, Any]:
+def split_by_mask(x: Rows, mask: Index, level: int = 0) -> tuple[Any, Any]:
     """Divide the sequences of a level by a mask.
 
     Parameters
@@ -138,7 +138,7 @@ def _row_offsets(x: Any, level: int) -> Array:
 
 
 @op(lod="own")
-def merge_by_mask(when_true: Nested, when_false: Nested, mask: Dense, level: int = 0) -> Any:
+def merge_by_mask(when_true: Rows, when_false: Rows, mask: Index, level: int = 0) -> Any:
     """Bring the sequences of a level together in the order of a mask: the inverse of `split_by_mask`.
 
     Parameters

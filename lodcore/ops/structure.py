@@ -11,7 +11,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.ops.common import Array
 from lodcore.ops.moving import as_rows_or_nested, level_of, spec_rows
-from lodcore.registry import Dense, Nested, Spec, op
+from lodcore.registry import Index, Nested, Rows, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
@@ -89,7 +89,7 @@ def _(saved: Any, d: Array) -> tuple[Array]:
 
 
 @op(lod="own")
-def lod_reset(x: Nested, y: Nested = None, target_lod: Any = None) -> Any:
+def lod_reset(x: Rows, y: Nested = None, target_lod: Any = None) -> Any:
     """Give rows another LoD.
 
     Parameters
@@ -176,7 +176,7 @@ def _(saved: Any, d: Array) -> tuple[Array, None]:
 
 
 @op(lod="own")
-def lod_append(x: Nested, *, lengths: Dense = None, offsets: Dense = None) -> LoDTensor:
+def lod_append(x: Rows, *, lengths: Index = None, offsets: Index = None) -> LoDTensor:
     """Add a finest level: what the last level counted were rows, and become sequences.
 
     Parameters

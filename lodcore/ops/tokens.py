@@ -14,8 +14,8 @@ from lodcore.memory import check_out, check_size
 from lodcore.ops.common import Array, below, check_equal, rows_of, unbroadcast
 from lodcore.ops.moving import level_of
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE, dense
-from lodcore.registry import Dense, Nested, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import Dense, Index, Nested, NestedIndex, Spec, op
+from lodcore.tensor import LoDTensor, as_nested, as_nested_index
 
 __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
 
@@ -118,7 +118,7 @@ def _filling(number: int, dtype: np.dtype[Any]) -> Any:
 
 
 @op(lod="own", gradient=False)
-def sequence_erase(x: Nested, tokens: Dense) -> Any:
+def sequence_erase(x: Nested, tokens: Index) -> Any:
     """Leave out the rows that are one of some numbers.
 
     Parameters
@@ -216,7 +216,7 @@ def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[An
 
 
 @op(lod="own")
-def sequence_scatter(x: Dense, ids: Nested, updates: Nested, level: int = -1) -> Any:
+def sequence_scatter(x: Dense, ids: NestedIndex, updates: Nested, level: int = -1) -> Any:
     """Add numbers to columns of a table: a line a sequence, whose ids name the columns.
 
     Parameters
@@ -253,7 +253,7 @@ def sequence_scatter(x: Dense, ids: Nested, updates: Nested, level: int = -1) ->
            [0., 4., 0.]])
     """
     if type(ids) is not LoDTensor:
-        ids = as_nested("sequence_scatter: ids", ids)
+        ids = as_nested_index("sequence_scatter: ids", ids)
     lines = x if type(x) is np.ndarray else dense("sequence_scatter: x", x, True)
     places, offsets = _places(lines.shape, ids, level)
     rows = _updates(updates, ids.lod, lines)

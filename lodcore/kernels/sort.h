@@ -3,18 +3,18 @@
  * A cell becomes a key, a whole number of 32 or 64 bits in whose order cells stand: nan behind all others, -0 beside 0,
  * and everything the other way round for a descending order. Equal keys keep the order of their rows. A few cells are
  * ranked, each against all others, which takes no branches; of many, either the best few are picked, or their keys are
- * sorted byte by byte. */
+ * sorted by NumPy, alone or with the rows as one whole number. */
 #ifndef LODCORE_SORT_H
 #define LODCORE_SORT_H
 
 #include "simd.h"
 #include <stdint.h>
 
-enum { RANKED = 128, PICKED = 32, BYTES = 256 };
+enum { RANKED = 64, ALONE = 40, PICKED = 32, ALIKE = 64 };
 
 enum {
     CELL_UINT8, CELL_UINT16, CELL_UINT32, CELL_INT8, CELL_INT16, CELL_INT32, CELL_HALF, CELL_FLOAT, /* keys of 32 bits */
-    CELL_UINT64, CELL_INT64, CELL_DOUBLE
+    CELL_UINT64, CELL_INT64, CELL_DOUBLE, KINDS
 };
 
 LODCORE_INLINE int64_t size_of_cell(int kind)
@@ -23,6 +23,7 @@ LODCORE_INLINE int64_t size_of_cell(int kind)
     return sizes[kind];
 }
 
+#include "sort_whole.h"
 #include "sort_ranks.h"
 #include "sort_lines.h"
 
@@ -108,9 +109,11 @@ static LODCORE_UNUSED int sort_cells(const char *x, int kind, const int64_t *off
     for (int64_t s = 0; s < n_seqs; s++)
         if (offsets[s + 1] - offsets[s] > longest)
             longest = offsets[s + 1] - offsets[s];
-    int wide = kind >= CELL_UINT64 || longest > UINT32_MAX; /* rows must fit beside a key */
-    if (longest > (width >= LEAST_COLUMNS ? LINES_SORTED : RANKED / 2)) {
-        size_t each = wide ? 2 * sizeof(Entry_by_64) + sizeof(int64_t) : 2 * sizeof(Entry_by_32) + sizeof(int32_t);
+    int wide = kind >= CELL_UINT64;
+    if (longest > UINT32_MAX) /* rows must fit beside a key */
+        return -1;
+    if (longest > (width >= LEAST_COLUMNS ? LINES_SORTED : ALONE)) {
+        size_t each = 2 * sizeof(int64_t) + (wide ? sizeof(int64_t) : sizeof(int32_t));
         space = (uint64_t)longest > SIZE_MAX / each ? NULL : malloc((size_t)longest * each);
         if (space == NULL)
             return -1;

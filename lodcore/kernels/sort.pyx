@@ -7,6 +7,21 @@ order of their rows.
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
+cdef extern from *:
+    """
+    #include "sort.h"
+    static numpy_sort sort_of(PyArrayObject *array)
+    {
+        return PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
+    }
+    """
+    ctypedef int (*numpy_sort)(void* start, Py_ssize_t count, void* array) noexcept nogil
+    ctypedef struct numpy_sorts:
+        numpy_sort sort
+        void* array
+    numpy_sorts sorts[]
+    numpy_sort sort_of(cnp.ndarray array)
+
 cdef extern from "sort.h" nogil:
     int CELL_UINT8, CELL_UINT16, CELL_UINT32, CELL_UINT64, CELL_INT8, CELL_INT16, CELL_INT32, CELL_INT64
     int CELL_HALF, CELL_FLOAT, CELL_DOUBLE
@@ -17,6 +32,28 @@ cdef extern from "sort.h" nogil:
                                    int64_t n_seqs, int64_t width, const int64_t* positions, char* out)
 
 cnp.import_array()
+
+
+cdef list of_each_kind = []  # an empty array of every dtype that NumPy sorts here
+
+
+cdef int look_up(int kind, int number) except -1:
+    """Find the sort of cells of one kind."""
+    cdef cnp.npy_intp nothing = 0
+    cdef cnp.ndarray array = cnp.PyArray_EMPTY(1, &nothing, number, 0)
+    of_each_kind.append(array)
+    sorts[kind].sort, sorts[kind].array = sort_of(array), <void*> array
+    if sorts[kind].sort == NULL:
+        raise ImportError("lodcore.kernels.sort: this NumPy does not tell how it sorts numbers")
+    return 0
+
+
+look_up(CELL_INT32, cnp.NPY_INT32)
+look_up(CELL_UINT32, cnp.NPY_UINT32)
+look_up(CELL_FLOAT, cnp.NPY_FLOAT)
+look_up(CELL_INT64, cnp.NPY_INT64)
+look_up(CELL_UINT64, cnp.NPY_UINT64)
+look_up(CELL_DOUBLE, cnp.NPY_DOUBLE)
 
 
 def keep_first(const int64_t[::1] offsets not None, int64_t k, int64_t[::1] out not None):

@@ -1,10 +1,6 @@
 /* Sorting by keys of one size; sort.h includes this once a size. KEY is the type of keys, UNSIGNED the same without a
  * sign, KEY_LANES how many are in 64 bytes; OF_KEY(NAME), OF_AVX2(NAME) and OF_AVX512(NAME) name functions. */
 
-typedef struct {
-    UNSIGNED key, row;
-} OF_KEY(Entry);
-
 /* The key of a float, of its bits as a whole number: as numbers below 0 grow, their bits fall. The key of -0 would be -1,
  * which no other number has; nan becomes the highest one. */
 LODCORE_INLINE KEY OF_KEY(key_of_float)(KEY bits, KEY highest, KEY infinite)
@@ -74,71 +70,16 @@ LODCORE_INLINE void OF_KEY(pick)(const KEY *keys, int64_t length, int64_t count,
     }
 }
 
-/* Sort by each byte of the key, the lowest one first, which keeps the order of equal ones. ITEM is what is moved; MAKE
- * makes it of key and row r; KEY_OF(item) is its key, in an order without a sign. */
-#define SORT_BYTES(NAME, ITEM, MAKE, KEY_OF)                                                          \
-    LODCORE_INLINE ITEM *NAME(const KEY *keys, int64_t length, ITEM *items, ITEM *spare)              \
-    {                                                                                                 \
-        int64_t counts[sizeof(KEY)][BYTES] = {{0}};                                                   \
-        for (int64_t r = 0; r < length; r++) {                                                        \
-            UNSIGNED key = (UNSIGNED)keys[r] ^ (UNSIGNED)1 << (8 * sizeof(KEY) - 1);                  \
-            items[r] = MAKE;                                                                          \
-            for (size_t byte = 0; byte < sizeof(KEY); byte++)                                         \
-                counts[byte][key >> 8 * byte & (BYTES - 1)]++;                                        \
-        }                                                                                             \
-        for (size_t byte = 0; byte < sizeof(KEY); byte++) {                                           \
-            int64_t *place = counts[byte], total = 0;                                                 \
-            if (place[KEY_OF(items[0]) >> 8 * byte & (BYTES - 1)] == length)                          \
-                continue;                                                                             \
-            for (int b = 0; b < BYTES; b++) {                                                         \
-                int64_t here = place[b];                                                              \
-                place[b] = total;                                                                     \
-                total += here;                                                                        \
-            }                                                                                         \
-            for (int64_t r = 0; r < length; r++)                                                      \
-                spare[place[KEY_OF(items[r]) >> 8 * byte & (BYTES - 1)]++] = items[r];                \
-            ITEM *sorted = spare;                                                                     \
-            spare = items;                                                                            \
-            items = sorted;                                                                           \
-        }                                                                                             \
-        return items;                                                                                 \
-    }
-
-#define KEY_ALONE(item) (item)
-#define KEY_OF_ENTRY(item) (item).key
-SORT_BYTES(OF_KEY(sort_alone), UNSIGNED, key, KEY_ALONE)
-SORT_BYTES(OF_KEY(sort_entries), OF_KEY(Entry), ((OF_KEY(Entry)){key, (UNSIGNED)r}), KEY_OF_ENTRY)
-
-/* Whether each key has one cell only, from which it can be made again: no nan, no -0. */
-#define NO_ODD(CELL, LEAST, INFINITE)                                                                 \
-    for (int64_t r = 0; r < length; r++) {                                                            \
-        CELL cell;                                                                                    \
-        memcpy(&cell, x + r * step, sizeof cell);                                                     \
-        odd |= (cell == LEAST) | ((cell & ~LEAST) > INFINITE);                                        \
-    }                                                                                                 \
-    break;
-
-LODCORE_INLINE int OF_KEY(one_cell_a_key)(const char *x, int64_t length, int64_t step, int kind)
-{
-    int odd = 0;
-    switch (kind) {
-    case CELL_HALF: NO_ODD(int16_t, INT16_MIN, 0x7c00)
-    case CELL_FLOAT: NO_ODD(int32_t, INT32_MIN, 0x7f800000)
-    case CELL_DOUBLE: NO_ODD(int64_t, INT64_MIN, 0x7ff0000000000000)
-    }
-    return !odd;
-}
-
 #define WRITE_KEYS(CELL, CELL_OF_KEY)                                                                 \
     for (int64_t r = 0; r < count; r++) {                                                             \
-        KEY key = (KEY)(sorted[r] ^ (UNSIGNED)1 << (8 * sizeof(KEY) - 1)) ^ flip;                     \
+        KEY key = sorted[r] ^ flip;                                                                   \
         CELL cell = (CELL)(CELL_OF_KEY);                                                              \
         memcpy(to + r * step, &cell, sizeof cell);                                                    \
     }                                                                                                 \
     break;
 
 /* Make cells of their keys: the inverse of `load_keys`. */
-LODCORE_INLINE void OF_KEY(write_keys)(const UNSIGNED *sorted, int64_t count, int64_t step, int kind, KEY flip, char *to)
+LODCORE_INLINE void OF_KEY(write_keys)(const KEY *sorted, int64_t count, int64_t step, int kind, KEY flip, char *to)
 {
     const KEY lowest = (KEY)((UNSIGNED)1 << (8 * sizeof(KEY) - 1));
     switch (kind) {
@@ -155,6 +96,59 @@ LODCORE_INLINE void OF_KEY(write_keys)(const UNSIGNED *sorted, int64_t count, in
     case CELL_INT64: WRITE_KEYS(int64_t, key)
     case CELL_DOUBLE: WRITE_KEYS(int64_t, key < 0 ? key ^ INT64_MAX : key)
 #endif
+    }
+}
+
+LODCORE_BODY BODY_OF_KEY(take_keys)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys)
+{
+    OF_KEY(load_keys)(x, length, step, kind, flip, keys);
+}
+LODCORE_THRICE(OF_KEY(take_keys), (const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys),
+               (x, length, step, kind, flip, keys))
+
+/* Cells of one key, zeros or nans, may differ: put them to where they were sorted to in the order of their rows. */
+static void OF_KEY(put_alike)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY alike, int64_t count,
+                              char *to)
+{
+    KEY some[ALIKE];
+    int64_t at = 0;
+    for (int64_t end = count; at < end;) {
+        int64_t middle = at + (end - at) / 2;
+        OF_KEY(load_keys)(to + middle * step, 1, step, kind, flip, some);
+        if (some[0] < (alike ^ flip))
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    if (at < count)
+        OF_KEY(load_keys)(to + at * step, 1, step, kind, flip, some);
+    if (at == count || some[0] != (alike ^ flip))
+        return;
+    for (int64_t r = 0; r < length; r += ALIKE) {
+        int64_t here = length - r < ALIKE ? length - r : ALIKE;
+        OF_KEY(load_keys)(x + r * step, here, step, kind, flip, some);
+        for (int64_t k = 0; k < here; k++)
+            if (some[k] == (alike ^ flip) && at < count)
+                memcpy(to + at++ * step, x + (r + k) * step, (size_t)size_of_cell(kind));
+    }
+}
+
+/* Sort a column, and keep its first cells, without their rows. */
+static void OF_KEY(sort_alone)(const char *x, int64_t length, int64_t count, int64_t step, int kind, int descending,
+                               KEY *keys, char *to)
+{
+    const KEY flip = descending ? -1 : 0;
+    const KEY highest = kind == CELL_HALF ? INT16_MAX : kind == CELL_FLOAT ? INT32_MAX : (KEY)INT64_MAX;
+    if (sorts[kind].sort != NULL) {
+        sort_column(x, length, count, step, kind, descending, (char *)keys, to);
+    } else {
+        OF_KEY(take_keys)(x, length, step, kind, flip, keys);
+        sort_whole(sizeof(KEY) == 4 ? CELL_INT32 : CELL_INT64, keys, length);
+        OF_KEY(write_keys)(keys, count, step, kind, flip, to);
+    }
+    if (kind == CELL_HALF || kind == CELL_FLOAT || kind == CELL_DOUBLE) {
+        OF_KEY(put_alike)(x, length, step, kind, flip, 0, count, to);
+        OF_KEY(put_alike)(x, length, step, kind, flip, highest, count, to);
     }
 }
 
@@ -214,20 +208,18 @@ LODCORE_THRICE(OF_KEY(sort_beside),
                 char *to, int64_t *rows, int64_t *lines),
                (from, kind, length, count, width, columns, flip, to, rows, lines))
 
-/* Every column of every sequence; `space` holds a key and two entries a row of the longest sequence. */
+/* Every column of every sequence; `space` holds two whole numbers and a key a row of the longest sequence. */
 static void OF_KEY(sort_cells)(const char *x, int kind, const int64_t *offsets, const int64_t *kept, int64_t n_seqs,
                                int64_t width, int descending, char *out, int64_t *positions, void *space,
                                int64_t longest, int64_t *lines)
 {
     KEY few[RANKED + KEY_LANES] = {0}, flip = descending ? -1 : 0;
-    OF_KEY(Entry) *entries = space, *spare = space == NULL ? NULL : entries + longest;
-    int64_t order[RANKED];
+    int64_t order[RANKED], *packed = space, *places = space == NULL ? NULL : packed + longest;
     const int64_t size = size_of_cell(kind), step = size * width;
     void (*rank)(const KEY *, int, int64_t *) = OF_KEY(rank);
-    int64_t ranked = RANKED / 2;
 #if LODCORE_HAS_SIMD
     if (simd_level() == SIMD_AVX512)
-        rank = OF_AVX512(rank), ranked = RANKED;
+        rank = OF_AVX512(rank);
     else if (simd_level() == SIMD_AVX2)
         rank = OF_AVX2(rank);
 #endif
@@ -239,7 +231,7 @@ static void OF_KEY(sort_cells)(const char *x, int kind, const int64_t *offsets, 
                 memset(positions + kept[s] * width, 0, (size_t)width * sizeof *positions);
             continue;
         }
-        KEY *keys = length <= ranked ? few : (KEY *)(spare + longest);
+        KEY *keys = length <= RANKED ? few : (KEY *)(places + longest);
         int64_t beside = length <= LINES_SORTED && width >= LEAST_COLUMNS ? width : 0;
         for (int64_t c = 0; c < beside && count > 0; c += LINE)
             OF_KEY(sort_beside)(x + offsets[s] * step + c * size, kind, length, count, width,
@@ -251,29 +243,26 @@ static void OF_KEY(sort_cells)(const char *x, int kind, const int64_t *offsets, 
             const char *from = x + offsets[s] * step + c * size;
             char *to = out + kept[s] * step + c * size;
             int64_t *rows = positions == NULL ? NULL : positions + kept[s] * width + c;
-            OF_KEY(load_keys)(from, length, step, kind, flip, keys);
-            if (length <= ranked || count <= PICKED) {
-                if (length <= ranked)
+            if (rows == NULL && length > ALONE && count > PICKED) {
+                OF_KEY(sort_alone)(from, length, count, step, kind, descending, (KEY *)(places + longest), to);
+                continue;
+            }
+            OF_KEY(take_keys)(from, length, step, kind, flip, keys);
+            if (length <= RANKED || count <= PICKED) {
+                if (length <= RANKED)
                     rank(keys, (int)length, order);
                 else
                     OF_KEY(pick)(keys, length, count, order);
                 WRITE(order[r])
-            } else if (rows == NULL && OF_KEY(one_cell_a_key)(from, length, step, kind)) {
-                UNSIGNED *items = (UNSIGNED *)entries;
-                OF_KEY(write_keys)(OF_KEY(sort_alone)(keys, length, items, items + length), count, step, kind, flip, to);
             } else {
-                const OF_KEY(Entry) *sorted = OF_KEY(sort_entries)(keys, length, entries, spare);
-                WRITE(sorted[r].row)
+                OF_KEY(order_rows)(keys, length, packed, places);
+                WRITE(places[r])
             }
         }
     }
 }
 
 #undef LOAD_KEYS
-#undef SORT_BYTES
-#undef KEY_ALONE
-#undef KEY_OF_ENTRY
-#undef NO_ODD
 #undef WRITE_KEYS
 #undef WRITE_CELLS
 #undef WRITE_LINE

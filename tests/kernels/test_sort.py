@@ -108,6 +108,41 @@ def test_long_sequences(length, dtype):
                     assert out[kept[s] : kept[s + 1]].tobytes() == want.tobytes()
 
 
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("dtype", ["i8", "u8", "f8"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_numbers_that_differ_in_their_last_bits(dtype, descending):
+    """Many of 64 bits, of which not all fit beside a row."""
+    random = np.random.default_rng(5)
+    heads, tails = random.integers(0, 4, 5000), random.integers(0, 60, 5000)
+    x = (heads.astype("u8") << 61 | tails.astype("u8")).view(dtype)[:, None]
+    x[:2000] = x[0]
+    offsets = int64([0, 4000, 5000])
+    out, positions = ordered(read_only(x), offsets, offsets, descending)
+    for s in (0, 1):
+        column, where = x[offsets[s] : offsets[s + 1], 0], positions[offsets[s] : offsets[s + 1], 0]
+        order = np.argsort(column[::-1] if descending else column, kind="stable")
+        np.testing.assert_array_equal(where, len(column) - 1 - order[::-1] if descending else order)
+    alone = unwritten(*x.shape, dtype=x.dtype)
+    kernels.sort.sort_rows(read_only(x), offsets, offsets, descending, alone, None)
+    assert alone.tobytes() == out.tobytes()
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", CELLS, ids=str)
+def test_cells_alone_stand_as_those_with_their_rows(dtype, descending):
+    """Of any length and step, in memory of any alignment; all of them, or the first ones."""
+    for seed, length in enumerate([39, 40, 41, 64, 65, 700, 700, 700]):
+        x, offsets = cells(seed, length, dtype, 1 + seed % 3), int64([0, length])
+        for k in (length, 35):
+            out, _ = ordered(read_only(x), offsets, first(offsets, k), descending)
+            memory = np.zeros(out.nbytes + 1, np.uint8)
+            alone = memory[1:].view(dtype).reshape(out.shape)
+            kernels.sort.sort_rows(read_only(x), offsets, first(offsets, k), descending, alone, None)
+            assert alone.tobytes() == out.tobytes()
+
+
 def digest():
     """Sort cells of all kinds, and hash what is written."""
     found = hashlib.sha256()

@@ -124,10 +124,24 @@ MUTANTS = [
         ORDER,
     ),
     Mutant(
-        "keys-alone-in-spite-of-nan",
+        "zeros-as-they-come",
         "lodcore/kernels/sort_keys.h",
-        "    return !odd;",
-        "    return odd >= 0;",
+        "        OF_KEY(put_alike)(x, length, step, kind, flip, 0, count, to);\n",
+        "",
+        ORDER,
+    ),
+    Mutant(
+        "last-bits-of-keys-forgotten",
+        "lodcore/kernels/sort_whole.h",
+        "        if (in_order)\n            continue;",
+        "        if (in_order || stop - first > 1)\n            continue;",
+        ORDER,
+    ),
+    Mutant(
+        "descending-as-ascending",
+        "lodcore/kernels/sort_whole.h",
+        "        if (descending)   ",
+        "        if (descending < 0)",
         ORDER,
     ),
     Mutant(

@@ -31,6 +31,7 @@ __all__ = [
     "Rows",
     "Spec",
     "Steps",
+    "Table",
     "as_batches",
     "op",
     "spec_of",
@@ -44,14 +45,15 @@ Dense = Any  # a dense array
 Index = Any  # integers or bool, one or several: numbers, lengths, a mask
 Steps = Any  # a TensorArray
 Map = Any  # the map of its steps
+Table = Any  # a RankTable
 Batches = Any  # a list of what is Nested
 Operands = Any  # a list of what is Dense
 Keys = Any  # a list of what stands between brackets
-ROLES = ("Nested", "NestedIndex", "Rows", "Dense", "Index", "Steps", "Map", "Batches", "Operands", "Keys")
+ROLES = ("Nested", "NestedIndex", "Rows", "Dense", "Index", "Steps", "Map", "Table", "Batches", "Operands", "Keys")
 #: Roles of lists, and what is in them.
 LISTS = {"Batches": "Nested", "Operands": "Dense", "Keys": "Index"}
 #: The kinds of tensor that have roles of their own.
-PLACES = {"Steps": "TensorArray", "Map": "IndicesMap"}
+PLACES = {"Steps": "TensorArray", "Map": "IndicesMap", "Table": "RankTable"}
 LOD_RULES = ("share", "drop", "none", "own")
 
 #: The Spec of a value of which nothing is known before it is computed.
@@ -263,7 +265,7 @@ def _constant(role: str, where: str, given: Any) -> Any:
         return _copied(given)
     if role == "Dense" or (role == "Rows" and not (given and isinstance(given[0], (list, tuple)))):
         return as_array(where, given)
-    if role in ("Steps", "Map"):
+    if role in PLACES:
         return given
     if role == "NestedIndex" and given and not isinstance(given[0], (list, tuple, np.ndarray)):
         return as_array(where, given)

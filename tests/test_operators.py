@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
-from lodcore import IndicesMap, LoDTensor, TensorArray, Variable, grad_check, ops, vjp
+from lodcore import IndicesMap, LoDTensor, RankTable, TensorArray, Variable, grad_check, ops, vjp
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.registry import LOD_RULES, OPS, Spec, spec_of
 from tests.agree import elements_of, of_elements
@@ -36,6 +36,8 @@ def bits(x):
         return ("TensorArray", *map(bits, elements_of(x)))
     if isinstance(x, IndicesMap):
         return ("IndicesMap", x.lod, x.level, *bits(x.values))
+    if isinstance(x, RankTable):
+        return ("RankTable", *bits(x.indices), *bits(x.lengths))
     return repr(x)
 
 
@@ -46,6 +48,9 @@ def numbers(x):
     if isinstance(x, TensorArray):
         return list(map(numbers, elements_of(x)))
     return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic, IndicesMap)) else x
+    if isinstance(x, RankTable):
+        return x.indices.tolist(), x.lengths.tolist()
+    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic)) else x
 
 
 def assert_close(got, want, exact, tolerance):

@@ -10,10 +10,9 @@ from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.ops.common import Array
-from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_rows
-from lodcore.registry import Index, Rows, Spec, op
-from lodcore.symbol import Symbol
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_level, spec_rows
+from lodcore.registry import Index, Nested, Rows, Spec, Table, op
+from lodcore.tensor import LoDTensor, Tensor, as_nested
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["RankTable", "lod_rank_table", "reorder_by_rank", "shrink_memory"]
 
 
-class RankTable:
+class RankTable(Tensor):
     """The sequences of one level, longest first; equal lengths keep their order; made by `lod_rank_table`.
 
     Parameters
@@ -39,6 +38,15 @@ class RankTable:
         buffers.seal(self._indices)
         buffers.seal(self._lengths)
 
+    @classmethod
+    def _of(cls, indices: Array, lengths: Array) -> RankTable:
+        """Make a table of arrays that nobody else has."""
+        made = cls.__new__(cls)
+        made._indices, made._lengths = indices, lengths
+        buffers.seal(indices)
+        buffers.seal(lengths)
+        return made
+
     @property
     def indices(self) -> npt.NDArray[np.int64]:
         """Numbers of the sequences: int64, shape (n,), read-only."""
@@ -48,6 +56,20 @@ class RankTable:
     def lengths(self) -> npt.NDArray[np.int64]:
         """Their lengths, in elements of the level: int64, shape (n,), read-only."""
         return self._lengths
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One axis: the number of sequences."""
+        return self._indices.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """int64."""
+        return self._indices.dtype
+
+    def clone(self) -> RankTable:
+        """Give itself: nothing of it can be changed."""
+        return self
 
     def __len__(self) -> int:
         return len(self._indices)
@@ -66,7 +88,8 @@ class RankTable:
         return f"RankTable({len(self)} sequences, index: length {{{pairs}{', ...' if len(self) > 8 else ''}}})"
 
 
-def lod_rank_table(x: Any, level: int = 0) -> RankTable:
+@op(lod="own", gradient=False)
+def lod_rank_table(x: Nested, level: int = 0) -> RankTable:
     """Order the sequences of a level by their length, longest first.
 
     Parameters
@@ -90,19 +113,23 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     >>> lodcore.lod_rank_table([[1], [2, 3, 4], [], [5]])
     RankTable(4 sequences, index: length {1: 3, 0: 1, 3: 1, 2: 0})
     """
-    if isinstance(x, Symbol):  # the structure of a value is no variable
-        x = x.get()  # type: ignore[attr-defined]
     lod = x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
     k = level_of("lod_rank_table", lod, level)
     offsets = lod._view(k)
     steps = core.steps_of(lod, k)
     order = buffers.new_int64(len(offsets) - 1)
     kernels.rank.rank_by_length(offsets, steps, order)
-    return RankTable(order, lod.lengths(k)[order])
+    return RankTable._of(order, lod.lengths(k)[order])
+
+
+@lod_rank_table.infer
+def _(x: Spec, level: int) -> Spec:
+    spec_level("lod_rank_table", x.num_levels, level)
+    return Spec((None,), np.dtype(np.int64), 0, RankTable)
 
 
 @op(lod="own")
-def reorder_by_rank(x: Rows, table: RankTable) -> Any:
+def reorder_by_rank(x: Rows, table: Table) -> Any:
     """Bring the outermost sequences (or the rows of an ndarray) into the order of a table.
 
     Parameters
@@ -138,20 +165,20 @@ def reorder_by_rank(x: Rows, table: RankTable) -> Any:
 
 
 @reorder_by_rank.infer
-def _(x: Spec, table: RankTable) -> Spec:
+def _(x: Spec, table: Any) -> Spec:
     return x._replace(shape=spec_rows(x))
 
 
 @reorder_by_rank.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
+def _(saved: Any, d: Array) -> tuple[Array, None]:
     x, index = saved.x, saved.table.indices
     nested = isinstance(x, LoDTensor) and x.lod.num_levels
     ranges = row_ranges(x.lod, 0, index) if nested else row_by_row(index % max(len(x), 1))
-    return (add_back(d, ranges, saved.new("x")),)
+    return add_back(d, ranges, saved.new("x")), None
 
 
 @op(lod="own")
-def shrink_memory(x: Rows, step: Index, table: RankTable) -> Any:
+def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
     """Keep what belongs to the sequences that are longer than `step`.
 
     Parameters
@@ -193,16 +220,16 @@ def shrink_memory(x: Rows, step: Index, table: RankTable) -> Any:
 
 
 @shrink_memory.infer
-def _(x: Spec, step: Any, table: RankTable) -> Spec:
+def _(x: Spec, step: Any, table: Any) -> Spec:
     return x._replace(shape=spec_rows(x))
 
 
 @shrink_memory.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
+def _(saved: Any, d: Array) -> tuple[Array, None, None]:
     d_x = saved.new("x")
     d_x[: len(d)] = d
     d_x[len(d) :] = 0
-    return d_x, None
+    return d_x, None, None
 
 
 def _in_order(where: str, x: Any, table: RankTable) -> Any:

@@ -325,6 +325,42 @@ def test_the_dynamic_rnn_as_a_program():
             np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-13)
 
 
+def test_the_dynamic_rnn_over_sentences_as_a_program():
+    """Recorded once, fed with sentences of any lengths: their ranks are recorded, too."""
+    with Program() as program:
+        input = data("input", (None, WIDTH), "float64", num_levels=1)
+        boot_state = data("boot_state", (None, HIDDEN), "float64")
+        W_, U_ = parameter(W, "W"), parameter(U, "U")
+        table = pd.lod_rank_table(input)
+        step_inputs, indices_map = TensorArray.unpack(input, 0)
+        first, step_outputs = pd.reorder_by_rank(boot_state, table), TensorArray()
+        whl = pd.while_loop()
+        with whl.loop():
+            time, before = whl.loop_var(0), whl.loop_var(first)
+            whl.break_if(time >= step_inputs.size())
+            state = pd.sigmoid(step_inputs.read(time) @ W_ + pd.shrink_memory(before, time, table) @ U_)
+            step_outputs.write(time, state)
+            before.update(state)
+        allstates = step_outputs.pack(0, indices_map)
+        append_backward(pd.ops.sum(allstates * allstates))
+    for chosen in ([0, 1, 2, 3, 4, 5, 6], [1, 5], [], [3, 3, 2]):
+        feed = {"input": pd.gather_sequences(SENTENCES, chosen), "boot_state": BOOT[chosen]}
+        names = ["input@GRAD", "boot_state@GRAD", "W@GRAD", "U@GRAD", table]
+        found, d_input, d_boot_state, *d_weights, ranks = Executor().run(program, feed, [allstates, *names])
+        assert found.lod == feed["input"].lod is d_input.lod
+        assert ranks.lengths.tolist() == sorted(found.lengths.tolist(), reverse=True)
+        d = LoDTensor(2 * found.values, found.lod).to_arrays()
+        states, d_x, d_boot, *wanted = expected(feed["input"].to_arrays(), feed["boot_state"], d)
+        for one, other in [
+            (found.values, [row for rows in states for row in rows]),
+            (d_input.values, [row for rows in d_x for row in rows]),
+            (d_boot_state, d_boot),
+            *zip(d_weights, wanted, strict=True),
+        ]:
+            wanted_here = np.reshape(other, one.shape) if np.size(other) == one.size else 0  # no sentences: no slope
+            np.testing.assert_allclose(one, wanted_here, rtol=1e-11, atol=1e-13)
+
+
 def test_nothing_but_empty_sentences():
     """The ancestor dies of them."""
     empty = LoDTensor.from_lengths(np.empty((0, WIDTH)), [0, 0])

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LoDError, lod_rank_table
+from lodcore import DTypeError, LevelError, LoDError, LoDTensor, lod_rank_table
 from reference.ops import rank as oracle
 from tests.draw import ROW_SHAPES, lods
 from tests.samples import Samples, call
@@ -34,7 +34,29 @@ def shrunk(arguments):
     return oracle.shrink_memory(arguments["x"].tolist(), step, arguments["table"].lengths.tolist())
 
 
+@st.composite
+def table_calls(draw):
+    lod = draw(lods(1, 3))
+    level = draw(st.integers(-lod.num_levels, lod.num_levels - 1))
+    return call(LoDTensor(np.zeros(lod.num_rows), lod), level)
+
+
+def ranked(arguments):
+    x, level = arguments["x"], arguments["level"]
+    return oracle.lod_rank_table(x.tolist(), level % x.num_levels)
+
+
 SAMPLES = {
+    "lod_rank_table": Samples(
+        table_calls(),
+        ranked,
+        None,
+        [
+            ("lod_rank_table(flat, 1)", LevelError, "level.* 1"),
+            ("lod_rank_table(flat, -2)", LevelError, "level.*-2"),
+            ("lod_rank_table(3)", DTypeError, "x.*int"),
+        ],
+    ),
     "reorder_by_rank": Samples(
         reorder_calls(),
         reordered,

@@ -89,10 +89,10 @@ MUTANTS = [
         CASES,
     ),
     Mutant(
-        "rank-table-of-no-variable",
+        "rank-table-in-two-orders",
         "lodcore/ops/rank.py",
-        "        x = x.get()  # type: ignore[attr-defined]\n",
-        "        pass\n",
+        "RankTable._of(order, lod.lengths(k)[order])",
+        "RankTable._of(order, lod.lengths(k))",
         "tests/test_ancestor.py",
     ),
 ]

@@ -42,6 +42,7 @@ ARGUMENTS = {
     "index_values": lambda: (WIDE, [slice(None), 1]),
     "insert_level": lambda: (X, 0),
     "lod_append": lambda: (NESTED,),
+    "lod_rank_table": lambda: (X,),
     "lod_reset": lambda: (X, None, LoD.from_lengths([5, 5])),
     "lookup_table": lambda: (np.ones((5, 4)), NUMBERS),
     "map_fn_results": lambda: (STEPS, Spec((None,), X.dtype, 1, LoDTensor), True),

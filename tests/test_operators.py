@@ -47,10 +47,9 @@ def numbers(x):
         return tuple(map(numbers, x))
     if isinstance(x, TensorArray):
         return list(map(numbers, elements_of(x)))
-    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic, IndicesMap)) else x
     if isinstance(x, RankTable):
         return x.indices.tolist(), x.lengths.tolist()
-    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic)) else x
+    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic, IndicesMap)) else x
 
 
 def assert_close(got, want, exact, tolerance):

@@ -379,7 +379,7 @@ def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
 
 def _check_taps(rows: tuple[int | None, ...], weights: tuple[int | None, ...]) -> None:
     """Check that a filter has rows, and that they are shaped as those of x."""
-    if not weights or not weights[0]:
+    if not weights or weights[0] == 0:
         raise ShapeError(f"row_conv: filter: has shape {weights}; at least one row is needed")
     if weights[1:] != rows[1:] and not {weights[1:], rows[1:]} <= {(), (1,)}:
         raise ShapeError(f"row_conv: filter: has rows of shape {weights[1:]}; x has {rows[1:]}")

@@ -225,10 +225,13 @@ static void OF_KEY(sort_cells)(const char *x, int kind, const int64_t *offsets, 
 #endif
     for (int64_t s = 0; s < n_seqs; s++) {
         int64_t length = offsets[s + 1] - offsets[s], count = kept[s + 1] - kept[s];
-        if (length == 1 && count == 1) {
-            memcpy(out + kept[s] * step, x + offsets[s] * step, (size_t)step);
+        if (length == 1 && count == 1) { /* as all that follow: they are in order */
+            int64_t first = s;
+            while (s + 1 < n_seqs && offsets[s + 2] - offsets[s + 1] == 1 && kept[s + 2] - kept[s + 1] == 1)
+                s++;
+            memcpy(out + kept[first] * step, x + offsets[first] * step, (size_t)((s + 1 - first) * step));
             if (positions != NULL)
-                memset(positions + kept[s] * width, 0, (size_t)width * sizeof *positions);
+                memset(positions + kept[first] * width, 0, (size_t)((s + 1 - first) * width) * sizeof *positions);
             continue;
         }
         KEY *keys = length <= RANKED ? few : (KEY *)(places + longest);

@@ -181,6 +181,16 @@ def _iterated(self: Any) -> Iterator[Any]:
     return (self[at] for at in range(len(self)))
 
 
+def _values(self: Any) -> Any:
+    """Give the rows of all sequences behind each other."""
+    return ops.rows(self)
+
+
+def _flatten(self: Any, level: int = 0) -> Any:
+    """Drop a level, by default the outermost."""
+    return ops.drop_level(self, level)
+
+
 #: What every class has of its own.
 OWN = {
     "__dict__",
@@ -196,7 +206,13 @@ OWN = {
 
 #: What only one of the kinds needs: x[i] and iteration of LoDTensors are compiled.
 TENSORS: dict[str, Any] = {"_select": getitem, "__setitem__": setitem}
-SYMBOLS: dict[str, Any] = {"__getitem__": getitem, "__setitem__": refuse_setitem, "__iter__": _iterated}
+SYMBOLS: dict[str, Any] = {
+    "__getitem__": getitem,
+    "__setitem__": refuse_setitem,
+    "__iter__": _iterated,
+    "values": property(_values),
+    "flatten": _flatten,
+}
 
 
 def attach(kind: type) -> None:

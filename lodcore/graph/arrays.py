@@ -144,11 +144,6 @@ class TableVariable(Variable):
         """Numbers of the sequences, of the value; GraphError if there is none yet."""
         return self.get().indices
 
-    @property
-    def lengths(self) -> Any:
-        """Their lengths, of the value; GraphError if there is none yet."""
-        return self.get().lengths
-
 
 def new_variable(name: str | None, value: Any, spec: Spec | None, block: Any) -> Variable:
     """Make a Variable, with the methods of what it holds."""

@@ -202,6 +202,27 @@ class Variable(Symbol, Face):
         """The LoD of the value."""
         return self.get().lod
 
+    @property
+    def lengths(self) -> Any:
+        """Lengths of the outermost sequences of the value."""
+        return self.get().lengths
+
+    @property
+    def offsets(self) -> Any:
+        """Offsets of the outermost level of the value."""
+        return self.get().offsets
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows of the value."""
+        count: int = self.get().num_rows
+        return count
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"Variable {self.name}: has no {name!r}; use an operator, or get() for its value")
+
     def __len__(self) -> int:
         return len(self.get())
 

@@ -32,6 +32,32 @@ def test_what_is_known_of_a_value():
     assert x.get() is x.value is LISTS
 
 
+def test_rows_without_their_structure_are_recorded():
+    nested = lodcore.array([[[1.0, 2.0], []], [[3.0]]])
+
+    def squares(x):
+        return ops.sum(x.values * x.values) + ops.sum(x.flatten() * 2.0) + ops.sum(x.flatten(1) * x.lengths[0])
+
+    value, pullback = vjp(squares, nested)
+    assert value == 14.0 + 12.0 + 12.0
+    assert pullback(1.0)[0].values.tolist() == [6.0, 8.0, 10.0]
+    with Program():
+        x = data("x", (None, 3), "float32", num_levels=2)
+        assert (x.values.spec.shape, x.values.num_levels, x.flatten().num_levels) == ((None, 3), 0, 1)
+        with pytest.raises(GraphError, match="x: has no value"):
+            _ = x.lengths
+
+
+def test_what_a_variable_has_of_its_value():
+    x = Variable("x", LISTS)
+    assert (x.lengths.tolist(), x.offsets.tolist(), x.num_rows) == ([2, 0, 1], [0, 2, 2, 3], 3)
+    for name in ("to_padded", "lenghts"):
+        with pytest.raises(AttributeError, match=rf"Variable x: has no '{name}'; use an operator, or get\(\)"):
+            getattr(x, name)
+    with pytest.raises(AttributeError, match="Variable y: has no 'lengths'"):
+        _ = Variable("y", np.ones(2)).lengths
+
+
 def test_nothing_is_known_of_nothing():
     x = Variable()
     assert repr(x) == "Variable(variable)"

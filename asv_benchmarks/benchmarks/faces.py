@@ -64,26 +64,3 @@ class Variance(Times, widths=WIDTHS):
             return (np.where(mask, padded - mean[:, None], 0) ** 2).sum(axis=1) / counts
 
         return call
-
-
-class ByPosition(Times, widths=WIDTHS):
-    """Add up what sequences have at the same place: x.sum(axis=0)."""
-
-    def lodcore(self, batch):
-        x = batch.tensor
-        return lambda: x.sum(axis=0)
-
-    def flat(self, batch):
-        values, offsets, longest = batch.values, batch.offsets, batch.longest
-
-        def call():
-            places = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
-            sums = np.zeros((longest, *values.shape[1:]), values.dtype)
-            np.add.at(sums, places, values)
-            return sums
-
-        return call
-
-    def padded(self, batch):
-        padded = batch.padded
-        return lambda: padded.sum(axis=0)

@@ -49,6 +49,7 @@ ARGUMENTS = {
     "matmul": lambda: (WIDE, DENSE),
     "merge_by_mask": lambda: (TRUE, FALSE, KEPT),
     "pick_along": lambda: (X, -1, 1),
+    "pool_positions": lambda: (X, "sum"),
     "reduce_values": lambda: (X, "sum"),
     "refuse_empty": lambda: (X, "max"),
     "reorder_by_rank": lambda: (X, TABLE),

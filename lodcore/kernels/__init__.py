@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
-    from lodcore.kernels import embedding, expand, index, pad, pool, product, softmax, sort, tokens, window
+    from lodcore.kernels import embedding, expand, index, pad, pool, position, product, softmax, sort, tokens, window
 
 __all__ = [
     "embedding",
@@ -16,6 +16,7 @@ __all__ = [
     "offsets",
     "pad",
     "pool",
+    "position",
     "product",
     "rank",
     "softmax",

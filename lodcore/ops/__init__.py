@@ -44,7 +44,7 @@ from lodcore.ops.math import (
 )
 from lodcore.ops.pad import sequence_mask, sequence_pad, sequence_unpad
 from lodcore.ops.pool import sequence_pool
-from lodcore.ops.position import by_position, drop_level, insert_level
+from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
 from lodcore.ops.reduce import reduce_values
@@ -100,6 +100,7 @@ __all__ = [
     "not_equal",
     "per_sequence",
     "pick_along",
+    "pool_positions",
     "prod",
     "reduce_values",
     "refuse_empty",

@@ -18,7 +18,7 @@ from lodcore.ops.expand import per_sequence
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
 from lodcore.ops.pool import sequence_pool
-from lodcore.ops.position import by_position, insert_level
+from lodcore.ops.position import by_position, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.reduce import mean_dtype, reduce_values
 from lodcore.symbol import Symbol
@@ -102,14 +102,24 @@ def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: boo
     if high < levels:
         if name in ("argmax", "argmin"):
             raise TypeError(f"{name}: axis: is {low}, along which sequences differ; axis {levels} or above is possible")
-        for axis in range(low, levels):
+        for axis in range(low, levels - 1):
             x = by_position(x, axis)
-        reduced = _pooled(name, x, levels - 1, initial)
+        reduced = _pooled_positions(name, x, initial)
         return insert_level(reduced, builtins.max(low - 1, 0), low == 0) if keepdims else reduced
     reduced = _pooled(name, x, low - 1, initial)
     for _ in range(high - low + 1 if keepdims else 0):
         reduced = insert_level(reduced, low - 1)
     return reduced
+
+
+def _pooled_positions(name: str, x: Any, initial: Any) -> Any:
+    """Reduce what the sequences of the last level have at the same place."""
+    if name == "prod":
+        return sequence_prod(by_position(x, x.num_levels - 1))
+    if name in ("any", "all"):
+        return pool_positions(x if x.dtype == np.bool_ else not_equal(x, 0), "max" if name == "any" else "min")
+    reduced = pool_positions(x, name)
+    return reduced if initial is None else elementwise([reduced, initial], np.maximum if name == "max" else np.minimum)
 
 
 def _pooled(name: str, x: Any, level: int, initial: Any) -> Any:

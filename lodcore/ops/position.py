@@ -8,12 +8,14 @@ import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError
+from lodcore.lod import LoD
 from lodcore.ops.common import Array, array_of
 from lodcore.ops.moving import add_back, spec_level, spec_rows
+from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 
-__all__ = ["by_position", "drop_level", "insert_level"]
+__all__ = ["by_position", "drop_level", "insert_level", "pool_positions"]
 
 
 @op(lod="own")
@@ -137,35 +139,23 @@ def _by_position(x: Any, axis: int = 0) -> tuple[Any, Array]:
     x = as_nested(f"{where}: x", x)
     lod = x.lod
     _check_axis(axis, lod.num_levels)
-    offsets = lod._view(axis)
-    count = int(offsets[len(offsets) - 1])
-    positions, groups = buffers.new_int64(count), np.zeros(count, np.int64)
-    kernels.offsets.positions(offsets, positions)
-    num_groups = 1
-    if axis:
-        sequences = buffers.new_int64(count)
-        kernels.offsets.segment_ids(offsets, sequences)
-        groups = _groups(lod, axis)[sequences]
-        num_groups = lod.num_sequences(axis - 1)
-    order = np.lexsort((positions, groups))
-    positions, groups = positions[order], groups[order]
-    begins = np.ones(count, bool)
-    begins[1:] = (positions[1:] != positions[:-1]) | (groups[1:] != groups[:-1])
-    inner = np.append(np.flatnonzero(begins), count)
-    upper = [lod.offsets(k) for k in range(axis - 1)]
-    if axis:
-        outer = np.zeros(num_groups + 1, np.int64)
-        np.cumsum(np.bincount(groups[begins], minlength=num_groups), out=outer[1:])
-        upper.append(outer)
+    outer, offsets, positions = _positions(lod, axis)
+    elements = buffers.new_offsets(positions.item(len(positions) - 1) + 1)
+    kernels.position.count_elements(outer, offsets, positions, elements)
+    order = buffers.new_int64(elements.item(len(elements) - 1))
+    kernels.position.order_by_position(outer, offsets, positions, np.array(elements[:-1]), order)
+    upper = [*[lod.offsets(k) for k in range(axis - 1)], *([positions] if axis else []), elements]
     ranges = np.stack([order, order + 1], axis=1)
-    return x._take(where, axis + 1, ranges, count, None, [*upper, inner]), ranges
+    return x._take(where, axis + 1, ranges, len(order), None, upper), ranges
 
 
-def _groups(lod: Any, axis: int) -> Array:
-    """Give for each sequence of level `axis` the one of the level before that it belongs to."""
-    groups = buffers.new_int64(lod.num_sequences(axis))
-    kernels.offsets.segment_ids(lod._view(axis - 1), groups)
-    return groups
+def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
+    """Give the offsets of groups of sequences of level `axis`, of these sequences, of the positions of each group."""
+    offsets = lod._view(axis)
+    outer = lod._view(axis - 1) if axis else np.array([0, len(offsets) - 1])
+    positions = buffers.new_offsets(len(outer))
+    kernels.position.count_positions(outer, offsets, positions)
+    return outer, offsets, positions
 
 
 def _check_axis(axis: Any, num_levels: int) -> None:
@@ -184,3 +174,96 @@ def _(x: Spec, axis: int) -> Spec:
 @by_position.backward
 def _(saved: Any, d: Array) -> tuple[Array]:
     return (add_back(d, saved.hidden, saved.new("x")),)
+
+
+@op(lod="own")
+def pool_positions(x: Nested, pool_type: str) -> Any:
+    """Pool what the sequences of the last level have at each position to one row, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Of any number of levels: those before the last say which sequences belong together.
+    pool_type : {"sum", "mean", "max", "min"}
+        As of `sequence_pool`. Sums run over the sequences in their order.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if x has one level
+        In place of the sequences of the last level one row for each position that one of them has.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.pool_positions([[1, 2, 3], [], [4, 5]], "sum")
+    array([5, 7, 3])
+    >>> lodcore.ops.pool_positions([[[1, 2], [3]], [[4]]], "max")
+    LoDTensor(2 sequences of lengths 1..2, int64: [[3, 2], [4]])
+    """
+    return _pooled(x, pool_type, False)[0]
+
+
+@pool_positions.saving
+def _(x: Any, pool_type: str) -> tuple[Any, Any]:
+    return _pooled(x, pool_type, True)
+
+
+def _pooled(x: Any, pool_type: str, saving: bool) -> tuple[Any, Any]:
+    """Pool positions; give also where the greatest or least cells are, or how many elements there are, if wanted."""
+    where = "pool_positions"
+    x = as_nested(f"{where}: x", x)
+    work, dtype = _numbers(pool_type, x.dtype)
+    lod, last = x.lod, _last_level(x.lod.num_levels)
+    outer, offsets, positions = _positions(lod, last)
+    result = result_rows(where, x.values, positions.item(len(positions) - 1), dtype, None)
+    source, target = cells_of(x.values, work), cells_for(result, work)
+    hidden = None
+    if pool_type in ("max", "min"):
+        hidden = np.empty(target.shape if saving else (0, 0), np.int64)
+        kernels.position.best_positions(source, outer, offsets, positions, pool_type == "min", target, hidden)
+    else:
+        kernels.position.add_positions(source, outer, offsets, positions, target)
+        if pool_type == "mean":
+            elements = np.empty(len(target) + 1, np.int64)
+            kernels.position.count_elements(outer, offsets, positions, elements)
+            hidden = np.diff(elements).reshape(-1, 1)
+            np.divide(target, hidden.astype(work), out=target)
+    settle(target, result)
+    if not last:
+        return result, hidden
+    upper = [lod.offsets(k) for k in range(last - 1)]
+    return tensor_core.new_tensor(result, core.make_lod([*upper, positions], len(result))), hidden
+
+
+def _last_level(num_levels: int) -> int:
+    if not num_levels:
+        raise LoDError("pool_positions: x: has no levels; sequences are needed")
+    return num_levels - 1
+
+
+def _numbers(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+    if pool_type not in ("sum", "mean", "max", "min"):
+        raise ValueError(f'pool_positions: pool_type: is {pool_type!r}; "sum", "mean", "max" or "min" is needed')
+    return numbers_of("pool_positions", pool_type, dtype)
+
+
+@pool_positions.infer
+def _(x: Spec, pool_type: str) -> Spec:
+    levels = _last_level(x.num_levels)
+    return Spec(spec_rows(x), _numbers(pool_type, x.dtype)[1], levels, LoDTensor if levels else np.ndarray)
+
+
+@pool_positions.backward
+def _(saved: Any, d: Array) -> tuple[Array]:
+    lod, d_x = saved.x.lod, saved.new("x")
+    work, _ = _numbers(saved.pool_type, d_x.dtype)
+    given, rows = cells_of(d, work), cells_for(d_x, work)
+    if saved.pool_type in ("max", "min"):
+        rows[...] = 0
+        rows.reshape(-1)[saved.hidden.reshape(-1)] = given.reshape(-1)
+    else:
+        if saved.pool_type == "mean":
+            given = given / saved.hidden.astype(work)
+        kernels.position.spread_positions(given, *_positions(lod, lod.num_levels - 1), rows)
+    settle(rows, d_x)
+    return (d_x,)

@@ -1,8 +1,9 @@
 """Sequences turned to what they have at each position."""
 
 from reference.ops.levels import at_level
+from reference.ops.pool import pooled
 
-__all__ = ["by_position"]
+__all__ = ["by_position", "pool_by_position"]
 
 
 def by_position(nested, axis):
@@ -11,3 +12,8 @@ def by_position(nested, axis):
         return at_level(lambda outer: by_position(outer, 0), nested, axis - 1)
     longest = max(map(len, nested), default=0)
     return [[sequence[t] for sequence in nested if len(sequence) > t] for t in range(longest)]
+
+
+def pool_by_position(nested, pool_type, num_levels):
+    """Pool what sequences of the last level have at each position."""
+    return at_level(lambda rows: pooled(rows, pool_type), by_position(nested, num_levels - 1), num_levels - 1)

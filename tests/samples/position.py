@@ -7,14 +7,16 @@ from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import levels as walk
 from reference.ops.axes import insert_axis
 from reference.ops.levels import each_at_level, sequences
-from reference.ops.position import by_position
-from tests.draw import DTYPES, ROW_SHAPES, lod_tensors, lods
+from reference.ops.position import by_position, pool_by_position
+from tests.draw import DTYPES, NUMBERS, ROW_SHAPES, lod_tensors, lods, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_batches, smooth_values
+from tests.samples.pool import small_values as exact_values
 
 PLAIN = [dtype for dtype in DTYPES if dtype.names is None]
 ANY = lod_tensors(1, 3, PLAIN, ROW_SHAPES, 6)
 SMOOTH = smooth_batches([(), (2,)])
+POSITION_POOLS = ["sum", "mean", "max", "min"]
 
 
 @st.composite
@@ -35,6 +37,16 @@ def expected_insertion(arguments):
 def with_level(draw, tensors, first=None):
     x = draw(tensors)
     return call(x, draw(st.integers(-x.num_levels if first is None else first, x.num_levels - 1)))
+
+
+@st.composite
+def position_pools(draw):
+    pool_type, lod = draw(st.sampled_from(POSITION_POOLS)), draw(lods(1, 3, 6))
+    if pool_type in ("max", "min"):
+        rows = draw(values(lod.num_rows, NUMBERS, ROW_SHAPES))
+    else:
+        rows = draw(exact_values(lod.num_rows, draw(st.sampled_from([*NUMBERS, np.dtype("?")])), ROW_SHAPES[1]))
+    return call(LoDTensor(rows, lod), pool_type)
 
 
 def dropped(arguments):
@@ -101,6 +113,18 @@ SAMPLES = {
             ("ops.by_position(flat, 1)", LoDError, "axis: is 1; x has 1 levels"),
             ("ops.by_position(flat, -1)", LoDError, "axis: is -1"),
             ("ops.by_position(flat, 0.0)", DTypeError, "axis: is 0.0"),
+        ],
+    ),
+    "pool_positions": Samples(
+        position_pools(),
+        lambda arguments: pool_by_position(arguments["x"].tolist(), arguments["pool_type"], arguments["x"].num_levels),
+        st.tuples(SMOOTH, st.sampled_from(POSITION_POOLS)).map(lambda drawn: call(*drawn)),
+        [
+            ("ops.pool_positions(flat, 'first')", ValueError, "pool_type: is 'first'"),
+            ("ops.pool_positions(flat, None)", ValueError, "pool_type: is None"),
+            ("ops.pool_positions(rows, 'sum')", DTypeError, "x: is ndarray"),
+            ("ops.pool_positions(LoDTensor(rows, LoD.from_offsets(num_rows=5)), 'sum')", LoDError, "x: has no levels"),
+            ("ops.pool_positions([['a']], 'max')", DTypeError, "x: has dtype <U1"),
         ],
     ),
     "rows": Samples(

@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 INDEX = "lodcore/kernels/index.pyx"
+POSITION = "lodcore/kernels/position.pyx"
 PRODUCT = "lodcore/kernels/product.pyx"
 AXES = "lodcore/ops/axes.py"
 COMMON = "lodcore/ops/common.py"
@@ -127,18 +128,46 @@ MUTANTS = [
     ),
     # -- axes
     Mutant(
-        "position-without-its-group",
+        "sums-of-positions-begin-with-nothing",
+        POSITION,
+        "                for i in range(reached, size):\n                    sum_of[i] = row[i]",
+        "                for i in range(reached, size):\n                    sum_of[i] = 0 + row[i]",
+        "tests/kernels/test_position.py",
+    ),
+    Mutant(
+        "only-the-first-group-has-positions",
+        POSITION,
+        "            sum_of = sums + firsts[g] * width\n            reached = 0",
+        "            sum_of = sums\n            reached = 0",
+        "tests/kernels/test_position.py",
+    ),
+    Mutant(
+        "shorter-sequences-forget-how-far-it-was",
+        POSITION,
+        "                    best[i] = row[i]\n                reached = max(reached, size)",
+        "                    best[i] = row[i]\n                reached = size",
+        "tests/kernels/test_position.py",
+    ),
+    Mutant(
+        "mean-of-positions-undivided-on-the-way-back",
         OPS_POSITION,
-        "order = np.lexsort((positions, groups))",
-        "order = np.lexsort((groups, positions))",
-        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-by_position]",
+        "            given = given / saved.hidden.astype(work)\n",
+        "            given = given * 1\n",
+        GRADIENTS + "[lodcore.kernels-pool_positions]",
+    ),
+    Mutant(
+        "extremes-of-positions-give-to-all",
+        OPS_POSITION,
+        "rows.reshape(-1)[saved.hidden.reshape(-1)] = given.reshape(-1)",
+        "rows[:] = given.max()",
+        GRADIENTS + "[lodcore.kernels-pool_positions]",
     ),
     Mutant(
         "later-of-equal-extremes",
         OPS_REDUCE,
         'place = INDEX[f"arg{name}"](values, -1, keepdims=True)',
         'place = values.shape[-1] - 1 - INDEX[f"arg{name}"](values[..., ::-1], -1, keepdims=True)',
-        "tests/test_cases.py",
+        "tests/test_axes.py",
     ),
     Mutant(
         "all-of-nothing-is-false",

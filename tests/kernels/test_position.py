@@ -1,0 +1,122 @@
+"""Positions: what sequences of a group have first, second, third; sums and extremes of it."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, levels, read_only, values_from_seed
+from tests.kernels.face_to_face import agree, unwritten
+
+SEEDS = st.integers(0, 2**32)
+NUMBERS = ["f4", "f8", "i8", "u8"]
+#: Groups of sequences, and sequences of elements.
+GROUPS = levels(2, 2).map(lambda offsets: (int64(offsets[0]), int64(offsets[1])))
+
+
+def positions_of(outer, offsets):
+    """Count the positions of each group."""
+    out = np.empty(len(outer), np.int64)
+    kernels.position.count_positions(outer, offsets, out)
+    return read_only(out)
+
+
+def elements_of(outer, offsets, positions):
+    """Count the elements at each position."""
+    out = np.empty(int(positions[-1]) + 1, np.int64)
+    kernels.position.count_elements(outer, offsets, positions, out)
+    return out
+
+
+def rows(seed, count, width, dtype):
+    """Make rows of all bits, infinities and nan of one kind among them."""
+    made = values_from_seed(seed, count, np.dtype(dtype), (width,))
+    made[made != made] = np.nan if np.dtype(dtype).kind == "f" else 0
+    return read_only(made)
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(GROUPS)
+    def test_count_positions(self, groups):
+        agree("position.count_positions", *groups, unwritten(len(groups[0])))
+
+    @given(GROUPS)
+    def test_count_elements(self, groups):
+        positions = positions_of(*groups)
+        agree("position.count_elements", *groups, positions, unwritten(int(positions[-1]) + 1))
+
+    @given(GROUPS)
+    def test_order_by_position(self, groups):
+        positions = positions_of(*groups)
+        places = elements_of(*groups, positions)[:-1].copy()
+        agree("position.order_by_position", *groups, positions, places, unwritten(int(groups[1][-1])))
+
+    @given(GROUPS, SEEDS, st.integers(0, 3), st.sampled_from(NUMBERS))
+    @np.errstate(all="ignore")
+    def test_add_positions(self, groups, seed, width, dtype):
+        positions = positions_of(*groups)
+        x = rows(seed, int(groups[1][-1]), width, dtype)
+        out = unwritten(int(positions[-1]), width, dtype=dtype)
+        agree("position.add_positions", x, *groups, positions, out, seen=lambda *given: [nans_alike(given[4])])
+
+    @given(GROUPS, SEEDS, st.integers(0, 3), st.sampled_from(NUMBERS), st.booleans())
+    def test_best_positions(self, groups, seed, width, dtype, least):
+        positions = positions_of(*groups)
+        x, shape = rows(seed, int(groups[1][-1]), width, dtype), (int(positions[-1]), width)
+        for index in (unwritten(*shape), unwritten(0, 0)):
+            agree("position.best_positions", x, *groups, positions, least, unwritten(*shape, dtype=dtype), index)
+
+    @given(GROUPS, SEEDS, st.integers(0, 3), st.sampled_from(NUMBERS))
+    def test_spread_positions(self, groups, seed, width, dtype):
+        positions = positions_of(*groups)
+        x = rows(seed, int(positions[-1]), width, dtype)
+        agree("position.spread_positions", x, *groups, positions, unwritten(int(groups[1][-1]), width, dtype=dtype))
+
+
+def nans_alike(array):
+    """Give nan one sign: that of inf - inf is the processor's."""
+    if array.dtype.kind == "f":
+        array[array != array] = np.nan
+    return array
+
+
+@given(GROUPS)
+def test_elements_by_position(groups):
+    outer, offsets = groups
+    positions = positions_of(outer, offsets)
+    elements = elements_of(outer, offsets, positions)
+    order = np.empty(int(offsets[-1]), np.int64)
+    kernels.position.order_by_position(outer, offsets, positions, elements[:-1].copy(), order)
+    wanted = []
+    for first, last in itertools.pairwise(outer):
+        sequences = [range(offsets[s], offsets[s + 1]) for s in range(first, last)]
+        wanted += [[one[t] for one in sequences if len(one) > t] for t in range(max(map(len, sequences), default=0))]
+    assert [order[a:b].tolist() for a, b in itertools.pairwise(elements)] == wanted
+
+
+@given(GROUPS, SEEDS, st.integers(0, 3))
+def test_sums_and_spreading_are_adjoint(groups, seed, width):
+    """To the bit, in whole numbers: <add(x), y> = <x, spread(y)>."""
+    random = np.random.default_rng(seed)
+    positions = positions_of(*groups)
+    x = random.integers(-9, 10, (int(groups[1][-1]), width))
+    y = random.integers(-9, 10, (int(positions[-1]), width))
+    added, spread = np.empty_like(y), np.empty_like(x)
+    kernels.position.add_positions(x, *groups, positions, added)
+    kernels.position.spread_positions(y, *groups, positions, spread)
+    assert (added * y).sum() == (x * spread).sum()
+
+
+@given(GROUPS, SEEDS)
+def test_one_number_keeps_its_bits(groups, seed):
+    """No 0 is added: -0.0 stays what it is."""
+    outer, offsets = groups
+    positions = positions_of(outer, offsets)
+    x = read_only(np.full((int(offsets[-1]), 1), -0.0))
+    out = np.empty((int(positions[-1]), 1))
+    kernels.position.add_positions(x, outer, offsets, positions, out)
+    assert np.signbit(out).all()

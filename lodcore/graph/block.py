@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import Version, new_variable, next_version
+from lodcore.graph.engine import Call
+from lodcore.graph.layout import Layout
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.lod import LoD
 from lodcore.registry import LISTS, Op, Spec, spec_of
@@ -19,13 +19,10 @@ from lodcore.symbol import Symbol
 from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["Block", "Frame", "NamedBlock", "Operator"]
+__all__ = ["Block", "NamedBlock", "Operator"]
 
 #: What stands for itself as an argument, besides lists.
 CONSTANTS = (int, float, complex, str, bytes, np.generic, Tensor, TensorArray, LoD)
-
-#: What a run of a Block knows: the values of Variables, and what operators saved for their gradients.
-Frame = dict[Any, Any]
 
 
 class Operator:
@@ -72,54 +69,27 @@ class Operator:
             if not any(isinstance(x, Variable) for x in (given if isinstance(given, list) else [given]))
         }
 
-    def runner(self, keep: bool) -> Callable[[Frame], None]:
-        """Make the function that computes from the values in a frame, and puts the results there.
+    def call(self, layout: Layout, keep: bool) -> Call:
+        """Make what computes on a frame.
 
         Parameters
         ----------
+        layout : Layout
+            Of the frame.
         keep : bool
             Save what the gradient needs.
         """
-        call, outputs = self._call(keep), self.outputs
-        out = outputs[0] if outputs else None
-
-        def store_one(frame: Frame) -> None:
-            frame[out] = call(frame)
-
-        def store_all(frame: Frame) -> None:
-            frame.update(zip(outputs, call(frame), strict=True))
-
-        def store_and_save(frame: Frame) -> None:
-            result, frame[self] = call(frame)
-            frame.update(zip(outputs, (result,) if self.single else result, strict=True))
-
-        if keep and self.op._saving is not None:
-            return store_and_save
-        return store_one if self.single else store_all
-
-    def _call(self, keep: bool) -> Callable[[Frame], Any]:
-        """Make the function that fetches the arguments from a frame and computes."""
-        function: Callable[..., Any] = function_of(self.op, keep)
-        names, given = list(self.arguments), list(self.arguments.values())
-        leading = 0
-        while leading < len(given) and isinstance(given[leading], Variable) and names[leading] not in self.op.keywords:
-            leading += 1
-        rest = dict(zip(names[leading:], given[leading:], strict=True))
-        if leading and not any(_has_variables(x) for x in rest.values()):
-            if rest:
-                function = partial(function, **rest)
-            fetch = itemgetter(*given[:leading])
-            if leading == 1:
-                return lambda frame: function(fetch(frame))
-            return lambda frame: function(*fetch(frame))
-        return lambda frame: function(**{name: value_in(frame, x) for name, x in self.arguments.items()})
-
-    def saved_in(self, frame: Frame) -> dict[str, Any]:
-        """Give what a rule of gradients sees, of a frame: the values of all arguments, `out` and `hidden`."""
-        saved = {name: value_in(frame, x) for name, x in self.arguments.items()}
-        saved["out"] = frame[self.outputs[0]] if self.single else tuple(frame[out] for out in self.outputs)
-        saved["hidden"] = frame.get(self)
-        return saved
+        saves = keep and self.op._saving is not None
+        return Call(
+            self,
+            function_of(self.op, keep),
+            tuple(self.arguments),
+            tuple([layout.argument(x) for x in self.arguments.values()]),
+            layout.slots(self.outputs),
+            self.single,
+            layout.slot(self) if saves else -1,
+            bool(self.op.keywords),
+        )
 
     def __repr__(self) -> str:
         results = ", ".join(out.name for out in self.outputs)
@@ -150,19 +120,6 @@ def text_of(x: Any) -> str:
 
 def _flat(given: list[Any]) -> list[Any]:
     return [x for one in given for x in (one if isinstance(one, (list, tuple)) else [one])]
-
-
-def _has_variables(x: Any) -> bool:
-    return isinstance(x, Variable) or (type(x) is list and any(isinstance(one, Variable) for one in x))
-
-
-def value_in(frame: Frame, x: Any) -> Any:
-    """Give the value of a Variable in a frame, of each in a list; anything else is its own value."""
-    if isinstance(x, Variable):
-        return frame[x]
-    if type(x) is list:
-        return [frame[one] if isinstance(one, Variable) else one for one in x]
-    return x
 
 
 class Block:

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
+from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
 from lodcore.graph.backward import GradientOperator, Seed
-from lodcore.graph.block import Frame, Operator
+from lodcore.graph.block import Operator
+from lodcore.graph.engine import Call
 from lodcore.graph.gradients import Gradients, of_type, values_of, without_sharing
+from lodcore.graph.layout import Frame, Layout
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.tape import computing
@@ -40,13 +43,13 @@ class Executor:
     """
 
     def __init__(self) -> None:
-        self._last: Scope | Frame = Scope()
+        self._last: Scope | Callable[[], Scope] = Scope()
 
     @property
     def scope(self) -> Scope:
         """What the last run computed, by name."""
         if not isinstance(self._last, Scope):
-            self._last = Scope.over(self._last)
+            self._last = self._last()
         return self._last
 
     def run(self, program: Program, feed: Mapping[Any, Any] | None = None, fetch: Sequence[Any] = ()) -> list[Any]:
@@ -78,18 +81,19 @@ class Executor:
             raise GraphError("Executor.run: program: was left by an error while it was recorded; it is not complete")
         self._last = Scope()
         wanted = _wanted(program, fetch)
-        frame = _fed(program, {} if feed is None else feed)
+        fed = _fed(program, {} if feed is None else feed)
         key = (len(program.ops), *map(id, wanted))
         if key not in program.plans:
             program.plans[key] = Plan(program, wanted)
         plan: Plan = program.plans[key]
         for x in plan.read:
-            if x not in frame:
+            if x not in fed:
                 if not x.has_value:
                     raise GraphError(f"Executor.run: feed: {x.name}: {spec_text(x.spec)} is not fed")
-                frame[x] = of_user(x.get())
+                fed[x] = of_user(x.get())
+        frame = plan.begin(fed)
         computing(plan.run, {"frame": frame})
-        self._last = frame
+        self._last = lambda: Scope.over({**fed, **plan.layout.values(frame)})
         return plan.given(frame, wanted)
 
 
@@ -100,8 +104,8 @@ class Plan:
     ----------
     read : list of Variable
         What must have a value before it runs.
-    runners : list of callable
-        One an operator that runs: takes the frame.
+    layout : Layout
+        Of its frames.
     """
 
     def __init__(self, program: Program, wanted: list[Variable]) -> None:
@@ -122,14 +126,19 @@ class Plan:
         valued = set(wanted) | {x for op in ops if isinstance(op, Operator) for x in op.inputs} if wanted else needed
         complete = self._complete(ops, valued)
         backward = {op.forward for op in ops if isinstance(op, GradientOperator)}
-        self.runners: list[Callable[[Frame], None]] = []
+        self.layout = layout = Layout()
+        calls = {op: op.call(layout, op in backward) for op in ops if isinstance(op, Operator)}
+        self._parts: list[list[Call] | Callable[[Frame], None]] = []  # calls that follow each other, and what is between
         for op in ops:
             if isinstance(op, Operator):
-                self.runners.append(op.runner(op in backward))
+                if not self._parts or not isinstance(self._parts[-1], list):
+                    self._parts.append([])
+                self._parts[-1].append(calls[op])  # type: ignore[union-attr]
             else:
-                self.runners.append(_seed(op, needed) if isinstance(op, Seed) else _step(op))
+                self._parts.append(_seed(op, needed, layout) if isinstance(op, Seed) else _back(op, calls, layout))
                 if op in complete:
-                    self.runners.append(_completing(op, complete[op]))
+                    self._parts.append(_completing(op, complete[op], layout))
+        self._read, self._wanted = layout.slots(self.read), layout.slots(wanted)
 
     def _complete(self, ops: list[Any], valued: set[Variable]) -> dict[Any, list[Variable]]:
         """Tell after which operator a gradient has all its parts, of those that are fetched or read."""
@@ -142,61 +151,77 @@ class Plan:
             complete.setdefault(op, []).append(d)
         return complete
 
+    def begin(self, fed: dict[Variable, Any]) -> Frame:
+        """Make the frame that holds what is read."""
+        frame = self.layout.base.copy()
+        for x, slot in zip(self.read, self._read, strict=True):
+            frame[slot] = fed[x]
+        return frame
+
     def run(self, frame: Frame) -> None:
         """Run all, on a frame that holds what is read."""
-        for runner in self.runners:
-            runner(frame)
+        for part in self._parts:
+            if isinstance(part, list):
+                engine.run(part, frame, len(part))
+            else:
+                part(frame)
 
     def given(self, frame: Frame, wanted: list[Variable]) -> list[Any]:
         """List the values of what is fetched; two gradients never share memory."""
-        found = [of_user(frame[one]) for one in wanted]
+        found = [of_user(frame[slot]) for slot in self._wanted]
         places = [j for j, one in enumerate(wanted) if one in self.gradients]
         dense = [j for j in places if isinstance(found[j], (np.ndarray, LoDTensor))]
         own = without_sharing([values_of(found[j]) for j in dense])
         for j, values in zip(dense, own, strict=True):
             if values is not values_of(found[j]):
-                found[j] = of_type(frame[self.gradients[wanted[j]]], values)
+                found[j] = of_type(frame[self.layout.slot(self.gradients[wanted[j]])], values)
         return found
 
 
-def _seed(op: Seed, needed: set[Variable]) -> Callable[[Frame], None]:
+def _seed(op: Seed, needed: set[Variable], layout: Layout) -> Callable[[Frame], None]:
     """Make what begins a gradient, of those that are needed."""
     wanted = {x for x, d in op.gradient_of.items() if d in needed}
+    here, loss = layout.slots([op, op.loss])
 
     def begin(frame: Frame) -> None:
-        value = values_of(frame[op.loss])
+        value = values_of(frame[loss])
         if value.size != 1:
             raise GraphError(f"append_backward: loss: has shape {value.shape}; one number is needed")
-        frame[op] = Gradients(wanted)
-        frame[op].add(op.loss, np.ones(value.shape, value.dtype))
+        frame[here] = Gradients(wanted)
+        frame[here].add(op.loss, np.ones(value.shape, value.dtype))
 
     return begin
 
 
-def _step(op: GradientOperator) -> Callable[[Frame], None]:
+def _back(op: GradientOperator, calls: dict[Any, Call], layout: Layout) -> Callable[[Frame], None]:
     """Make what goes back through one operator."""
-    forward, seed = op.forward, op.seed
-    return lambda frame: frame[seed].step_back(forward, forward.saved_in(frame))
+    forward, seed = [calls[op.forward]], layout.slot(op.seed)
+
+    def back(frame: Frame) -> None:
+        frame[seed].back(forward, frame)
+
+    return back
 
 
-def _completing(op: Any, gradients: list[Variable]) -> Callable[[Frame], None]:
+def _completing(op: Any, gradients: list[Variable], layout: Layout) -> Callable[[Frame], None]:
     """Make what gives complete gradients the type of what they belong to."""
     seed = op if isinstance(op, Seed) else op.seed
     value_of = {d: x for x, d in seed.gradient_of.items()}
-    pairs = [(d, value_of[d]) for d in gradients]
+    begun = layout.slot(seed)
+    places = [(layout.slot(d), value_of[d], layout.slot(value_of[d])) for d in gradients]
 
     def complete(frame: Frame) -> None:
-        for d, x in pairs:
-            frame[d] = of_type(frame[x], frame[seed].found.get(x))
+        for place, x, value in places:
+            frame[place] = of_type(frame[value], frame[begun].found.get(x))
 
     return complete
 
 
-def _fed(program: Program, feed: Mapping[Any, Any]) -> Frame:
+def _fed(program: Program, feed: Mapping[Any, Any]) -> dict[Variable, Any]:
     """Check what is fed."""
     if not isinstance(feed, Mapping):
         raise DTypeError(f"Executor.run: feed: is {type(feed).__name__}; a dict is needed")
-    frame: Frame = {}
+    fed: dict[Variable, Any] = {}
     places = {v.name: v for v in program.feeds}
     for key, value in feed.items():
         name = key.name if isinstance(key, Variable) else key
@@ -204,10 +229,10 @@ def _fed(program: Program, feed: Mapping[Any, Any]) -> Frame:
         if variable is None or (isinstance(key, Variable) and key is not variable):
             known = ", ".join(places) or "none"
             raise GraphError(f"Executor.run: feed: {name}: the Program has no such data; it has {known}")
-        if variable in frame:
+        if variable in fed:
             raise GraphError(f"Executor.run: feed: {name}: is fed twice")
-        frame[variable] = _checked(f"Executor.run: feed: {name}", variable.spec, value)
-    return frame
+        fed[variable] = _checked(f"Executor.run: feed: {name}", variable.spec, value)
+    return fed
 
 
 def _checked(where: str, spec: Spec, value: Any) -> Any:

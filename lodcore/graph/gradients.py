@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import tensor_core
-from lodcore.errors import GraphError
-from lodcore.graph.block import Operator
+from lodcore.graph.engine import Context, Gradients, values_of
 from lodcore.graph.variable import Variable
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
@@ -18,9 +17,9 @@ from lodcore.tensor_array import TensorArray
 __all__ = [
     "Context",
     "Gradients",
+    "Products",
     "differentiable",
     "differentiable_spec",
-    "fitting",
     "of_type",
     "path",
     "values_of",
@@ -30,144 +29,46 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 
-class Context:
-    """What a backward rule sees of a call: the value of every argument by its name, `out`, and `hidden`.
+#: Bytes of factors above which they are multiplied.
+COLLECTED = 2**20
+
+
+class Products:
+    """The sum of matrix products, of which many are made at once.
 
     Parameters
     ----------
-    saved : dict
-        These values.
-    operator : Operator
-    gradients : Gradients
-        What is wanted, and where to write it.
+    value : ndarray
+        What it is the gradient of.
     """
 
-    __slots__ = ("__dict__", "_gradients", "_operator")
+    __slots__ = ("_lefts", "_rights", "_size", "_total", "_value")
 
-    def __init__(self, saved: dict[str, Any], operator: Operator, gradients: Gradients) -> None:
-        self.__dict__ = saved
-        self._operator = operator
-        self._gradients = gradients
+    def __init__(self, value: Array) -> None:
+        self._value = value
+        self._lefts: list[Array] = []
+        self._rights: list[Array] = []
+        self._size = 0
+        self._total: Array | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{self._operator.name}: has no argument {name}")
+    def add(self, left: Array, right: Array) -> None:
+        """Add the product of a matrix, transposed, with another."""
+        self._lefts.append(left)
+        self._rights.append(right)
+        self._size += left.nbytes + right.nbytes
+        if self._size > COLLECTED:
+            self.total()
 
-    def needs(self, name: str) -> bool:
-        """Tell whether the gradient of an argument is wanted."""
-        given = self._operator.arguments[name]
-        if type(given) is list:
-            return any(self.wants(x) for x in given)
-        return self.wants(given)
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments as they were recorded: Variables and constants."""
-        return self._operator.arguments
-
-    def wants(self, x: Any) -> bool:
-        """Tell whether the gradient of a Variable is wanted."""
-        return isinstance(x, Variable) and x in self._gradients.needed
-
-    def input_lod(self, name: str) -> Any:
-        """Give the LoD of an argument by its name, None if it has none (the InputSeq of the design documents)."""
-        return getattr(self.__dict__[name], "lod", None)
-
-    def new(self, name: str) -> Array:
-        """Make an uninitialised array for the gradient of an argument: with the shape and dtype of its values."""
-        if self._gradients.places:
-            given = self._operator.arguments[name]
-            place = self._gradients.places.pop(given, None) if isinstance(given, Variable) else None
-            if place is not None:
-                return place
-        value = values_of(self.__dict__[name])
-        return np.empty(value.shape, value.dtype)
-
-
-class Gradients:
-    """Gradients of Variables while a way back is gone.
-
-    Parameters
-    ----------
-    needed : set of Variable
-        Those whose gradient leads somewhere.
-    places : dict, optional
-        Arrays in which the gradient of a Variable is to be written.
-    """
-
-    __slots__ = ("_own", "found", "needed", "places")
-
-    def __init__(self, needed: set[Variable], places: dict[Variable, Array] | None = None) -> None:
-        self.needed = needed
-        self.places = {} if places is None else places
-        self.found: dict[Variable, Any] = {}  # ndarrays, SparseTensors, or dicts for the elements of arrays
-        self._own: set[Variable] = set()  # those whose sum nobody else holds
-
-    def add(self, variable: Variable, gradient: Any) -> None:
-        """Add to the gradient of a Variable; the dict of an array's gradient is given away."""
-        known = self.found.get(variable)
-        if known is None:
-            self.found[variable] = gradient
-        elif type(known) is dict:
-            for index, one in gradient.items():
-                known[index] = known[index] + one if index in known else one
-        elif variable in self._own and type(gradient) is np.ndarray:
-            known += gradient
-        else:
-            total = known + gradient
-            self.found[variable] = total
-            if type(total) is np.ndarray:
-                self._own.add(variable)
-
-    def take(self, variable: Variable) -> Any:
-        """Give the gradient of a Variable, and forget it."""
-        self._own.discard(variable)
-        return self.found.pop(variable, None)
-
-    def step_back(self, operator: Operator, saved: dict[str, Any]) -> None:
-        """Go back through one operator: from the gradients of its results to those of its inputs.
-
-        Parameters
-        ----------
-        operator : Operator
-        saved : dict
-            The values of its arguments, `out` and `hidden`.
-        """
-        cotangents = [self.take(out) for out in operator.outputs]
-        for cotangent in cotangents:
-            if cotangent is not None:
-                break
-        else:
-            return
-        op = operator.op
-        if op._backward is None:
-            raise GraphError(f"{op.__name__}: has no gradient")
-        found = op._backward(Context(saved, operator, self), *cotangents)
-        needed = self.needed
-        for name, gradient in zip(op.roles, found, strict=True):
-            if gradient is None:
-                continue
-            given = operator.arguments[name]
-            if type(given) is list:
-                for x, one, value in zip(given, gradient, saved[name], strict=True):
-                    if one is not None and isinstance(x, Variable) and x in needed:
-                        self.add(x, fitting(one, value))
-            elif isinstance(given, Variable) and given in needed:
-                self.add(given, fitting(gradient, saved[name]))
-
-
-def values_of(value: Any) -> Array:
-    """Give the array in which the numbers of a tensor are."""
-    return value.values if isinstance(value, (LoDTensor, DenseTensor)) else np.asarray(value)
-
-
-def fitting(gradient: Any, value: Any) -> Any:
-    """Give a gradient the dtype of the value that it belongs to, in contiguous memory."""
-    if isinstance(gradient, (dict, SparseTensor)):
-        return gradient
-    dtype = value.dtype
-    if type(gradient) is np.ndarray and gradient.dtype == dtype and gradient.flags.c_contiguous:
-        return gradient
-    return np.require(gradient, dtype, ["C"])
+    def total(self) -> Array | None:
+        """Give the sum so far; None, if there is nothing."""
+        if self._lefts:
+            product = np.matmul(np.concatenate(self._lefts).T, np.concatenate(self._rights))
+            product = np.require(product, self._value.dtype, ["C"])
+            self._total = product if self._total is None else np.add(self._total, product, self._total)
+            self._lefts.clear()
+            self._rights.clear()
+            self._size = 0
+        return self._total
 
 
 def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:

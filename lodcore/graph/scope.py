@@ -36,12 +36,11 @@ class Scope:
         self._variables: dict[str, Variable] = {}
 
     @classmethod
-    def over(cls, frame: dict[Any, Any], parent: Scope | None = None) -> Scope:
+    def over(cls, values: dict[Variable, Any], parent: Scope | None = None) -> Scope:
         """Make the Scope of what a run of a Block knows."""
         made = cls() if parent is None else parent.new_scope()
-        for key, value in frame.items():
-            if isinstance(key, Variable):
-                made._variables[key.name] = Variable(key.name, value)
+        for variable, value in values.items():
+            made._variables[variable.name] = Variable(variable.name, value)
         return made
 
     @property

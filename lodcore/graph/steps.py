@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from operator import itemgetter
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from lodcore.errors import GraphError
+from lodcore.graph import engine
 from lodcore.graph.arrays import Version
-from lodcore.graph.block import Frame, Operator
+from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, Break, LoopVariable, Update, changes
-from lodcore.graph.gradients import Gradients, differentiable_spec, path
+from lodcore.graph.engine import Call, Leave
+from lodcore.graph.gradients import Gradients, Products, differentiable_spec, path, values_of
+from lodcore.graph.layout import Frame, Layout
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.registry import spec_of
@@ -30,7 +33,7 @@ class Trace:
 
     Attributes
     ----------
-    outer : dict
+    outer : tuple
         Values of what comes from outside.
     steps : list
         One entry a step: its frame; with recomputing, only the values with which it began.
@@ -41,10 +44,17 @@ class Trace:
     __slots__ = ("__weakref__", "lock", "outer", "ran", "steps")
 
     def __init__(self) -> None:
-        self.outer: Frame = {}
+        self.outer: Values = ()
         self.steps: list[Any] = []
         self.ran = 0
         self.lock = threading.Lock()  # versions of arrays are read again, which moves their elements
+
+
+class Way(NamedTuple):
+    """The way back through a step: what needs a gradient, and the calls with their places, the last first."""
+
+    needed: set[Variable]
+    calls: list[tuple[int, Call]]
 
 
 class StepRunner:
@@ -66,8 +76,11 @@ class StepRunner:
     ) -> None:
         self.body, self.carried, self.captured = body, carried, captured
         self.max_steps, self.recompute = max_steps, recompute
-        self._runners: dict[bool, list[tuple[int, Callable[[Frame], Any]]]] = {}
-        self._ways: dict[frozenset[int], tuple[set[Variable], list[tuple[int, Operator]]]] = {}
+        self._layout, self._lock = Layout(), threading.Lock()
+        self._inputs = self._layout.slots(carried)
+        self._outer = self._layout.slots(captured)
+        self._compiled: dict[bool, list[Call | Leave | None]] = {}
+        self._ways: dict[frozenset[int], Way] = {}
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = lambda: None
         advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
@@ -85,50 +98,45 @@ class StepRunner:
         trace : Trace, optional
             Where to keep what the gradient needs.
         """
-        count = len(self.carried)
-        values = tuple(Version.of(x) if isinstance(x, TensorArray) else x for x in inputs[:count])
-        outer = dict(zip(self.captured, inputs[count:], strict=True))
-        runners = self._compiled(trace is not None)
-        carry = _getter(self.sources(len(self.body.ops)))
+        count, ops = len(self.carried), len(self.body.ops)
+        values = [Version.of(x) if isinstance(x, TensorArray) else x for x in inputs[:count]]
+        instructions = self.instructions(trace is not None)
+        carry = self._layout.slots(self.sources(ops))
+        begin = self._begin(inputs[count:])
         kept = None
         if trace is not None:
-            trace.outer, kept = outer, trace.steps
+            trace.outer, kept = tuple(inputs[count:]), trace.steps
             self._trace = weakref.ref(trace)
         for step in self._numbers():
-            frame = outer.copy()
-            frame.update(zip(self.carried, values, strict=True))
+            frame = begin.copy()
+            for slot, value in zip(self._inputs, values, strict=True):
+                frame[slot] = value
             if kept is not None:
                 kept.append(values if self.recompute else frame)
-            at = 0
             try:
-                for at, run in runners:  # noqa: B007
-                    if run(frame):
-                        break
-                else:
-                    values = self._advanced(carry(frame))
+                at = engine.run(instructions, frame, ops)
+                if at < 0:
+                    values = [frame[slot] for slot in carry]
+                    for place, by in self._advance:
+                        values[place] = values[place] + by
                     continue
             except Exception as error:
-                raise _named(error, f"while_loop: step {step}: {self.body.ops[at].name}") from error
+                raise _named(error, f"while_loop: step {step}: {self.body.ops[frame[0]].name}") from error
             if trace is not None:
                 trace.ran = at
-            return tuple(frame[source] for source in self.sources(at))
+            return tuple([frame[slot] for slot in self._layout.slots(self.sources(at))])
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
 
-    def _numbers(self) -> Iterator[int]:
-        """Count the steps; the one after the last that is allowed may still break."""
-        step = 0
-        while self.max_steps is None or step <= self.max_steps:
-            yield step
-            step += 1
+    def _begin(self, outer: Iterable[Any]) -> Frame:
+        """Make the frame with which each step begins, but for what is carried."""
+        frame = self._layout.base.copy()
+        for slot, value in zip(self._outer, outer, strict=True):
+            frame[slot] = value
+        return frame
 
-    def _advanced(self, values: Values) -> Values:
-        """Let counters advance."""
-        if not self._advance:
-            return values
-        moved = list(values)
-        for place, by in self._advance:
-            moved[place] = moved[place] + by
-        return tuple(moved)
+    def _numbers(self) -> Iterable[int]:
+        """Count the steps; the one after the last that is allowed may still break."""
+        return itertools.count() if self.max_steps is None else range(self.max_steps + 1)
 
     def sources(self, count: int) -> list[Variable]:
         """List what holds the values of what is carried after the first instructions."""
@@ -136,12 +144,12 @@ class StepRunner:
             self._sources[count] = list(self.body.after(count, self.carried).values())
         return self._sources[count]
 
-    def _compiled(self, keep: bool) -> list[tuple[int, Callable[[Frame], Any]]]:
-        """List what instructions do to a frame, each with its place; a Break tells whether it breaks."""
-        if keep not in self._runners:
-            made = [(at, _runner(op, keep)) for at, op in enumerate(self.body.ops)]
-            self._runners[keep] = [(at, run) for at, run in made if run is not None]
-        return self._runners[keep]
+    def instructions(self, keep: bool) -> list[Call | Leave | None]:
+        """List what the operators of the body do to a frame."""
+        with self._lock:
+            if keep not in self._compiled:
+                self._compiled[keep] = [_compiled(op, self._layout, keep) for op in self.body.ops]
+            return self._compiled[keep]
 
     # -- back ------------------------------------------------------------------------------------------------------
 
@@ -156,56 +164,57 @@ class StepRunner:
         cotangents : tuple
             One a carried value, or None.
         """
-        needed, way = self._way_back(wanted)
-        totals = Gradients(needed)
-        captured = [v for v in self.captured if v in needed]
-        state = dict(zip(self.carried, cotangents, strict=True))
+        way = self._way_back(wanted)
+        products = {
+            v: Products(values_of(value))
+            for v, value in zip(self.captured, trace.outer, strict=True)
+            if v in way.needed and not isinstance(value, TensorArray)
+        }
+        gradients = Gradients(way.needed, products)
+        state: Iterable[Any] = cotangents
+        ran = trace.ran
+        calls = [call for at, call in way.calls if at < ran]
         with trace.lock:
-            ran = trace.ran
             for kept in reversed(trace.steps):
-                gradients = Gradients(needed)
-                for v, source in zip(self.carried, self.sources(ran), strict=True):
-                    if state[v] is not None and source in needed:
-                        gradients.add(source, state[v])
-                self._step_back(gradients, way, self._again(trace.outer, kept, ran) if self.recompute else kept, ran)
-                for v in captured:
-                    d = gradients.take(v)
-                    if d is not None:
-                        totals.add(v, d)
-                state = {v: gradients.take(v) for v in self.carried}
-                ran = len(self.body.ops)
-        return [*(state[v] for v in self.carried), *(totals.found.get(v) for v in self.captured)]
+                for source, d in zip(self.sources(ran), state, strict=True):
+                    if d is not None and source in way.needed:
+                        gradients.add(source, d)
+                gradients.back(calls, self._again(trace.outer, kept, ran) if self.recompute else kept)
+                state = [gradients.take(v) for v in self.carried]
+                if ran < len(self.body.ops):
+                    ran, calls = len(self.body.ops), [call for _, call in way.calls]
+        for v, product in products.items():
+            total = product.total()
+            if total is not None:
+                gradients.add(v, total)
+        return [*state, *map(gradients.found.get, self.captured)]
 
-    def _step_back(self, gradients: Gradients, way: list[tuple[int, Operator]], frame: Frame, ran: int) -> None:
-        for at, operator in way:
-            if at < ran:
-                gradients.step_back(operator, operator.saved_in(frame))
-
-    def _way_back(self, wanted: frozenset[int]) -> tuple[set[Variable], list[tuple[int, Operator]]]:
-        """Find which Variables need a gradient, if these inputs do, and the operators on the way, last first."""
+    def _way_back(self, wanted: frozenset[int]) -> Way:
+        """Find which Variables need a gradient, if these inputs do, and the calls on the way, last first."""
         if wanted not in self._ways:
             body = self.body
             inputs = [*self.carried, *self.captured]
             begin = {inputs[j] for j in wanted}
-            operators = [(at, op) for at, op in enumerate(body.ops) if isinstance(op, Operator)]
+            operators = [op for op in body.ops if isinstance(op, Operator)]
             updates = [op for op in body.ops if isinstance(op, Update) and differentiable_spec(op.variable.spec)]
             while True:
-                needed, way = path([op for _, op in operators], begin, lambda out: differentiable_spec(out.spec))
+                needed, way = path(operators, begin, lambda out: differentiable_spec(out.spec))
                 carried_on = {op.variable for op in updates if op.value in needed}
                 if carried_on <= begin:
                     break
                 begin |= carried_on
-            chosen = set(map(id, way))
-            self._ways[wanted] = needed, [(at, op) for at, op in reversed(operators) if id(op) in chosen]
+            chosen = set(way)
+            places = reversed([at for at, op in enumerate(body.ops) if op in chosen])
+            calls = self.instructions(True)
+            self._ways[wanted] = Way(needed, [(at, cast(Call, calls[at])) for at in places])
         return self._ways[wanted]
 
-    def _again(self, outer: Frame, values: Values, ran: int) -> Frame:
+    def _again(self, outer: Values, values: list[Any], ran: int) -> Frame:
         """Run a step once more."""
-        frame = {**outer, **dict(zip(self.carried, values, strict=True))}
-        for at, run in self._compiled(True):
-            if at >= ran:
-                break
-            run(frame)
+        frame = self._begin(outer)
+        for slot, value in zip(self._inputs, values, strict=True):
+            frame[slot] = value
+        engine.run(self.instructions(True), frame, ran)
         return frame
 
     def scopes(self) -> tuple[Scope, ...]:
@@ -213,53 +222,37 @@ class StepRunner:
         trace = self._trace()
         if trace is None:
             return ()
-        outer = Scope.over(trace.outer)
+        known = dict(zip(self.captured, trace.outer, strict=True))
+        outer = Scope.over(known)
         for kept in trace.steps:
-            frame = dict(zip(self.carried, kept, strict=True)) if self.recompute else kept
-            Scope.over({v: x for v, x in frame.items() if v not in trace.outer}, outer)
+            values = dict(zip(self.carried, kept, strict=True)) if self.recompute else self._layout.values(kept)
+            Scope.over({v: x for v, x in values.items() if v not in known}, outer)
         return outer.kids
 
 
-def _getter(variables: list[Variable]) -> Callable[[Frame], Values]:
-    """Make the function that gives the values of Variables in a frame."""
-    if len(variables) == 1:
-        (only,) = variables
-        return lambda frame: (frame[only],)
-    return itemgetter(*variables) if variables else lambda frame: ()
-
-
-def _runner(op: Any, keep: bool) -> Callable[[Frame], Any] | None:
+def _compiled(op: Any, layout: Layout, keep: bool) -> Call | Leave | None:
     """Make what an instruction does to a frame; None, if it only says which value goes on."""
     if isinstance(op, Break):
-        condition = op.condition
-        return lambda frame: holds(frame[condition])
+        return Leave(layout.slot(op.condition))
     if isinstance(op, Update):
-        known = object not in (op.variable.spec.kind, op.value.spec.kind)
-        return None if known or op.written else _checking(op)
-    made: Callable[[Frame], Any] = op.runner(keep)
+        if op.written or object not in (op.variable.spec.kind, op.value.spec.kind):
+            return None
+        slots = layout.slots([op.variable, op.value])
+        return Call(op, _checking(op), ("old", "new"), slots, (), False, -1, False)
+    made: Call = op.call(layout, keep)
     return made
 
 
-def _checking(op: Update) -> Callable[[Frame], None]:
+def _checking(op: Update) -> Callable[[Any, Any], tuple[()]]:
     """Make the check of an update of which nothing was known when it was recorded."""
-    variable, value = op.variable, op.value
 
-    def check(frame: Frame) -> None:
-        old, new = spec_of(frame[variable]), spec_of(frame[value])
-        if changes(old, new):
-            raise GraphError(f"value: is {spec_text(new)}; loop variable {variable.name} is {spec_text(old)}")
+    def check(old: Any, new: Any) -> tuple[()]:
+        before, after = spec_of(old), spec_of(new)
+        if changes(before, after):
+            raise GraphError(f"value: is {spec_text(after)}; loop variable {op.variable.name} is {spec_text(before)}")
+        return ()
 
     return check
-
-
-def holds(condition: Any) -> bool:
-    """Tell whether a condition of one element holds."""
-    if isinstance(condition, np.bool_):
-        return bool(condition)
-    found = np.asarray(condition)
-    if found.size != 1:
-        raise GraphError(f"cond: has shape {found.shape}; one element is needed")
-    return bool(found.reshape(())[()])
 
 
 def _named(error: Exception, where: str) -> Exception:

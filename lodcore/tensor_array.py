@@ -124,18 +124,24 @@ class TensorArray:
         IndexError
             If the index is negative, or past the end of an array that does not grow.
         """
+        at, self._items[at] = self._checked(index, value, data_shared)
+        if at >= self._size:
+            self._size = at + 1
+
+    def _checked(self, index: Any, value: Any, data_shared: bool) -> tuple[int, Any]:
+        """Give the number and the element that `write` writes."""
         at = slot_number("TensorArray.write: index", index)
         if self._limit is not None and at >= self._limit:
             raise IndexError(f"TensorArray.write: index: is {at}; the size is fixed at {self._limit}")
-        if not isinstance(value, LoDTensor):
+        if type(value) is not LoDTensor and not isinstance(value, LoDTensor):
             value = as_array("TensorArray.write: value", value)
             if value.dtype.hasobject:
                 raise DTypeError(
                     f"TensorArray.write: value: has dtype {value.dtype}; Python objects have no fixed size"
                 )
-        self._items[at] = value if data_shared else (value.clone() if isinstance(value, LoDTensor) else value.copy())
-        if at >= self._size:
-            self._size = at + 1
+        if not data_shared:
+            value = value.clone() if isinstance(value, LoDTensor) else value.copy()
+        return at, value
 
     @recorded
     def read(self, index: Any) -> Any:

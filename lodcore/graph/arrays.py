@@ -42,14 +42,15 @@ class Version(TensorArray):
 
     def written(self, index: Any, value: Any, data_shared: bool = True) -> Version:
         """Give the version with one more element written."""
+        at, written = self._checked(index, value, data_shared)
+        if self._undo is not None:
+            self._come_back()
+        elements = self._held
         made = Version.__new__(Version)
-        elements = self._items
-        made._held, made._undo, made._block = {}, None, None
-        made._source, made._size, made._limit = self._source, self._size, self._limit
-        _PLAIN_WRITE(made, index, value, data_shared)
-        ((at, written),) = made._held.items()
-        self._undo = made, at, elements.get(at, _HOLE)
-        self._held, made._held = None, elements
+        made._source, made._limit, made._block = self._source, self._limit, None
+        made._size = max(self._size, at + 1)
+        made._held, made._undo = elements, None
+        self._held, self._undo = None, (made, at, elements.get(at, _HOLE))
         elements[at] = written
         return made
 
@@ -79,9 +80,6 @@ class Version(TensorArray):
             else:
                 elements[at] = before
             newer = older
-
-
-_PLAIN_WRITE = TensorArray.write.__wrapped__  # type: ignore[attr-defined]
 
 
 def next_version(ta: TensorArray, index: Any, x: Any, data_shared: bool = True) -> Version:

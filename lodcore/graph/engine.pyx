@@ -1,7 +1,8 @@
 """How recorded calls run, forth and back; a frame is a list, and what is computed stands in its slots."""
 
 cimport numpy as cnp
-from cpython.object cimport PyObject_Call, PyObject_GenericGetAttr
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject, PyObject_Call, PyObject_GenericGetAttr
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
@@ -15,7 +16,6 @@ from lodcore.tensor import DenseTensor, LoDTensor
 cnp.import_array()
 
 cdef object TRUE = np.True_, FALSE = np.False_
-cdef dict NOTHING = {}
 
 
 # -- forth -----------------------------------------------------------------------------------------------------------
@@ -47,6 +47,7 @@ cdef class Call:
     cdef readonly object operator
     cdef object function
     cdef tuple names, slots, outs
+    cdef dict places  # the slots by name, for rules of gradients: of the arguments, `out` and `hidden`
     cdef Py_ssize_t out, hidden
     cdef bint single, by_name
 
@@ -55,6 +56,9 @@ cdef class Call:
         self.names, self.slots, self.outs = names, slots, outs
         self.out = outs[0] if single else -1
         self.single, self.hidden, self.by_name = single, hidden, by_name
+        self.places = dict(zip(names, slots))
+        self.places["out"] = outs[0] if single else list(outs)
+        self.places["hidden"] = max(hidden, 0)  # slot 0 holds None
 
     cdef tuple arguments(self, list frame):
         """Give the values of the arguments."""
@@ -82,16 +86,6 @@ cdef class Call:
                 frame[slot] = one
         return 0
 
-    cdef dict saved(self, list frame):
-        """Give what a rule of gradients sees: the values of all arguments, `out` and `hidden`."""
-        cdef Py_ssize_t j
-        cdef dict saved = {}
-        for j in range(len(self.slots)):
-            saved[self.names[j]] = fetched(frame, self.slots[j])
-        saved["out"] = frame[self.out] if self.single else tuple([frame[slot] for slot in self.outs])
-        saved["hidden"] = frame[self.hidden] if self.hidden >= 0 else None
-        return saved
-
 
 cdef class Leave:
     """The end of a run, if a condition holds.
@@ -109,10 +103,11 @@ cdef class Leave:
 
 
 cdef inline object fetched(list frame, slot):
-    """Give what stands in a slot, or a list of what stands in several."""
-    if type(slot) is tuple:
-        return [frame[one] for one in <tuple> slot]
-    return frame[<Py_ssize_t> slot]
+    """Give what stands in a slot; of several, which are a tuple, a list, and of a list of slots a tuple."""
+    if type(slot) is int:
+        return frame[<Py_ssize_t> slot]
+    values = [frame[one] for one in slot]
+    return values if type(slot) is tuple else tuple(values)
 
 
 def run(list instructions, list frame, Py_ssize_t count):
@@ -159,76 +154,108 @@ cpdef bint holds(condition) except -1:
 # -- back ------------------------------------------------------------------------------------------------------------
 
 
+cdef class Return:
+    """The way back through one operator, prepared.
+
+    Parameters
+    ----------
+    operator : Operator
+    needed : set of Variable
+        Those whose gradient leads somewhere.
+    call : Call, optional
+        What tells the values of the operator in a frame.
+    """
+
+    cdef object operator, rule
+    cdef list outputs
+    cdef Call call
+    cdef dict needs  # by the name of an argument, whether its gradient is wanted
+    cdef list targets  # for each tensor argument the Variable, or a list of them; None where nothing is wanted
+    cdef tuple names  # of these arguments
+
+    def __init__(self, operator, set needed, Call call=None):
+        cdef dict arguments = operator.arguments
+        self.operator, self.call = operator, call
+        self.rule, self.outputs = operator.op._backward, operator.outputs
+        self.names = tuple(operator.op.roles)
+        self.targets = [wanted_of(arguments[name], needed) for name in self.names]
+        self.needs = dict.fromkeys(arguments, False)
+        for name, target in zip(self.names, self.targets):
+            self.needs[name] = target is not None
+
+
+cdef wanted_of(given, set needed):
+    """Give a Variable if its gradient is wanted, of a list the Variables, and None elsewhere."""
+    if isinstance(given, Symbol):
+        return given if given in needed else None
+    if type(given) is list:
+        wanted = [wanted_of(x, needed) for x in <list> given]
+        return wanted if any([x is not None for x in wanted]) else None
+    return None
+
+
 cdef class Context:
     """What a backward rule sees of a call: the value of every argument by its name, `out`, and `hidden`.
 
     Parameters
     ----------
     saved : dict
-        These values.
-    operator : Operator
+        These values; or, with a frame, their slots.
+    frame : list or None
+    way : Return
+        The way back through the operator.
     gradients : Gradients
         What is wanted, and where to write it.
     """
 
     cdef dict _saved
-    cdef object _operator
+    cdef list _frame
+    cdef Return _way
     cdef Gradients _gradients
 
-    def __init__(self, dict saved, operator, Gradients gradients):
-        self._saved = saved
-        self._operator = operator
-        self._gradients = gradients
+    def __init__(self, dict saved, list frame, Return way, Gradients gradients):
+        self._saved, self._frame, self._way, self._gradients = saved, frame, way, gradients
 
     def __getattribute__(self, name):
-        if name in self._saved:
-            return self._saved[name]
+        cdef PyObject* found = PyDict_GetItem(self._saved, name)
+        if found is not NULL:
+            return <object> found if self._frame is None else fetched(self._frame, <object> found)
         try:
             return PyObject_GenericGetAttr(self, name)
         except AttributeError:
-            raise AttributeError(f"{self._operator.name}: has no argument {name}") from None
+            raise AttributeError(f"{self._way.operator.name}: has no argument {name}") from None
+
+    cdef object value(self, name):
+        """Give the value of an argument."""
+        found = self._saved[name]
+        return found if self._frame is None else fetched(self._frame, found)
 
     def needs(self, name):
         """Tell whether the gradient of an argument is wanted."""
-        given = self._operator.arguments[name]
-        if type(given) is list:
-            return any([self.wants(x) for x in given])
-        return self.wants(given)
+        return self._way.needs[name]
 
     @property
     def arguments(self):
         """The arguments as they were recorded: Variables and constants."""
-        return self._operator.arguments
+        return self._way.operator.arguments
 
-    cpdef bint wants(self, x) except -1:
+    def wants(self, x):
         """Tell whether the gradient of a Variable is wanted."""
         return isinstance(x, Symbol) and x in self._gradients.needed
 
     def input_lod(self, name):
         """Give the LoD of an argument by its name, None if it has none (the InputSeq of the design documents)."""
-        return getattr(self._saved[name], "lod", None)
+        return getattr(self.value(name), "lod", None)
 
     def new(self, name):
         """Make an uninitialised array for the gradient of an argument: with the shape and dtype of its values."""
         if self._gradients.places:
-            given = self._operator.arguments[name]
+            given = self.arguments[name]
             place = self._gradients.places.pop(given, None) if isinstance(given, Symbol) else None
             if place is not None:
                 return place
-        value = values_of(self._saved[name])
+        value = values_of(self.value(name))
         return np.empty(value.shape, value.dtype)
-
-    def product(self, name, left, right):
-        """Give the gradient of an argument that is the matrix product of left, transposed, and right.
-
-        Where a loop multiplies with the same argument at every step, the products of several steps are one, made
-        later; then this gives None.
-        """
-        collected = self._gradients.products.get(self._operator.arguments[name])
-        if collected is None:
-            return np.matmul(left.T, right)
-        collected.add(left, right)
-        return None
 
 
 cdef class Gradients:
@@ -238,18 +265,15 @@ cdef class Gradients:
     ----------
     needed : set of Variable
         Those whose gradient leads somewhere.
-    products : dict, optional
-        For a Variable that is the same at every step of a loop, where products are collected.
     """
 
     cdef readonly set needed
-    cdef readonly dict places, products
+    cdef readonly dict places
     cdef public dict found
     cdef set _own
 
-    def __init__(self, set needed, dict products=None):
+    def __init__(self, set needed):
         self.needed = needed
-        self.products = NOTHING if products is None else products
         self.places = {}  # arrays in which the gradient of a Variable is to be written
         self.found = {}  # ndarrays, SparseTensors, or dicts for the elements of arrays
         self._own = set()  # those whose sum nobody else holds
@@ -272,8 +296,10 @@ cdef class Gradients:
 
     cpdef take(self, variable):
         """Give the gradient of a Variable, and forget it."""
-        self._own.discard(variable)
-        return self.found.pop(variable, None)
+        found = self.found.pop(variable, None)
+        if found is not None:
+            self._own.discard(variable)
+        return found
 
     def step_back(self, operator, dict saved):
         """Go back through one operator: from the gradients of its results to those of its inputs.
@@ -284,57 +310,67 @@ cdef class Gradients:
         saved : dict
             The values of its arguments, `out` and `hidden`.
         """
-        cdef tuple cotangents = self.cotangents(operator.outputs)
+        cdef Return way
+        cdef list cotangents = self.cotangents(operator.outputs)
         if cotangents is not None:
-            self.through(operator, saved, cotangents)
+            way = Return(operator, self.needed)
+            self.through(way, Context(saved, None, way, self), cotangents)
 
-    def back(self, list calls, list frame):
-        """Go back through calls, the last of which comes first, with the values of a frame."""
-        cdef Call call
-        cdef tuple cotangents
-        for call in calls:
-            cotangents = self.cotangents(call.operator.outputs)
+    def back(self, list ways, list frame):
+        """Go back through calls, the last of which comes first, with the values of a frame.
+
+        Parameters
+        ----------
+        ways : list of Return
+        frame : list
+        """
+        cdef Return way
+        cdef list cotangents
+        for way in ways:
+            cotangents = self.cotangents(way.outputs)
             if cotangents is not None:
-                self.through(call.operator, call.saved(frame), cotangents)
+                self.through(way, Context(way.call.places, frame, way, self), cotangents)
 
-    cdef tuple cotangents(self, list outputs):
+    cdef list cotangents(self, list outputs):
         """Take the gradients of results; None, if no result has one."""
         cdef list taken = [self.take(out) for out in outputs]
         for one in taken:
             if one is not None:
-                return tuple(taken)
+                return taken
         return None
 
-    cdef through(self, operator, dict saved, tuple cotangents):
+    cdef through(self, Return way, Context context, list cotangents):
         """Add the gradients of the inputs of an operator."""
-        op = operator.op
-        rule = op._backward
-        if rule is None:
-            raise GraphError(f"{op.__name__}: has no gradient")
-        found = rule(Context(saved, operator, self), *cotangents)
-        cdef dict arguments = operator.arguments
-        for name, gradient in zip(op.roles, found, strict=True):
-            if gradient is None:
+        cdef Py_ssize_t j
+        if way.rule is None:
+            raise GraphError(f"{way.operator.name}: has no gradient")
+        cdef tuple found = tuple(way.rule(context, *cotangents))
+        if len(found) != len(way.targets):
+            raise ValueError(f"{way.operator.name}: gave {len(found)} gradients for {len(way.targets)} tensors")
+        for j in range(len(found)):
+            gradient, target = found[j], way.targets[j]
+            if target is None or gradient is None:
                 continue
-            given = arguments[name]
-            if type(given) is list:
-                for x, one, value in zip(given, gradient, saved[name], strict=True):
-                    if one is not None and isinstance(x, Symbol) and x in self.needed:
+            if type(target) is list:
+                for x, one, value in zip(target, gradient, context.value(way.names[j]), strict=True):
+                    if x is not None and one is not None:
                         self.add(x, fitting(one, value))
-            elif isinstance(given, Symbol) and given in self.needed:
-                self.add(given, fitting(gradient, saved[name]))
+            else:
+                self.add(target, fitting(gradient, context.value(way.names[j])))
 
 
 cdef fitting(gradient, value):
     """Give a gradient the dtype of the value that it belongs to, in contiguous memory."""
-    if type(gradient) is dict or isinstance(gradient, SparseTensor):
+    if type(gradient) is cnp.ndarray:
+        if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and gradient.dtype == value.dtype:
+            return gradient
+    elif type(gradient) is dict or isinstance(gradient, SparseTensor):
         return gradient
-    dtype = value.dtype
-    if type(gradient) is cnp.ndarray and cnp.PyArray_IS_C_CONTIGUOUS(gradient) and gradient.dtype == dtype:
-        return gradient
-    return np.require(gradient, dtype, ["C"])
+    return np.require(gradient, value.dtype, ["C"])
 
 
 def values_of(value):
     """Give the array in which the numbers of a tensor are."""
+    if type(value) is cnp.ndarray:
+        return value
     return value.values if isinstance(value, (LoDTensor, DenseTensor)) else np.asarray(value)

@@ -12,7 +12,7 @@ from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
 from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
-from lodcore.graph.engine import Call
+from lodcore.graph.engine import Call, Return
 from lodcore.graph.gradients import Gradients, of_type, values_of, without_sharing
 from lodcore.graph.layout import Frame, Layout
 from lodcore.graph.program import Program
@@ -129,15 +129,20 @@ class Plan:
         self.layout = layout = Layout()
         calls = {op: op.call(layout, op in backward) for op in ops if isinstance(op, Operator)}
         self._parts: list[list[Call] | Callable[[Frame], None]] = []  # calls that follow each other, and what is between
+        begun: dict[Seed, set[Variable]] = {}
         for op in ops:
             if isinstance(op, Operator):
                 if not self._parts or not isinstance(self._parts[-1], list):
                     self._parts.append([])
                 self._parts[-1].append(calls[op])  # type: ignore[union-attr]
+                continue
+            if isinstance(op, Seed):
+                begun[op] = {x for x, d in op.gradient_of.items() if d in needed}
+                self._parts.append(_seed(op, begun[op], layout))
             else:
-                self._parts.append(_seed(op, needed, layout) if isinstance(op, Seed) else _back(op, calls, layout))
-                if op in complete:
-                    self._parts.append(_completing(op, complete[op], layout))
+                self._parts.append(_back(op, begun, calls, layout))
+            if op in complete:
+                self._parts.append(_completing(op, complete[op], layout))
         self._read, self._wanted = layout.slots(self.read), layout.slots(wanted)
 
     def _complete(self, ops: list[Any], valued: set[Variable]) -> dict[Any, list[Variable]]:
@@ -178,9 +183,8 @@ class Plan:
         return found
 
 
-def _seed(op: Seed, needed: set[Variable], layout: Layout) -> Callable[[Frame], None]:
-    """Make what begins a gradient, of those that are needed."""
-    wanted = {x for x, d in op.gradient_of.items() if d in needed}
+def _seed(op: Seed, wanted: set[Variable], layout: Layout) -> Callable[[Frame], None]:
+    """Make what begins a gradient, of those that are wanted."""
     here, loss = layout.slots([op, op.loss])
 
     def begin(frame: Frame) -> None:
@@ -193,12 +197,15 @@ def _seed(op: Seed, needed: set[Variable], layout: Layout) -> Callable[[Frame], 
     return begin
 
 
-def _back(op: GradientOperator, calls: dict[Any, Call], layout: Layout) -> Callable[[Frame], None]:
+def _back(
+    op: GradientOperator, wanted: dict[Seed, set[Variable]], calls: dict[Operator, Call], layout: Layout
+) -> Callable[[Frame], None]:
     """Make what goes back through one operator."""
-    forward, seed = [calls[op.forward]], layout.slot(op.seed)
+    seed = layout.slot(op.seed)
+    way = [Return(op.forward, wanted[op.seed], calls[op.forward])]
 
     def back(frame: Frame) -> None:
-        frame[seed].back(forward, frame)
+        frame[seed].back(way, frame)
 
     return back
 

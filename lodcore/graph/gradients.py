@@ -17,7 +17,6 @@ from lodcore.tensor_array import TensorArray
 __all__ = [
     "Context",
     "Gradients",
-    "Products",
     "differentiable",
     "differentiable_spec",
     "of_type",
@@ -27,48 +26,6 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, Any]
-
-
-#: Bytes of factors above which they are multiplied.
-COLLECTED = 2**20
-
-
-class Products:
-    """The sum of matrix products, of which many are made at once.
-
-    Parameters
-    ----------
-    value : ndarray
-        What it is the gradient of.
-    """
-
-    __slots__ = ("_lefts", "_rights", "_size", "_total", "_value")
-
-    def __init__(self, value: Array) -> None:
-        self._value = value
-        self._lefts: list[Array] = []
-        self._rights: list[Array] = []
-        self._size = 0
-        self._total: Array | None = None
-
-    def add(self, left: Array, right: Array) -> None:
-        """Add the product of a matrix, transposed, with another."""
-        self._lefts.append(left)
-        self._rights.append(right)
-        self._size += left.nbytes + right.nbytes
-        if self._size > COLLECTED:
-            self.total()
-
-    def total(self) -> Array | None:
-        """Give the sum so far; None, if there is nothing."""
-        if self._lefts:
-            product = np.matmul(np.concatenate(self._lefts).T, np.concatenate(self._rights))
-            product = np.require(product, self._value.dtype, ["C"])
-            self._total = product if self._total is None else np.add(self._total, product, self._total)
-            self._lefts.clear()
-            self._rights.clear()
-            self._size = 0
-        return self._total
 
 
 def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:

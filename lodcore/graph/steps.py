@@ -6,7 +6,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from lodcore.graph import engine
 from lodcore.graph.arrays import Version
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, Break, LoopVariable, Update, changes
-from lodcore.graph.engine import Call, Leave
-from lodcore.graph.gradients import Gradients, Products, differentiable_spec, path, values_of
+from lodcore.graph.engine import Call, Leave, Return
+from lodcore.graph.gradients import Gradients, differentiable_spec, path
 from lodcore.graph.layout import Frame, Layout
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable, spec_text
@@ -51,10 +51,10 @@ class Trace:
 
 
 class Way(NamedTuple):
-    """The way back through a step: what needs a gradient, and the calls with their places, the last first."""
+    """The way back through a step: what needs a gradient, and each operator with its place, the last first."""
 
     needed: set[Variable]
-    calls: list[tuple[int, Call]]
+    operators: list[tuple[int, Return]]
 
 
 class StepRunner:
@@ -165,28 +165,19 @@ class StepRunner:
             One a carried value, or None.
         """
         way = self._way_back(wanted)
-        products = {
-            v: Products(values_of(value))
-            for v, value in zip(self.captured, trace.outer, strict=True)
-            if v in way.needed and not isinstance(value, TensorArray)
-        }
-        gradients = Gradients(way.needed, products)
+        gradients = Gradients(way.needed)
         state: Iterable[Any] = cotangents
         ran = trace.ran
-        calls = [call for at, call in way.calls if at < ran]
+        operators = [one for at, one in way.operators if at < ran]
         with trace.lock:
             for kept in reversed(trace.steps):
                 for source, d in zip(self.sources(ran), state, strict=True):
                     if d is not None and source in way.needed:
                         gradients.add(source, d)
-                gradients.back(calls, self._again(trace.outer, kept, ran) if self.recompute else kept)
+                gradients.back(operators, self._again(trace.outer, kept, ran) if self.recompute else kept)
                 state = [gradients.take(v) for v in self.carried]
                 if ran < len(self.body.ops):
-                    ran, calls = len(self.body.ops), [call for _, call in way.calls]
-        for v, product in products.items():
-            total = product.total()
-            if total is not None:
-                gradients.add(v, total)
+                    ran, operators = len(self.body.ops), [one for _, one in way.operators]
         return [*state, *map(gradients.found.get, self.captured)]
 
     def _way_back(self, wanted: frozenset[int]) -> Way:
@@ -203,10 +194,9 @@ class StepRunner:
                 if carried_on <= begin:
                     break
                 begin |= carried_on
-            chosen = set(way)
-            places = reversed([at for at, op in enumerate(body.ops) if op in chosen])
-            calls = self.instructions(True)
-            self._ways[wanted] = Way(needed, [(at, cast(Call, calls[at])) for at in places])
+            chosen, calls = set(way), self.instructions(True)
+            back = [(at, Return(op, needed, calls[at])) for at, op in enumerate(body.ops) if op in chosen]
+            self._ways[wanted] = Way(needed, back[::-1])
         return self._ways[wanted]
 
     def _again(self, outer: Values, values: list[Any], ran: int) -> Frame:

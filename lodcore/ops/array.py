@@ -35,6 +35,9 @@ def plain(method: Any) -> Any:
     return getattr(method, "__func__", method).__wrapped__
 
 
+_READ, _WRITE = plain(TensorArray.read), plain(TensorArray.write)
+
+
 def element_spec(ta: Spec) -> Spec:
     """Describe an element of an array."""
     if ta.dtype.kind == "V" and not ta.shape:
@@ -71,7 +74,7 @@ def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = Tr
     >>> lodcore.tensor_array_write(lodcore.TensorArray(), 0, [1, 2])
     TensorArray(1 element)
     """
-    plain(TensorArray.write)(ta, index, x, data_shared)
+    _WRITE(ta, index, x, data_shared)
     return ta
 
 
@@ -114,7 +117,7 @@ def tensor_array_read(ta: Steps, index: Index) -> Any:
     >>> lodcore.tensor_array_read(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]), 1)
     array([3, 4])
     """
-    return plain(TensorArray.read)(ta, index)
+    return _READ(ta, index)
 
 
 @tensor_array_read.infer

@@ -33,7 +33,7 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 #: What operands without a LoD mostly are.
-PLAIN = frozenset((float, int))
+PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
 
 
 def rows_of(x: Any) -> Any:
@@ -96,9 +96,9 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     values = []
     for j, x in enumerate(operands):
         kind = type(x)
-        if kind in PLAIN:
+        if kind in PLAIN or (kind is np.ndarray and not x.dtype.hasobject):
             values.append(x)
-        elif kind is LoDTensor or isinstance(x, LoDTensor):  # the question by itself is slow for what is none
+        elif kind is LoDTensor or isinstance(x, LoDTensor):
             rows = x.values
             if lod is None:
                 lod, ndim = x.lod, rows.ndim
@@ -214,7 +214,10 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
 def lined_up(operands: Sequence[Any]) -> list[Any]:
     """Give the values of operands so that they broadcast row by row: LoDTensors get as many axes as the widest."""
     values = [rows_of(x) for x in operands]
-    ndim = max((rows.ndim for x, rows in zip(operands, values, strict=True) if isinstance(x, LoDTensor)), default=0)
+    counts = [rows.ndim for x, rows in zip(operands, values, strict=True) if rows is not x and isinstance(x, LoDTensor)]
+    if not counts:
+        return values
+    ndim = max(counts)
     for j, x in enumerate(operands):
         rows = values[j]
         if isinstance(x, LoDTensor) and rows.ndim < ndim:
@@ -224,6 +227,8 @@ def lined_up(operands: Sequence[Any]) -> list[Any]:
 
 def undone(gradient: Any, x: Any, rows: Any) -> Any:
     """Sum a gradient over the axes along which an operand was broadcast, from what `lined_up` made of it."""
+    if x is rows and type(x) is np.ndarray:
+        return gradient if gradient.shape == x.shape else unbroadcast(gradient, x.shape)
     return unbroadcast(gradient, np.shape(rows)).reshape(np.shape(rows_of(x)))
 
 
@@ -234,7 +239,9 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
         return gradient
     missing = gradient.ndim - len(shape)
     if missing:
-        gradient = gradient.sum(tuple(range(missing)))
+        gradient = gradient.sum(0 if missing == 1 else tuple(range(missing)))
+        if gradient.shape == shape:
+            return gradient
     stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] != 1)
     return gradient.sum(stretched, keepdims=True) if stretched else gradient
 

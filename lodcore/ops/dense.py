@@ -48,21 +48,25 @@ def matmul(x: Dense, y: Dense) -> Any:
            [3.],
            [3.]])
     """
-    if isinstance(y, LoDTensor):
-        raise LoDError("matmul: y: has levels; only the left operand may have them")
     left, right = _numbers("x", rows_of(x)), _numbers("y", rows_of(y))
-    _check_inner(left.shape, right.shape, isinstance(x, LoDTensor))
+    if right is not y and isinstance(y, LoDTensor):
+        raise LoDError("matmul: y: has levels; only the left operand may have them")
+    nested = left is not x and isinstance(x, LoDTensor)
+    if nested or right.ndim > 2 or left.shape[1:] != right.shape[:1]:
+        _check_inner(left.shape, right.shape, nested)
     try:
         product = np.matmul(left, right)
     except ValueError:
         raise ShapeError(f"matmul: x, y: have shapes {left.shape}, {right.shape}, which do not broadcast") from None
     except TypeError as error:
         raise DTypeError(f"matmul: x, y: have dtypes {left.dtype}, {right.dtype}: {error}") from None
-    return aligned("matmul", product, x)
+    return aligned("matmul", product, x) if nested else product
 
 
 def _numbers(name: str, x: Any) -> Array:
     """Take an operand that is no LoDTensor."""
+    if type(x) is np.ndarray and not x.dtype.hasobject:
+        return x
     if x is None or isinstance(x, (str, bytes)) or not (hasattr(x, "__array__") or np.isscalar(x) or type(x) is list):
         raise DTypeError(f"matmul: {name}: is {type(x).__name__}; a tensor is needed")
     made = np.asarray(x)
@@ -96,7 +100,11 @@ def _(x: Spec, y: Spec) -> Spec:
 
 @matmul.backward
 def _(saved: Any, d: Array) -> tuple[Any, Any]:
-    x, y = np.asarray(rows_of(saved.x)), np.asarray(rows_of(saved.y))
+    x, y = rows_of(saved.x), rows_of(saved.y)
+    if type(x) is not np.ndarray or type(y) is not np.ndarray:
+        x, y = np.asarray(x), np.asarray(y)
+    if x.ndim == y.ndim == 2:
+        return np.matmul(d, y.T) if saved.needs("x") else None, np.matmul(x.T, d) if saved.needs("y") else None
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
     d = np.expand_dims(d, -1) if y.ndim == 1 else d

@@ -48,7 +48,9 @@ def _binary(ufunc: np.ufunc, slopes: Callable[..., tuple[Any, Any]]) -> Callable
 
         @made.backward
         def _(saved: Any, d: Array) -> tuple[Any, Any]:
-            x, y = lined_up([saved.x, saved.y])
+            x, y = saved.x, saved.y
+            if type(x) is not np.ndarray or type(y) is not np.ndarray:
+                x, y = lined_up([x, y])
             needs = saved.needs("x"), saved.needs("y")
             d_x, d_y = slopes(d, x, y, rows_of(saved.out), *needs)
             return (

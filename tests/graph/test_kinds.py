@@ -283,7 +283,7 @@ def test_context_gives_the_lod_of_any_input():
         _, pullback = vjp(lambda x: lodcore.mul(x, np.ones(3)), LISTS)
         pullback(np.ones(3))
         with pytest.raises(KeyError):
-            lodcore.graph.Context({}, None, None).input_lod("z")
+            lodcore.graph.Context({}, None, None, None).input_lod("z")
     finally:
         lodcore.mul._backward = plain
     assert seen == [(LISTS.lod, None)]

@@ -106,7 +106,7 @@ def check_sizes(where: str, sizes: Array, steps: Array) -> None:
 
 def slot_number(where: str, given: Any) -> int:
     """Turn an integer, or an array of one, into the number of a slot."""
-    number = given
+    number: Any = int(given) if type(given) is np.int64 else given
     if type(number) is not int:
         if isinstance(number, np.ndarray):
             number = number.item() if number.size == 1 and number.dtype.kind in "iu" else None

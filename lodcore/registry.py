@@ -88,6 +88,8 @@ class Op(OpBody):
         The parameters that may be tensors, each with its role.
     defaults : dict
         Values of parameters that need not be given.
+    on_arrays : callable or None
+        What computes the same on arrays and numbers alone; loops call it in place of the function.
     """
 
     def __init__(self, function: FunctionType, lod: str, gradient: bool, writes: str | None, results: int) -> None:
@@ -111,6 +113,7 @@ class Op(OpBody):
         self.gradient = gradient
         self.writes = writes
         self.results = results
+        self.on_arrays: Callable[..., Any] | None = None
         self._saving: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None

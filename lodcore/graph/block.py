@@ -83,6 +83,7 @@ class Operator:
         return Call(
             self,
             function_of(self.op, keep),
+            None if saves else self.op.on_arrays,
             tuple(self.arguments),
             tuple([layout.argument(x) for x in self.arguments.values()]),
             layout.slots(self.outputs),

@@ -16,6 +16,7 @@ from lodcore.tensor import DenseTensor, LoDTensor
 cnp.import_array()
 
 cdef object TRUE = np.True_, FALSE = np.False_
+cdef frozenset NUMBERS = frozenset((np.int64, np.float32, np.float64))
 
 
 # -- forth -----------------------------------------------------------------------------------------------------------
@@ -30,6 +31,8 @@ cdef class Call:
         What was recorded.
     function : callable
         What computes it.
+    on_arrays : callable or None
+        What computes the same on arrays and numbers, of which one is NumPy's.
     names : tuple of str
         Of the arguments.
     slots : tuple
@@ -45,14 +48,14 @@ cdef class Call:
     """
 
     cdef readonly object operator
-    cdef object function
+    cdef object function, on_arrays
     cdef tuple names, slots, outs
     cdef dict places  # the slots by name, for rules of gradients: of the arguments, `out` and `hidden`
     cdef Py_ssize_t out, hidden
     cdef bint single, by_name
 
-    def __init__(self, operator, function, tuple names, tuple slots, tuple outs, single, hidden, by_name):
-        self.operator, self.function = operator, function
+    def __init__(self, operator, function, on_arrays, tuple names, tuple slots, tuple outs, single, hidden, by_name):
+        self.operator, self.function, self.on_arrays = operator, function, on_arrays
         self.names, self.slots, self.outs = names, slots, outs
         self.out = outs[0] if single else -1
         self.single, self.hidden, self.by_name = single, hidden, by_name
@@ -73,6 +76,12 @@ cdef class Call:
     cdef int run(self, list frame) except -1:
         """Compute, and put the results into their slots."""
         cdef tuple given = self.arguments(frame)
+        if self.on_arrays is not None and are_arrays(given):
+            try:
+                frame[self.out] = PyObject_Call(self.on_arrays, given, <dict> NULL)
+                return 0
+            except Exception:
+                pass  # the function says what is wrong
         if self.by_name:
             result = PyObject_Call(self.function, (), dict(zip(self.names, given)))
         else:
@@ -85,6 +94,17 @@ cdef class Call:
             for slot, one in zip(self.outs, result, strict=True):
                 frame[slot] = one
         return 0
+
+
+cdef bint are_arrays(tuple given):
+    """Tell whether arguments are arrays and numbers, and one of them is NumPy's."""
+    cdef bint found = False
+    for x in given:
+        if type(x) is cnp.ndarray or type(x) in NUMBERS:
+            found = True
+        elif type(x) is not int and type(x) is not float:
+            return False
+    return found
 
 
 cdef class Leave:

@@ -228,7 +228,7 @@ def _compiled(op: Any, layout: Layout, keep: bool) -> Call | Leave | None:
         if op.written or object not in (op.variable.spec.kind, op.value.spec.kind):
             return None
         slots = layout.slots([op.variable, op.value])
-        return Call(op, _checking(op), ("old", "new"), slots, (), False, -1, False)
+        return Call(op, _checking(op), None, ("old", "new"), slots, (), False, -1, False)
     made: Call = op.call(layout, keep)
     return made
 

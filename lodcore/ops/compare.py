@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -163,3 +164,7 @@ def logical_not(x: Dense) -> Any:
     array([False,  True])
     """
     return shared("logical_not", np.logical_not, x)
+
+
+less_than.on_arrays, less_equal_than.on_arrays = operator.lt, operator.le
+greater_than.on_arrays, greater_equal_than.on_arrays = operator.gt, operator.ge

@@ -84,6 +84,9 @@ def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], ne
         raise ShapeError(f"matmul: x, y: have rows of shape {left[1:]}, and shape {right}; a matrix a row is needed")
 
 
+matmul.on_arrays = np.matmul
+
+
 @matmul.infer
 def _(x: Spec, y: Spec) -> Spec:
     if y.num_levels:
@@ -104,7 +107,7 @@ def _(saved: Any, d: Array) -> tuple[Any, Any]:
     if type(x) is not np.ndarray or type(y) is not np.ndarray:
         x, y = np.asarray(x), np.asarray(y)
     if x.ndim == y.ndim == 2:
-        return np.matmul(d, y.T) if saved.needs("x") else None, np.matmul(x.T, d) if saved.needs("y") else None
+        return d @ y.T if saved.needs("x") else None, x.T @ d if saved.needs("y") else None
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
     d = np.expand_dims(d, -1) if y.ndim == 1 else d

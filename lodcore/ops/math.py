@@ -41,6 +41,7 @@ def _binary(ufunc: np.ufunc, slopes: Callable[..., tuple[Any, Any]]) -> Callable
 
     def make(function: Any) -> Op:
         made = op(lod="share")(function)
+        made.on_arrays = ufunc
 
         @made.infer
         def _(x: Any, y: Any) -> Spec:
@@ -219,6 +220,9 @@ def tanh(x: Dense) -> Any:
     LoDTensor(2 sequences of length 1, float64: [[0.], [1.]])
     """
     return shared("tanh", np.tanh, x)
+
+
+tanh.on_arrays = np.tanh
 
 
 @_unary(lambda d, x, out: d * (out > 0), lambda dtype: dtype)

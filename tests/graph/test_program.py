@@ -158,6 +158,7 @@ def test_only_what_is_on_the_way_runs(monkeypatch):
     calls = []
     plain = lodcore.tanh.__wrapped__
     monkeypatch.setattr(lodcore.tanh, "__wrapped__", lambda x: calls.append(1) or plain(x))
+    monkeypatch.setattr(lodcore.tanh, "on_arrays", None)
     with Program() as program:
         x = data("x", (2,), "float64")
         y = lodcore.mul(x, 2.0)

@@ -138,7 +138,7 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
     if isinstance(cotangent, LoDTensor):
         if not isinstance(value, LoDTensor):
             raise LoDError(f"{where}: has levels; the result has none")
-        check_equal("pullback", value.lod, cotangent.lod, where.removeprefix("pullback: "))
+        check_equal("pullback", value.lod, cotangent.lod, where.removeprefix("pullback: "), "the result")
     if hasattr(cotangent, "to_dense"):
         cotangent = cotangent.to_dense()
     made = values_of(cotangent)

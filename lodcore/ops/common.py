@@ -23,6 +23,7 @@ __all__ = [
     "check_equal",
     "kept_in",
     "lined_up",
+    "operand_name",
     "rows_of",
     "shared",
     "unbroadcast",
@@ -31,6 +32,9 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, Any]
+
+#: The names of operands of operators that do not call them x and y.
+NAMES = {"where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
 
 #: What operands without a LoD mostly are.
 PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
@@ -63,25 +67,38 @@ def below(lod: LoD, level: int) -> Any:
     return lod._view(level) if level == lod.num_levels - 1 else lod.row_offsets(level)
 
 
-def check_equal(where: str, lod: LoD, other: LoD, name: str) -> None:
-    """Raise if two structures differ, naming the first sequence that does."""
+def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "x") -> None:
+    """Raise if two structures differ, naming the first sequence that does, and whose each is."""
     if lod is other or lod == other:
         return
     if lod.num_levels != other.num_levels:
-        raise LoDError(f"{where}: {name}: has {other.num_levels} levels; the first operand has {lod.num_levels}")
+        raise LoDError(f"{where}: {name}: has {other.num_levels} levels; {first_name} has {lod.num_levels}")
     for k in range(lod.num_levels):
         first, second = lod.lengths(k), other.lengths(k)
         if len(first) != len(second):
-            raise LoDError(
-                f"{where}: {name}: has {len(second)} sequences at level {k}; the first operand has {len(first)}"
-            )
+            raise LoDError(f"{where}: {name}: has {len(second)} sequences at level {k}; {first_name} has {len(first)}")
         differ = first != second
         if differ.any():
             s = int(np.argmax(differ))
+            found, needed = second[s], first[s]
             raise LoDError(
-                f"{where}: {name}: sequence {s} of level {k} has length {second[s]}; the first operand's {first[s]}"
+                f"{where}: {name}: sequence {s} of level {k} has length {found}; that of {first_name} has {needed}"
             )
-    raise LoDError(f"{where}: {name}: has {other.num_rows} rows; the first operand has {lod.num_rows}")
+    raise LoDError(f"{where}: {name}: has {other.num_rows} rows; {first_name} has {lod.num_rows}")
+
+
+def operand_name(where: str, j: int) -> str:
+    """Tell what operand j of an operator is called."""
+    if where == "concat_values":
+        return f"xs[{j}]"
+    names = NAMES.get(where, ("x", "y"))
+    return names[j] if j < len(names) else f"operand {j}"
+
+
+def _check_operand(where: str, lod: LoD, operands: Sequence[Any], j: int) -> None:
+    """Raise if operand j has another structure than the first one that has one, this."""
+    first = next(i for i, x in enumerate(operands) if isinstance(x, LoDTensor))
+    check_equal(where, lod, operands[j].lod, operand_name(where, j), operand_name(where, first))
 
 
 def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
@@ -104,7 +121,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
                 lod, ndim = x.lod, rows.ndim
             else:
                 if x.lod is not lod:
-                    check_equal(where, lod, x.lod, f"operand {j}")
+                    _check_operand(where, lod, operands, j)
                 if rows.ndim != ndim:
                     uneven, ndim = True, max(ndim, rows.ndim)
             values.append(rows)
@@ -128,29 +145,28 @@ def _plain(where: str, j: int, x: Any) -> Any:
     """Give the values of an operand without a LoD."""
     if type(x) is np.ndarray:
         if x.dtype.hasobject:
-            raise DTypeError(f"{where}: operand {j}: has dtype {x.dtype}; numbers are needed")
+            raise DTypeError(f"{where}: {operand_name(where, j)}: has dtype {x.dtype}; numbers are needed")
         return x
     if isinstance(x, (int, float, complex, np.generic, str, bytes)):
         return x
+    named = f"{where}: {operand_name(where, j)}"
     if isinstance(x, (list, tuple)):
         try:
             x = np.asarray(x)
         except ValueError:
-            raise ShapeError(
-                f"{where}: operand {j}: is a list of uneven lists; use lodcore.array for sequences"
-            ) from None
+            raise ShapeError(f"{named}: is a list of uneven lists; use lodcore.array for sequences") from None
     elif isinstance(x, DenseTensor):
         return x.values
     elif isinstance(x, Tensor) and not isinstance(x, np.ndarray):
-        raise DTypeError(f"{where}: operand {j}: is a {type(x).__name__}; a LoDTensor or an array is needed")
+        raise DTypeError(f"{named}: is a {type(x).__name__}; a LoDTensor or an array is needed")
     elif isinstance(x, np.ma.MaskedArray):
-        raise DTypeError(f"{where}: operand {j}: is a masked array; fill or drop the masked entries first")
+        raise DTypeError(f"{named}: is a masked array; fill or drop the masked entries first")
     elif x is None or not hasattr(x, "__array__"):
-        raise DTypeError(f"{where}: operand {j}: is {type(x).__name__}; a tensor or a number is needed")
+        raise DTypeError(f"{named}: is {type(x).__name__}; a tensor or a number is needed")
     else:
         x = np.asarray(x)
     if x.dtype.hasobject:
-        raise DTypeError(f"{where}: operand {j}: has dtype {x.dtype}; numbers are needed")
+        raise DTypeError(f"{named}: has dtype {x.dtype}; numbers are needed")
     return x
 
 
@@ -174,7 +190,7 @@ def aligned(where: str, result: Any, *operands: Any) -> Any:
             if lod is None:
                 lod = x.lod
             else:
-                check_equal(where, lod, x.lod, f"operand {j}")
+                _check_operand(where, lod, operands, j)
     return result if lod is None else _on_rows(where, result, lod, np.ndim(result) or 1)
 
 

@@ -179,7 +179,7 @@ def _(saved: Any, d: Array) -> tuple[Any]:
     return (out * (d - (d * out).sum(saved.axis, keepdims=True)),)
 
 
-@op(lod="none")
+@op(lod="share")
 def cross_entropy(logits: Dense, labels: Index) -> Any:
     """Compute the loss of each row: log(sum(exp(logits))) - logits[label].
 
@@ -190,7 +190,7 @@ def cross_entropy(logits: Dense, labels: Index) -> Any:
 
     Returns
     -------
-    ndarray, shape (n,)
+    LoDTensor or ndarray, of n rows of shape ()
         One loss a row.
 
     Raises
@@ -205,6 +205,9 @@ def cross_entropy(logits: Dense, labels: Index) -> Any:
     >>> import lodcore
     >>> lodcore.ops.cross_entropy([[0.0, 0.0], [1000.0, 0.0]], [0, 0])
     array([0.69314718, 0.        ])
+    >>> scores = lodcore.LoDTensor.from_lengths([[0.0, 0.0], [1000.0, 0.0], [0.0, 0.0]], [2, 0, 1])
+    >>> lodcore.ops.cross_entropy(scores, [0, 0, 1])
+    LoDTensor(3 sequences of lengths 0..2, float64: [[0.693147, 0.], [], [0.693147]])
     """
     return _cross_entropy(logits, labels)[0]
 
@@ -223,12 +226,16 @@ def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Any]:
     powers = np.exp(shifted)
     sums = powers.sum(1)
     rows = np.arange(len(scores))
-    return np.log(sums) - shifted[rows, classes], (powers, sums, classes)
+    losses = aligned("cross_entropy", np.log(sums) - shifted[rows, classes], logits, labels)
+    return losses, (powers, sums, classes)
 
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
     """Check labels, one a row, in a copy that nobody else can change."""
-    given = np.array(rows_of(labels))
+    try:
+        given = np.array(rows_of(labels))
+    except ValueError:
+        raise ShapeError("cross_entropy: labels: is a list of uneven lists; use lodcore.array for sequences") from None
     if given.size == 0 and count == 0:
         return np.empty(0, np.int64)
     if given.dtype.kind not in "iu":

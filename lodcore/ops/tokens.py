@@ -323,7 +323,7 @@ def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
     if nested:
         rows = updates.values
         if updates.lod is not lod and updates.num_levels:
-            check_equal("sequence_scatter", lod, updates.lod, "updates")
+            check_equal("sequence_scatter", lod, updates.lod, "updates", "ids")
     else:
         rows = updates if isinstance(updates, (int, float)) else dense(where, updates)
     dtype = _sum_dtype(lines.dtype, getattr(rows, "dtype", rows))

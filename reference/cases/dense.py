@@ -78,7 +78,10 @@ def cross_entropy(source):
 @cross_entropy.expected
 def _(logits, labels):
     found = [oracle.cross_entropy(row, label) for row, label in zip(logits.rows, labels.numbers(), strict=True)]
-    return Dense(found, (len(found),), logits.dtype)
+    levels = next((x for x in (logits, labels) if x.num_levels), logits)
+    if levels.num_levels:
+        found = each_at_level(found, levels.nested, levels.num_levels)
+    return levels.made(found, row_shape=(), dtype=logits.dtype)
 
 
 @cases(EVERY | {"int64", "uint8", "bool", "nan", "ties", "rows of no width"}, exact=False)

@@ -12,13 +12,13 @@ DTYPES = ["f4", "f8", "i8", "i2", "u1", "?"]
 def wrong(name):
     """List wrong calls of an operator of two operands."""
     return [
-        (f"ops.{name}(flat, x)", LoDError, "operand 1: has 2 levels.*1"),
+        (f"ops.{name}(flat, x)", LoDError, "y: has 2 levels; x has 1"),
         (f"ops.{name}(flat, array([[1, 2], [3], [4, 5]]))", LoDError, "sequence 1 of level 0 has length 1.*0"),
         (f"ops.{name}(flat, np.ones(3))", ShapeError, r"\(5,\), \(3,\)"),
         (f"ops.{name}(flat, np.ones((5, 1)))", ShapeError, r"\(5, 5\).*5 rows"),
-        (f"ops.{name}(flat, None)", DTypeError, "operand 1: is NoneType"),
-        (f"ops.{name}(flat, [[1], [2, 3]])", ShapeError, "operand 1.*uneven"),
-        (f"ops.{name}(flat, masked)", DTypeError, "operand 1: is a masked array"),
+        (f"ops.{name}(flat, None)", DTypeError, "y: is NoneType"),
+        (f"ops.{name}(flat, [[1], [2, 3]])", ShapeError, "y.*uneven"),
+        (f"ops.{name}(flat, masked)", DTypeError, "y: is a masked array"),
     ]
 
 
@@ -28,7 +28,7 @@ def samples(name, function, count):
     def expected(arguments):
         return elementwise(function, *map(operand, list(arguments.values())[:count]))
 
-    errors = wrong(name) if count == 2 else [(f"ops.{name}(None)", DTypeError, "operand 0: is NoneType")]
+    errors = wrong(name) if count == 2 else [(f"ops.{name}(None)", DTypeError, "x: is NoneType")]
     return Samples(operands(count, DTYPES).map(lambda drawn: call(*drawn)), expected, None, errors)
 
 

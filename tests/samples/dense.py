@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
+from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops.dense import cross_entropy, product, softmax
-from reference.ops.levels import at_level, sequences
+from reference.ops.levels import at_level, each_at_level, sequences
 from tests.draw import lods, read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_values
@@ -103,8 +103,9 @@ def labelled(draw, dtypes, make):
     )
     if draw(st.booleans()):
         labels = labels[:, None]
-    if isinstance(logits, LoDTensor) and draw(st.booleans()):
-        labels = LoDTensor(labels, logits.lod)
+    if draw(st.booleans()):
+        lod = logits.lod if isinstance(logits, LoDTensor) else LoD.from_lengths([len(values)])
+        labels = LoDTensor(labels, lod)
     return call(logits, labels)
 
 
@@ -112,7 +113,9 @@ def expected_loss(arguments):
     logits, labels = arguments["logits"], arguments["labels"]
     rows = sequences(logits.tolist(), logits.num_levels) if isinstance(logits, LoDTensor) else logits.tolist()
     numbers = (labels.values if isinstance(labels, LoDTensor) else labels).ravel().tolist()
-    return [cross_entropy(row, label) for row, label in zip(rows, numbers, strict=True)]
+    losses = [cross_entropy(row, label) for row, label in zip(rows, numbers, strict=True)]
+    given = next((x for x in (logits, labels) if isinstance(x, LoDTensor)), None)
+    return losses if given is None else each_at_level(losses, given.tolist(), given.num_levels)
 
 
 SAMPLES["softmax"] = Samples(
@@ -138,7 +141,8 @@ SAMPLES["cross_entropy"] = Samples(
         ("cross_entropy(dense, [0, 1])", ShapeError, r"labels: have shape \(2,\).*3 rows"),
         ("cross_entropy(dense, [0.0, 1.0, 2.0])", DTypeError, "labels: have dtype float64"),
         ("cross_entropy(dense[0], [0])", ShapeError, r"logits: have shape \(4,\)"),
-        ("cross_entropy(wide, x)", LoDError, "operand 1: has 2 levels"),
+        ("cross_entropy(wide, x)", LoDError, "labels: has 2 levels; logits has 1"),
+        ("cross_entropy(wide, [[0, 1], [1, 0, 1]])", ShapeError, "labels.*uneven"),
         ("cross_entropy(np.zeros((1, 0)), [0])", IndexError, "labels: is 0 at row 0.*0 classes"),
     ],
     exact=False,

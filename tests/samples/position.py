@@ -140,7 +140,7 @@ SAMPLES = {
         [
             ("ops.concat_values([wide, x], 1)", ShapeError, "as many axes"),
             ("ops.concat_values([wide, wide], 0)", ShapeError, "5 rows"),
-            ("ops.concat_values([wide, wide[:2]], 1)", LoDError, "operand 1: has 2 sequences"),
+            ("ops.concat_values([wide, wide[:2]], 1)", LoDError, r"xs\[1\]: has 2 sequences"),
             ("ops.concat_values([dense, dense.T], 1)", ShapeError, "only axis 1 may differ"),
             ("ops.concat_values([wide], 2)", ShapeError, "axis: is 2; the values have 2"),
             ("ops.concat_values([wide], 1.0)", DTypeError, "axis: is 1.0"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lodcore.lod import LoD
     from lodcore.tensor import LoDTensor
 
-__all__ = ["NO_FILLING", "Conversions", "filling", "padded_length"]
+__all__ = ["NO_FILLING", "Conversions", "filling", "hold", "padded_length"]
 
 Array = np.ndarray[Any, Any]
 
@@ -181,14 +181,43 @@ def filling(where: str, given: Any, values: Array) -> Array:
     if type(given) is int and given == 0 and values.dtype.kind not in "SU":
         return NO_FILLING
     fill: Array = buffers.new_rows(where, values, 1)
-    try:
-        fill[...] = given
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ShapeError(f"{where}: {error}") from None
-    if values.dtype.kind in "biu" and type(given) is not int and (fill != given).any():
-        raise DTypeError(f"{where}: is {given!r}; {values.dtype} cannot hold it")
+    hold(where, given, fill)
     row: Array = buffers.as_bytes(fill)[0]
     return row
+
+
+def hold(where: str, given: Any, row: Array) -> None:
+    """Write what a caller gives for a row into it; what its dtype would make something else of is refused."""
+    try:
+        made = np.asarray(given)
+    except ValueError:
+        raise ShapeError(f"{where}: is nested unevenly; a number or a row is needed") from None
+    fits = zip(made.shape[::-1], row.shape[::-1], strict=False)
+    if made.ndim > row.ndim or any(size not in (1, wide) for size, wide in fits):
+        raise ShapeError(f"{where}: has shape {made.shape}; a number or a row of shape {row.shape[1:]} is needed")
+    kind, dtype = made.dtype.kind, row.dtype
+    refused = DTypeError(f"{where}: is {given!r}; {dtype} cannot hold it")
+    if (kind == "O" and not isinstance(given, int)) or (kind == "c" and dtype.kind != "c"):
+        raise refused
+    try:
+        with np.errstate(all="ignore"):
+            row[...] = given
+    except (ValueError, TypeError, OverflowError):
+        raise refused from None
+    if not _kept(made, row):
+        raise refused
+
+
+def _kept(given: Array, row: Array) -> bool:
+    """Tell whether a row holds what was given: whole numbers and text exactly, and no infinity for a number."""
+    kind = row.dtype.kind
+    if kind in "biu":
+        return bool((row == given).all())
+    if kind in "US":
+        return bool((row == given.astype(kind)).all())
+    if kind in "fc" and given.dtype.kind in "fc":
+        return bool((np.isfinite(row) | ~np.isfinite(given)).all())
+    return True
 
 
 def padded_length(where: str, name: str, longest: int, length: Any, multiple_of: Any = 1) -> int:

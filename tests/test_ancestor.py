@@ -217,7 +217,7 @@ def test_structure_that_no_longer_fits_is_not_kept():
 def test_reorder_with_a_short_table():
     x = batch([0, 2, 3, 6])
     with pytest.raises(LoDError, match="table: has 2 sequences; x has 3"):
-        lodcore.reorder_by_rank(x, RankTable([1, 0], [1, 2]))
+        lodcore.reorder_by_rank(x, RankTable([1, 0], [2, 1]))
     with pytest.raises(LoDError, match="table: has 4 sequences; x has 3"):
         lodcore.reorder_by_rank(x, RankTable([1, 0, 2, 3], [3, 2, 1, 1]))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, kernels
+from lodcore.conversion import hold
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.memory import check_out
 from lodcore.ops.common import Array, below, with_levels
@@ -232,7 +233,7 @@ def filling(where: str, pad_value: Any, row_shape: tuple[int, ...], dtype: np.dt
     try:
         given = np.asarray(pad_value)
     except ValueError:
-        raise ShapeError(f"{where}: pad_value: is nested unevenly; a scalar or a row is needed") from None
+        raise ShapeError(f"{where}: pad_value: is nested unevenly; a number or a row is needed") from None
     if given.shape not in ((), (1,), row_shape):
         raise ShapeError(
             f"{where}: pad_value: has shape {given.shape}; () or the shape of a row, {row_shape}, is needed"
@@ -240,15 +241,5 @@ def filling(where: str, pad_value: Any, row_shape: tuple[int, ...], dtype: np.dt
     row = np.zeros((1, *row_shape), dtype)
     if dtype.kind in "SUV" and given.dtype.kind in "iuf" and not given.any():
         return row
-    refused = DTypeError(f"{where}: pad_value: is {pad_value!r}; {dtype} cannot hold it")
-    if given.dtype.kind == "c" and dtype.kind != "c":
-        raise refused
-    try:
-        with np.errstate(all="ignore"):
-            row[...] = given
-            kept = dtype.kind not in "biu" or bool((row == given).all())
-    except (ValueError, TypeError, OverflowError):
-        raise refused from None
-    if not kept:
-        raise refused
+    hold(f"{where}: pad_value", pad_value, row)
     return row

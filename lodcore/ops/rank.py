@@ -25,7 +25,15 @@ class RankTable(Tensor):
 
     Parameters
     ----------
-    indices, lengths : array_like of integers, shape (n,)
+    indices : array_like of integers, shape (n,)
+        Each of 0 .. n - 1 once.
+    lengths : array_like of integers, shape (n,)
+        Falling, 0 or more.
+
+    Raises
+    ------
+    ShapeError, LoDError, DTypeError, IndexError
+        If they are no such vectors.
     """
 
     __slots__ = ("_indices", "_lengths")
@@ -35,8 +43,29 @@ class RankTable(Tensor):
         self._lengths = buffers.private_offsets(lengths, "RankTable: lengths")
         if len(self._indices) != len(self._lengths):
             raise ShapeError(f"RankTable: lengths: has {len(self._lengths)} entries; indices has {len(self._indices)}")
+        self._check()
         buffers.seal(self._indices)
         buffers.seal(self._lengths)
+
+    def _check(self) -> None:
+        """Raise if this is no order of sequences by length, naming the first entry that does not fit."""
+        count = len(self._indices)
+        wrong = (self._indices < 0) | (self._indices >= count)
+        if wrong.any():
+            j = int(np.argmax(wrong))
+            raise IndexError(f"RankTable: indices: is {self._indices[j]} at position {j}; there are {count} sequences")
+        first = np.unique(self._indices, return_index=True)[1]
+        if len(first) < count:
+            j = int(np.argmin(np.isin(np.arange(count), first)))
+            raise LoDError(f"RankTable: indices: is {self._indices[j]} again at position {j}; each is needed once")
+        wrong = (self._lengths < 0) | (np.diff(self._lengths, prepend=self._lengths[:1]) > 0)
+        if wrong.any():
+            j = int(np.argmax(wrong))
+            after = f" after {self._lengths[j - 1]}" if j else ""
+            raise LoDError(
+                f"RankTable: lengths: is {self._lengths[j]} at position {j}{after}; "
+                "the longest comes first, and none is negative"
+            )
 
     @classmethod
     def _of(cls, indices: Array, lengths: Array) -> RankTable:

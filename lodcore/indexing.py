@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
+from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.common import check_equal, kept_in
 from lodcore.ops.expand import sequence_reverse
@@ -241,12 +242,42 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
         target[...] = _fitting(value, target.shape, target.dtype, lod)
     elif x.num_levels and type(first) is int:
         _set_in_sequence(x[first], tuple(prepared[1:]), value)
+    elif (
+        isinstance(first, LoDTensor)
+        and len(prepared) == 1
+        and first.num_levels == x.num_levels > 0
+        and first.dtype == bool
+    ):
+        _set_by_mask(x, first, value)
     else:
         cells = not x.num_levels or sum(map(_axes, prepared)) > x.num_levels + 1
         target = rows.reshape(-1) if cells else rows
         numbers = np.arange(len(target)).reshape(rows.shape if cells else -1)
         places, lod = _parts(getitem(tensor_core.new_tensor(numbers, x.lod), tuple(prepared)))
         target[places] = _fitting(value, (*np.shape(places), *target.shape[1:]), rows.dtype, lod)
+
+
+def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
+    """Write the rows for which a mask is true."""
+    check_equal("assignment", x.lod, mask.lod, "mask")
+    if mask.values.ndim > 1 and mask.values.shape[1:] != (1,):
+        raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry a row is needed")
+    rows, chosen = x.values, np.array(mask.values).reshape(-1)  # a copy, which nobody changes
+    count = int(np.count_nonzero(chosen))
+    lod = _kept(x.lod, chosen, count) if isinstance(value, LoDTensor) else None
+    made = _fitting(value, (count, *rows.shape[1:]), rows.dtype, lod)
+    if count and not made.strides[0]:  # one row for all
+        np.copyto(rows, made[0], where=chosen.reshape(-1, *(1,) * (rows.ndim - 1)))
+    else:
+        rows[chosen] = made
+
+
+def _kept(lod: LoD, chosen: Any, count: int) -> LoD:
+    """Give the structure of the rows that are chosen."""
+    last = lod.num_levels - 1
+    offsets = buffers.new_offsets(lod.num_sequences(last) + 1)
+    kernels.index.true_offsets(lod._view(last), chosen.view(np.uint8), offsets)
+    return core.make_lod([*[lod.offsets(k) for k in range(last)], offsets], count)
 
 
 def _is_run(key: Any) -> bool:

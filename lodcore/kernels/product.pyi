@@ -10,3 +10,6 @@ def multiply_rows(x: npt.NDArray[_Number], offsets: npt.NDArray[np.int64], out: 
 def multiply_others(
     x: npt.NDArray[_Real], offsets: npt.NDArray[np.int64], rows: npt.NDArray[_Real], out: npt.NDArray[_Real]
 ) -> None: ...
+def true_sequences(
+    x: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], every: bool, out: npt.NDArray[np.uint8]
+) -> None: ...

@@ -1,6 +1,6 @@
-"""Products of the rows of each sequence, column by column, and the way back."""
+"""Products of the rows of each sequence, column by column, and the way back; whether any or all of them are true."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 ctypedef fused number:
     float
@@ -74,3 +74,36 @@ def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets no
                 for r in range(bounds[s + 1] - 1, bounds[s] - 1, -1):
                     made[r * width + c] = made[r * width + c] * product * last[s * width + c]
                     product = product * given[r * width + c]
+
+
+def true_sequences(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not None, bint every,
+                   uint8_t[:, ::1] out not None):
+    """Tell whether any row of each sequence (or every one) is true, column by column.
+
+    Parameters
+    ----------
+    x : uint8, shape (n_rows, width)
+        0 is false, all else true.
+    offsets : int64, shape (n_seqs + 1,), in rows
+    every : bool
+    out : uint8, shape (n_seqs, width)
+        0 or 1: of an empty sequence, `every`.
+    """
+    cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, r, c
+    if n_seqs == 0 or width == 0:
+        return
+    cdef const int64_t* bounds = &offsets[0]
+    cdef const uint8_t* given = &x[0, 0] if x.shape[0] else NULL
+    cdef uint8_t* made = &out[0, 0]
+    cdef uint8_t found
+    with nogil:
+        for s in range(n_seqs):
+            for c in range(width):
+                found = every
+                if every:
+                    for r in range(bounds[s], bounds[s + 1]):
+                        found &= given[r * width + c] != 0
+                else:
+                    for r in range(bounds[s], bounds[s + 1]):
+                        found |= given[r * width + c] != 0
+                made[s * width + c] = found

@@ -145,6 +145,8 @@ def _by_position(x: Any, axis: int = 0) -> tuple[Any, Array]:
     order = buffers.new_int64(elements.item(len(elements) - 1))
     kernels.position.order_by_position(outer, offsets, positions, np.array(elements[:-1]), order)
     upper = [*[lod.offsets(k) for k in range(axis - 1)], *([positions] if axis else []), elements]
+    if axis == lod.num_levels - 1:  # rows, each of them once
+        return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod(upper, len(order))), order
     ranges = np.stack([order, order + 1], axis=1)
     return x._take(where, axis + 1, ranges, len(order), None, upper), ranges
 
@@ -173,7 +175,11 @@ def _(x: Spec, axis: int) -> Spec:
 
 @by_position.backward
 def _(saved: Any, d: Array) -> tuple[Array]:
-    return (add_back(d, saved.hidden, saved.new("x")),)
+    d_x = saved.new("x")
+    if saved.hidden.ndim == 2:
+        return (add_back(d, saved.hidden, d_x),)
+    d_x[saved.hidden] = d
+    return (d_x,)
 
 
 @op(lod="own")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -101,20 +100,8 @@ def sequence_truth(x: Nested, name: str, level: int = -1) -> Any:
     _check_truth(name, x.dtype)
     k = x.lod._level(level)
     offsets = below(x.lod, k)
-    count = len(offsets) - 1
-    held = x.values.copy()  # nobody changes it while it is counted
-    if math.prod(held.shape[1:]) == 1:
-        trues = buffers.new_int64(count + 1)
-        kernels.index.true_offsets(offsets, held.reshape(-1).view(np.uint8), trues)
-        found = np.diff(trues)
-        truth = found == np.diff(np.asarray(offsets)) if name == "all" else found > 0
-        truth = truth.reshape(count, *held.shape[1:])
-    else:
-        best = np.empty((count, *held.shape[1:]), np.uint64)
-        kernels.pool.best_rows(cells_of(held, best.dtype), offsets, name == "all", cells_for(best, best.dtype))
-        truth = best != 0
-        if name == "all":
-            truth[np.diff(np.asarray(offsets)) == 0] = True
+    truth = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.bool_)
+    kernels.product.true_sequences(buffers.as_bytes(x.values), offsets, name == "all", buffers.as_bytes(truth))
     return with_levels(truth, x.lod, k)
 
 

@@ -27,3 +27,13 @@ def multiply_others(x, offsets, rows, out):
                 for k in range(offsets[s + 1] - 1, r, -1):
                     behind *= x[k, c]
                 out[r, c] = before * behind * rows[s, c]
+
+
+def true_sequences(x, offsets, every, out):
+    """Tell whether any row of each sequence (or every one) is true, column by column."""
+    for s in range(len(offsets) - 1):
+        for c in range(x.shape[1]):
+            count = 0
+            for r in range(offsets[s], offsets[s + 1]):
+                count += x[r, c] != 0
+            out[s, c] = count == offsets[s + 1] - offsets[s] if every else count > 0

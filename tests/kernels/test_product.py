@@ -36,6 +36,13 @@ class TestTwins:
         x, d = rows(seed, int(offsets[-1]), width, dtype), rows(seed + 1, len(offsets) - 1, width, dtype)
         agree("product.multiply_others", x, offsets, d, unwritten(*x.shape, dtype=dtype))
 
+    @given(OFFSETS, SEEDS, st.integers(0, 3), st.booleans())
+    def test_true_sequences(self, offsets, seed, width, every):
+        random = np.random.default_rng(seed)
+        x = read_only(random.integers(0, 256, (int(offsets[-1]), width)) * (random.random((1, 1)) < 0.8)).astype("u1")
+        x[random.random(x.shape) < random.random()] = 0
+        agree("product.true_sequences", read_only(x), offsets, every, unwritten(len(offsets) - 1, width, dtype="u1"))
+
 
 @given(OFFSETS, SEEDS, st.integers(1, 3))
 def test_whole_numbers_wrap_around(offsets, seed, width):

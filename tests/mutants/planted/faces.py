@@ -11,7 +11,6 @@ OPS_DENSE = "lodcore/ops/dense.py"
 OPS_INDEX = "lodcore/ops/index.py"
 OPS_MATH = "lodcore/ops/math.py"
 OPS_POSITION = "lodcore/ops/position.py"
-OPS_PRODUCT = "lodcore/ops/product.py"
 OPS_REDUCE = "lodcore/ops/reduce.py"
 INDEXING = "lodcore/indexing.py"
 NUMPY_FACE = "lodcore/numpy_face.py"
@@ -171,10 +170,10 @@ MUTANTS = [
     ),
     Mutant(
         "all-of-nothing-is-false",
-        OPS_PRODUCT,
-        "            truth[np.diff(np.asarray(offsets)) == 0] = True\n",
-        "            truth[np.diff(np.asarray(offsets)) == 0] = False\n",
-        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-sequence_truth]",
+        PRODUCT,
+        "                found = every\n",
+        "                found = every and bounds[s] < bounds[s + 1]\n",
+        "tests/kernels/test_product.py",
     ),
     Mutant(
         "empty-sequence-has-a-maximum",

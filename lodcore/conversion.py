@@ -131,7 +131,7 @@ class Conversions:
                [-1,  3]])
         """
         where = "LoDTensor.to_padded"
-        offsets = self.lod._view(self.lod._level(-1))
+        offsets = self.lod._view(self.lod._level(-1, where))
         padded = kernels.offsets.max_length(offsets)
         if length is not None or type(multiple_of) is not int or multiple_of != 1:
             padded = padded_length(where, "length", padded, length, multiple_of)

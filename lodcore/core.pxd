@@ -15,7 +15,7 @@ cdef class LoDBody:
     cdef Py_hash_t _hash
 
     cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept
-    cpdef Py_ssize_t _level(self, level) except -1
+    cpdef Py_ssize_t _level(self, level, str where=*) except -1
     cdef cnp.ndarray array(self, Py_ssize_t k)
     cpdef _view(self, Py_ssize_t k)
     cdef Py_ssize_t block_size(self) noexcept

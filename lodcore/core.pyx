@@ -77,18 +77,18 @@ cdef class LoDBody:
         count[0] = size
         return offsets
 
-    cpdef Py_ssize_t _level(self, level) except -1:
+    cpdef Py_ssize_t _level(self, level, str where="LoD") except -1:
         """Turn a level, which may count from the last, into 0 .. num_levels - 1."""
         cdef Py_ssize_t k
         try:
             k = level
-        except (TypeError, OverflowError):
-            if not hasattr(level, "__index__"):
-                raise DTypeError(f"level: is {level!r}; an integer is needed") from None
+        except OverflowError:
             k = self._num_levels
+        except TypeError:
+            raise DTypeError(f"{where}: level: is {level!r}; an integer is needed") from None
         if k < -self._num_levels or k >= self._num_levels:
             there = "is 1 level" if self._num_levels == 1 else f"are {self._num_levels} levels"
-            raise LevelError(f"level: is {level}; there {there}")
+            raise LevelError(f"{where}: level: is {level}; there {there}")
         return k + self._num_levels if k < 0 else k
 
     def num_sequences(self, level=0):

@@ -146,7 +146,7 @@ def in_step_order(
     if type(x) is not LoDTensor:
         x = as_nested(f"{where}: x", x)
     lod = x.lod
-    k = lod._level(level)
+    k = lod._level(level, where)
     offsets = lod._view(k)
     steps = core.steps_of(lod, k)
     count = len(offsets) - 1

@@ -38,7 +38,7 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
     Parameters
     ----------
     where : str
-        The function, for the message.
+        The function and its argument, for the message.
     nested : list
         The batch.
     num_levels : int or None
@@ -58,8 +58,8 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
         if len(found) > 1:
             kind = type(nodes[found[1]]).__name__
             raise ShapeError(
-                f"{where}: obj: entry {found[1]} at depth {len(levels) + 1} is a {kind}, "
-                f"entry {found[0]} a {type(nodes[found[0]]).__name__}; all entries of one depth are of one kind"
+                f"{where}: entry {found[1]} at depth {len(levels) + 1} is {kind}, "
+                f"entry {found[0]} {type(nodes[found[0]]).__name__}; all entries of one depth are of one kind"
             )
         if a_list < 0:
             break
@@ -72,12 +72,12 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
     depth = len(levels) + arrays
     if num_levels is not None and depth != num_levels:
         if nodes or depth > num_levels:
-            raise LoDError(f"{where}: num_levels: is {num_levels}; obj has {depth} levels")
+            raise LoDError(f"{where}: has num_levels {depth}; {num_levels} is given")
         levels += [buffers.new_int64(1) for _ in range(num_levels - depth)]
         for k in range(depth, num_levels):
             levels[k][:] = 0
     elif not depth and nodes:
-        raise LoDError(f"{where}: obj: entry 0 is a {type(nodes[0]).__name__}; the outermost list holds sequences")
+        raise LoDError(f"{where}: entry 0 is {type(nodes[0]).__name__}; the outermost list holds sequences")
     elif not depth:
         levels.append(np.zeros(1, np.int64))
     return levels, nodes, arrays
@@ -85,14 +85,14 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
 
 def has_leaves(nested: Any) -> bool:
     """Tell whether there is anything in nested lists but lists."""
-    _, leaves, arrays = levels_and_leaves("lodcore.array", list(nested), None)
+    _, leaves, arrays = levels_and_leaves("lodcore.array: obj", list(nested), None)
     return arrays or len(leaves) > 0
 
 
 def _refuse_loops(where: str, nodes: list[Any], trail: list[Any], depth: int) -> None:
     """Raise if a list that is not empty stands at two depths, as it does when it contains itself."""
     if depth >= DEEPEST:
-        raise LoDError(f"{where}: obj: has more than {DEEPEST} levels; does a list contain itself?")
+        raise LoDError(f"{where}: has more than {DEEPEST} levels; does a list contain itself?")
     if depth < 2:
         again = any(nodes[0] is list_above and nodes[0] for list_above in trail)
         trail.append(nodes[0])
@@ -101,7 +101,7 @@ def _refuse_loops(where: str, nodes: list[Any], trail: list[Any], depth: int) ->
         again = any(id(node) in above and node for node in nodes)
         trail += nodes
     if again:
-        raise LoDError(f"{where}: obj: a list stands at two depths (depth {depth + 1} is one); does it contain itself?")
+        raise LoDError(f"{where}: a list stands at two depths (depth {depth + 1} is one); does it contain itself?")
 
 
 def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None) -> Array:
@@ -110,7 +110,7 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
     Parameters
     ----------
     where : str
-        The function, for the message.
+        The function and its argument, for the message.
     leaves : list
         Numbers, strings, NumPy scalars.
     dtype : dtype_like or None
@@ -125,14 +125,14 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
     try:
         values = np.array(leaves, dtype)
     except (ValueError, TypeError, OverflowError) as error:
-        raise DTypeError(f"{where}: obj: {error}") from None
+        raise DTypeError(f"{where}: {error}") from None
     if values.ndim != 1 or len(values) != len(leaves):
-        raise DTypeError(f"{where}: obj: its entries have shape {values.shape[1:]}; scalars or ndarrays are needed")
+        raise DTypeError(f"{where}: its entries have shape {values.shape[1:]}; scalars or ndarrays are needed")
     if dtype is None and values.dtype.kind in "US":
         text = (str, np.str_) if values.dtype.kind == "U" else (bytes, np.bytes_)
         odd = next((j for j, leaf in enumerate(leaves) if not isinstance(leaf, text)), -1)
         if odd >= 0:
-            raise DTypeError(f"{where}: obj: value {odd} is {leaves[odd]!r} among text; values are of one kind")
+            raise DTypeError(f"{where}: value {odd} is {leaves[odd]!r} among text; values are of one kind")
     return values
 
 

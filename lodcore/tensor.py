@@ -309,7 +309,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     where = "lodcore.array"
     if isinstance(obj, LoDTensor):
         if num_levels is not None and num_levels != obj.num_levels:
-            raise LoDError(f"{where}: num_levels: is {num_levels}; obj has {obj.num_levels} levels")
+            raise LoDError(f"{where}: obj: has num_levels {obj.num_levels}; {num_levels} is given")
         made = as_dtype(where, dtype)
         if made is None or made == obj.dtype:
             return obj.clone()
@@ -321,15 +321,20 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
         raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed")
     if num_levels is not None and (not hasattr(num_levels, "__index__") or not 1 <= num_levels <= DEEPEST):
         raise LoDError(f"{where}: num_levels: is {num_levels!r}; 1 .. {DEEPEST} is valid")
-    levels, leaves, arrays = levels_and_leaves(where, list(obj), num_levels)
+    return _of_lists(f"{where}: obj", obj, as_dtype(where, dtype), num_levels)
+
+
+def _of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_levels: int | None = None) -> LoDTensor:
+    """Make a LoDTensor of nested lists."""
+    levels, leaves, arrays = levels_and_leaves(where, list(nested), num_levels)
     if arrays:
         values, offsets = join_arrays(where, leaves, dtype)
         levels.append(offsets)
     else:
         values = values_of_leaves(where, leaves, dtype)
         if values.dtype.hasobject:
-            raise DTypeError(f"{where}: obj: its values make dtype {values.dtype}; Python objects have no fixed size")
-    x = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
+            raise DTypeError(f"{where}: its values make dtype {values.dtype}; Python objects have no fixed size")
+    x: LoDTensor = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
     return x
 
 
@@ -338,7 +343,7 @@ def as_nested(where: str, x: Any) -> LoDTensor:
     if isinstance(x, LoDTensor):
         return x
     if isinstance(x, (list, tuple)):
-        return array(x)
+        return _of_lists(where, x)
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
 
 

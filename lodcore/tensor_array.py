@@ -413,7 +413,7 @@ class TensorArray:
         if not isinstance(indices_map, IndicesMap):
             raise DTypeError(f"{where}: indices_map: is {type(indices_map).__name__}; an IndicesMap is needed")
         lod, k = indices_map.lod, indices_map.level
-        if lod._level(level) != k:
+        if lod._level(level, "TensorArray.pack") != k:
             raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
         upper = [lod.offsets(j) for j in range(k + 1)]
         if self._untouched and isinstance(self._source, LoDTensor):

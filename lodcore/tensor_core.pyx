@@ -133,7 +133,7 @@ cdef class LoDTensorBody:
     cpdef LoDTensorBody _gather(self, str where, level, index, out=None, list upper=None):
         """Take sequences of a level by their numbers, with all levels below; arguments as in `_take`."""
         cdef list levels = [] if upper is None else upper
-        cdef Py_ssize_t k = self._lod._level(level)
+        cdef Py_ssize_t k = self._lod._level(level, where)
         cdef cnp.ndarray ranges = take_sequences(where, self._lod, k, index, levels)
         cdef int64_t size = last(levels[len(levels) - 1])
         return self._take(where, k + 1, ranges, size, out, levels)

@@ -482,6 +482,7 @@ REFUSED = [
     ("NESTED.sum(axis=(0, 2))", TypeError, r"axis: is \(0, 2\)"),
     ("NESTED.var(axis=0)", TypeError, "var: axis: is 0"),
     ("X.max(axis=1)", ValueError, "max: sequence 1 of level 0 is empty; give an initial"),
+    ("X.argmax(axis=1)", ValueError, "argmax: sequence 1 of level 0 is empty; an element is needed"),
     ("X.argmin(axis=1)", ValueError, "argmin: sequence 1 of level 0 is empty"),
     ("X.max(where=X > 0)", ValueError, "where: needs an initial"),
     ("X[:0].max()", ValueError, "zero-size"),

@@ -59,7 +59,7 @@ def level_of(where: str, lod: LoD, level: Any, name: str = "level") -> int:
     try:
         return lod._level(level)
     except (LevelError, DTypeError) as error:
-        raise type(error)(f"{where}: {str(error).replace('level', name, 1)}") from None
+        raise type(error)(f"{where}: {str(error).removeprefix('LoD: ').replace('level', name, 1)}") from None
 
 
 def spec_level(where: str, num_levels: int, level: int) -> int:

@@ -199,7 +199,8 @@ def refuse_empty(x: Nested, where: str, level: int = -1) -> Any:
     lengths = np.diff(np.asarray(below(x.lod, k)))
     if not lengths.all():
         s = int(np.argmin(lengths != 0))
-        raise ValueError(f"{where}: sequence {s} of level {k} is empty; give an initial value")
+        needed = "an element is needed" if where.startswith("arg") else "give an initial value"
+        raise ValueError(f"{where}: sequence {s} of level {k} is empty; {needed}")
     return x
 
 

@@ -96,7 +96,7 @@ def lod_reset(x: Rows, y: Nested = None, target_lod: Any = None) -> Any:
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
         Its LoD, if it has one, is dropped.
-    y : LoDTensor, nested lists, LoD or ndarray, optional
+    y : LoDTensor, nested lists, LoD, ndarray or flat list, optional
         Its LoD is taken. A vector of integers is taken for the offsets of one level.
     target_lod : LoD, or list of offsets, optional
         If y is not given: a flat list is one level, a list of lists all levels, coarse first.
@@ -134,7 +134,7 @@ def _target(where: str, y: Any, target_lod: Any) -> LoD:
     if y is not None:
         if isinstance(y, LoD):
             return y
-        if isinstance(y, (list, tuple)):
+        if isinstance(y, (list, tuple)) and (not y or isinstance(y[0], (list, tuple, np.ndarray))):
             y = as_nested(f"{where}: y", y)
         if isinstance(y, LoDTensor) and y.lod.num_levels:
             return y.lod

@@ -64,8 +64,8 @@ MUTANTS = [
     Mutant(
         "other-structure-is-taken",
         COMMON,
-        "                if x.lod is not lod:\n                    check_equal(where, lod",
-        "                if x.lod is None:\n                    check_equal(where, lod",
+        "                if x.lod is not lod:\n                    _check_operand(where, lod",
+        "                if x.lod is None:\n                    _check_operand(where, lod",
         "tests/test_operators.py::test_wrong_calls",
     ),
     Mutant(

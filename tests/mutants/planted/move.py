@@ -96,7 +96,7 @@ MUTANTS = [
     Mutant(
         "expand-as-forgets-the-coarser-levels",
         OPS_EXPAND,
-        'check_equal(where, lod._part(0, k), x.lod, "x")',
+        'check_equal(where, lod._part(0, k), x.lod, "x", "y")',
         "pass",
         "tests/test_operators.py::test_wrong_calls",
     ),

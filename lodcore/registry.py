@@ -90,6 +90,9 @@ class Op(OpBody):
         Values of parameters that need not be given.
     on_arrays : callable or None
         What computes the same on arrays and numbers alone; loops call it in place of the function.
+    slopes : callable or None
+        What gives the gradients there, in place of `backward`: of the cotangent, the inputs, the result, and for each
+        input whether its gradient is wanted. They may be as wide as the result; None leaves it to `backward`.
     """
 
     def __init__(self, function: FunctionType, lod: str, gradient: bool, writes: str | None, results: int) -> None:
@@ -114,6 +117,7 @@ class Op(OpBody):
         self.writes = writes
         self.results = results
         self.on_arrays: Callable[..., Any] | None = None
+        self.slopes: Callable[..., Any] | None = None
         self._saving: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None

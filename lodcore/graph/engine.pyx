@@ -9,6 +9,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 import numpy as np
 
 from lodcore.errors import GraphError
+from lodcore.ops.common import unbroadcast
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor
@@ -186,7 +187,8 @@ cdef class Return:
         What tells the values of the operator in a frame.
     """
 
-    cdef object operator, rule
+    cdef object operator, rule, slopes
+    cdef tuple wanted
     cdef list outputs
     cdef Call call
     cdef dict needs  # by the name of an argument, whether its gradient is wanted
@@ -196,9 +198,10 @@ cdef class Return:
     def __init__(self, operator, set needed, Call call=None):
         cdef dict arguments = operator.arguments
         self.operator, self.call = operator, call
-        self.rule, self.outputs = operator.op._backward, operator.outputs
+        self.rule, self.slopes, self.outputs = operator.op._backward, operator.op.slopes, operator.outputs
         self.names = tuple(operator.op.roles)
         self.targets = [wanted_of(arguments[name], needed) for name in self.names]
+        self.wanted = tuple([target is not None for target in self.targets])
         self.needs = dict.fromkeys(arguments, False)
         for name, target in zip(self.names, self.targets):
             self.needs[name] = target is not None
@@ -321,6 +324,13 @@ cdef class Gradients:
             self._own.discard(variable)
         return found
 
+    def hand_on(self, list carried, list sources):
+        """Make the gradients of what a step began with those of what the step before it ended with."""
+        cdef list taken = [self.take(v) for v in carried]
+        for source, gradient in zip(sources, taken):
+            if gradient is not None and source in self.needed:
+                self.add(source, gradient)
+
     def step_back(self, operator, dict saved):
         """Go back through one operator: from the gradients of its results to those of its inputs.
 
@@ -362,6 +372,8 @@ cdef class Gradients:
     cdef through(self, Return way, Context context, list cotangents):
         """Add the gradients of the inputs of an operator."""
         cdef Py_ssize_t j
+        if way.slopes is not None and self.through_arrays(way, context, cotangents[0]):
+            return
         if way.rule is None:
             raise GraphError(f"{way.operator.name}: has no gradient")
         cdef tuple found = tuple(way.rule(context, *cotangents))
@@ -378,11 +390,38 @@ cdef class Gradients:
             else:
                 self.add(target, fitting(gradient, context.value(way.names[j])))
 
+    cdef bint through_arrays(self, Return way, Context context, d) except -1:
+        """Add the gradients of inputs that are arrays and numbers; tell whether that was possible."""
+        cdef Py_ssize_t j
+        cdef tuple given = tuple([context.value(name) for name in way.names])
+        if not are_arrays(given):
+            return False
+        found = way.slopes(d, *given, context.value("out"), *way.wanted)
+        if found is None:
+            return False
+        for j in range(len(given)):
+            if way.wanted[j]:
+                gradient, value = found[j], given[j]
+                if not alike(gradient, value):
+                    gradient = unbroadcast(gradient, value.shape)
+                self.add(way.targets[j], fitting(gradient, value))
+        return True
+
+
+cdef inline bint alike(gradient, value) except -1:
+    """Tell whether a gradient has the shape of the value that it belongs to."""
+    if type(gradient) is cnp.ndarray and type(value) is cnp.ndarray:
+        return cnp.PyArray_SAMESHAPE(gradient, value)
+    return gradient.shape == value.shape
+
 
 cdef fitting(gradient, value):
     """Give a gradient the dtype of the value that it belongs to, in contiguous memory."""
     if type(gradient) is cnp.ndarray:
-        if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and gradient.dtype == value.dtype:
+        if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and (
+            type(value) is cnp.ndarray and cnp.PyArray_DESCR(gradient) is cnp.PyArray_DESCR(value)
+            or gradient.dtype == value.dtype
+        ):
             return gradient
     elif type(gradient) is dict or isinstance(gradient, SparseTensor):
         return gradient

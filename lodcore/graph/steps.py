@@ -77,8 +77,7 @@ class StepRunner:
         self.body, self.carried, self.captured = body, carried, captured
         self.max_steps, self.recompute = max_steps, recompute
         self._layout, self._lock = Layout(), threading.Lock()
-        self._inputs = self._layout.slots(carried)
-        self._outer = self._layout.slots(captured)
+        self._layout.slots([*carried, *captured])  # the first ones, in this order
         self._compiled: dict[bool, list[Call | Leave | None]] = {}
         self._ways: dict[frozenset[int], Way] = {}
         self._sources: dict[int, list[Variable]] = {}
@@ -108,9 +107,7 @@ class StepRunner:
             trace.outer, kept = tuple(inputs[count:]), trace.steps
             self._trace = weakref.ref(trace)
         for step in self._numbers():
-            frame = begin.copy()
-            for slot, value in zip(self._inputs, values, strict=True):
-                frame[slot] = value
+            frame = [None, *values, *begin]
             if kept is not None:
                 kept.append(values if self.recompute else frame)
             try:
@@ -128,11 +125,8 @@ class StepRunner:
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
 
     def _begin(self, outer: Iterable[Any]) -> Frame:
-        """Make the frame with which each step begins, but for what is carried."""
-        frame = self._layout.base.copy()
-        for slot, value in zip(self._outer, outer, strict=True):
-            frame[slot] = value
-        return frame
+        """Make what follows the carried values in the frame with which each step begins."""
+        return [*outer, *self._layout.base[1 + len(self.carried) + len(self.captured) :]]
 
     def _numbers(self) -> Iterable[int]:
         """Count the steps; the one after the last that is allowed may still break."""
@@ -166,19 +160,19 @@ class StepRunner:
         """
         way = self._way_back(wanted)
         gradients = Gradients(way.needed)
-        state: Iterable[Any] = cotangents
-        ran = trace.ran
+        ran, everything = trace.ran, len(self.body.ops)
+        for source, d in zip(self.sources(ran), cotangents, strict=True):
+            if d is not None and source in way.needed:
+                gradients.add(source, d)
         operators = [one for at, one in way.operators if at < ran]
         with trace.lock:
-            for kept in reversed(trace.steps):
-                for source, d in zip(self.sources(ran), state, strict=True):
-                    if d is not None and source in way.needed:
-                        gradients.add(source, d)
+            for left, kept in zip(reversed(range(len(trace.steps))), reversed(trace.steps), strict=True):
                 gradients.back(operators, self._again(trace.outer, kept, ran) if self.recompute else kept)
-                state = [gradients.take(v) for v in self.carried]
-                if ran < len(self.body.ops):
-                    ran, operators = len(self.body.ops), [one for _, one in way.operators]
-        return [*state, *map(gradients.found.get, self.captured)]
+                if ran < everything:
+                    ran, operators = everything, [one for _, one in way.operators]
+                if left:
+                    gradients.hand_on(self.carried, self.sources(everything))
+        return [*map(gradients.found.get, [*self.carried, *self.captured])]
 
     def _way_back(self, wanted: frozenset[int]) -> Way:
         """Find which Variables need a gradient, if these inputs do, and the calls on the way, last first."""
@@ -201,9 +195,7 @@ class StepRunner:
 
     def _again(self, outer: Values, values: list[Any], ran: int) -> Frame:
         """Run a step once more."""
-        frame = self._begin(outer)
-        for slot, value in zip(self._inputs, values, strict=True):
-            frame[slot] = value
+        frame = [None, *values, *self._begin(outer)]
         engine.run(self.instructions(True), frame, ran)
         return frame
 

@@ -84,7 +84,14 @@ def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], ne
         raise ShapeError(f"matmul: x, y: have rows of shape {left[1:]}, and shape {right}; a matrix a row is needed")
 
 
-matmul.on_arrays = np.matmul
+def _slopes(d: Array, x: Array, y: Array, out: Array, needs_x: bool, needs_y: bool) -> Any:
+    """Give the gradients of two matrices."""
+    if x.ndim != 2 or y.ndim != 2:
+        return None
+    return d @ y.T if needs_x else None, x.T @ d if needs_y else None
+
+
+matmul.on_arrays, matmul.slopes = np.matmul, _slopes
 
 
 @matmul.infer
@@ -103,11 +110,7 @@ def _(x: Spec, y: Spec) -> Spec:
 
 @matmul.backward
 def _(saved: Any, d: Array) -> tuple[Any, Any]:
-    x, y = rows_of(saved.x), rows_of(saved.y)
-    if type(x) is not np.ndarray or type(y) is not np.ndarray:
-        x, y = np.asarray(x), np.asarray(y)
-    if x.ndim == y.ndim == 2:
-        return d @ y.T if saved.needs("x") else None, x.T @ d if saved.needs("y") else None
+    x, y = np.asarray(rows_of(saved.x)), np.asarray(rows_of(saved.y))
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
     d = np.expand_dims(d, -1) if y.ndim == 1 else d

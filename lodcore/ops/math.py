@@ -41,7 +41,7 @@ def _binary(ufunc: np.ufunc, slopes: Callable[..., tuple[Any, Any]]) -> Callable
 
     def make(function: Any) -> Op:
         made = op(lod="share")(function)
-        made.on_arrays = ufunc
+        made.on_arrays, made.slopes = ufunc, slopes
 
         @made.infer
         def _(x: Any, y: Any) -> Spec:
@@ -161,6 +161,7 @@ def _unary(slope: Callable[[Array, Any, Any], Any], dtype: Callable[[np.dtype[An
 
     def make(function: Any) -> Op:
         made = op(lod="share")(function)
+        made.slopes = lambda d, x, out, needed: (slope(d, x, out),)
 
         @made.infer
         def _(x: Any) -> Spec:

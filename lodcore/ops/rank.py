@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.ops.common import Array
+from lodcore.ops.common import Array, rows_of
 from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_level, spec_rows
 from lodcore.registry import Index, Nested, Rows, Spec, Table, op
 from lodcore.tensor import LoDTensor, Tensor, as_nested
@@ -255,6 +255,8 @@ def _(x: Spec, step: Any, table: Any) -> Spec:
 
 @shrink_memory.backward
 def _(saved: Any, d: Array) -> tuple[Array, None, None]:
+    if len(d) == len(rows_of(saved.x)):
+        return d, None, None
     d_x = saved.new("x")
     d_x[: len(d)] = d
     d_x[len(d) :] = 0

@@ -130,8 +130,8 @@ MUTANTS = [
     Mutant(
         "pack-at-another-level",
         TENSOR_ARRAY,
-        "if lod._level(level, "TensorArray.pack") != k:",
-        "if lod._level(level, "TensorArray.pack") > k:",
+        'if lod._level(level, "TensorArray.pack") != k:',
+        'if lod._level(level, "TensorArray.pack") > k:',
         "tests/test_tensor_array.py tests/test_errors.py",
     ),
     Mutant(

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from lodcore import ops
 from lodcore.graph.variable import Variable
+from lodcore.lod import LoD
 from lodcore.registry import Spec
+from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["ArrayVariable", "Version", "new_variable", "next_version", "of_user"]
+__all__ = ["ArrayVariable", "Version", "new_variable", "next_version", "of_user", "without_steps"]
 
 _HOLE = object()
 
@@ -85,6 +89,14 @@ class Version(TensorArray):
 def next_version(ta: TensorArray, index: Any, x: Any, data_shared: bool = True) -> Version:
     """Run `tensor_array_write` where it is recorded."""
     return Version.of(ta).written(index, x, data_shared)
+
+
+def without_steps(spec: Spec) -> TensorArray | None:
+    """Make an array without elements that knows their width, dtype and levels; None, if the Spec does not tell."""
+    if spec.kind is not TensorArray or spec.dtype.kind == "V" or not spec.shape or None in spec.shape[1:]:
+        return None
+    lod = LoD.from_lengths(*[()] * (spec.num_levels + 1))
+    return TensorArray._over(LoDTensor(np.empty((0, *spec.shape[1:]), spec.dtype), lod))
 
 
 def of_user(value: Any) -> Any:

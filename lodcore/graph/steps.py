@@ -12,7 +12,7 @@ import numpy as np
 
 from lodcore.errors import GraphError
 from lodcore.graph import engine
-from lodcore.graph.arrays import Version
+from lodcore.graph.arrays import Version, without_steps
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, Break, LoopVariable, Update, changes
 from lodcore.graph.engine import Call, Leave, Return
@@ -85,6 +85,9 @@ class StepRunner:
         advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
         self._advance = [(at, np.asarray(v.advance).astype(v.spec.dtype)[()]) for at, v in advancing]
 
+        written = [(at, without_steps(body.versions.get(v, v).spec)) for at, v in enumerate(carried)]
+        self._hollow = [(at, hollow) for at, hollow in written if hollow is not None]
+
     # -- forth -----------------------------------------------------------------------------------------------------
 
     def run(self, inputs: list[Any], trace: Trace | None) -> Values:
@@ -121,7 +124,12 @@ class StepRunner:
                 raise _named(error, f"while_loop: step {step}: {self.body.ops[frame[0]].name}") from error
             if trace is not None:
                 trace.ran = at
-            return tuple([frame[slot] for slot in self._layout.slots(self.sources(at))])
+            results = [frame[slot] for slot in self._layout.slots(self.sources(at))]
+            for place, hollow in self._hollow:
+                array = results[place]
+                if array._size == 0 and array._source is None and array._limit is None:
+                    results[place] = hollow._snapshot()
+            return tuple(results)
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
 
     def _begin(self, outer: Iterable[Any]) -> Frame:

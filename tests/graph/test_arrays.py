@@ -428,3 +428,38 @@ def test_array_operators_are_recorded_as_they_run():
     for one, other in zip(Executor().run(program, {"x": x}, found), wanted, strict=True):
         assert one.equals(other) if isinstance(one, LoDTensor) else np.array_equal(one, other)
     assert tensor_array_get(eager, -1, x) is x
+
+
+def states_of(x, h_0):
+    steps, indices_map = lodcore.tensor_array_unpack(x, 0)
+    table, states = lodcore.lod_rank_table(x), TensorArray()
+    loop = while_loop()
+    with loop.loop():
+        time = loop.loop_var(0)
+        h, written = loop.loop_var(lodcore.reorder_by_rank(h_0, table)), loop.loop_var(states)
+        loop.break_if(lodcore.greater_equal_than(time, lodcore.tensor_array_size(steps)))
+        step = lodcore.matmul(lodcore.tensor_array_read(steps, time), np.ones((2, 3)))
+        state = lodcore.tanh(lodcore.add(step, lodcore.shrink_memory(h, time, table)))
+        h.update(state)
+        written.update(lodcore.tensor_array_write(written, time, state))
+    return lodcore.tensor_array_pack(written, 0, indices_map)
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0, 0]])
+def test_what_a_loop_without_steps_writes_keeps_its_width(lengths):
+    """A Program runs on a batch without any row: there is nothing in the states, but they are as wide as ever."""
+    with Program() as program:
+        x = data("x", (None, 2), np.float32, 1)
+        last = lodcore.sequence_pool(states_of(x, data("h", (None, 3), np.float32)), "last", 7.0)
+        scores = lodcore.matmul(last, np.ones((3, 1), np.float32))
+    batch = LoDTensor.from_lengths(np.zeros((0, 2), np.float32), lengths)
+    h_0 = np.zeros((len(lengths), 3), np.float32)
+    fed = Executor().run(program, {"x": batch, "h": h_0}, [last, scores])
+    assert [found.tolist() for found in fed] == [[[7.0] * 3] * len(lengths), [[21.0]] * len(lengths)]
+    states, pullback = vjp(states_of, batch, h_0)
+    assert states.values.shape == (0, 3)
+    assert states.dtype == np.float64  # as np.ones is
+    assert states.lod == batch.lod
+    d_x, d_h = pullback(states)
+    assert d_x.values.shape == (0, 2)
+    assert d_h.tolist() == h_0.tolist()

@@ -226,6 +226,18 @@ cdef bint is_number(given):
 def for_each(given, str where, Py_ssize_t count):
     """Turn what a caller gives for `count` sequences, a vector or one number for all, into int64 of shape (count,)."""
     cdef cnp.ndarray vector
+    cdef int overflow = 0
+    cdef int64_t size
+    cdef int64_t* place
+    cdef Py_ssize_t j
+    if PyLong_CheckExact(given):
+        size = PyLong_AsLongLongAndOverflow(given, &overflow)
+        if not overflow:
+            vector = new_int64(count)
+            place = <int64_t*> cnp.PyArray_DATA(vector)
+            for j in range(count):
+                place[j] = size
+            return vector
     if type(given) is not list and is_number(given):
         vector = new_int64(count)
         number = given.item() if isinstance(given, (np.generic, np.ndarray)) else given

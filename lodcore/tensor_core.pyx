@@ -235,3 +235,31 @@ cdef class Sequences:
         start = self.row
         self.row += lod._num_rows
         return new_tensor(view_rows(self.x._values, start, self.row), lod)
+
+
+def alike(list tensors):
+    """Give the values of tensors if all have the dtype and the row shape of the first; else None.
+
+    Parameters
+    ----------
+    tensors : list of LoDTensor
+        At least one.
+
+    Returns
+    -------
+    list of ndarray, or None
+    """
+    cdef LoDTensorBody tensor = tensors[0]
+    cdef cnp.ndarray first = tensor._values, values
+    cdef list found = []
+    cdef int axis, ndim = cnp.PyArray_NDIM(first)
+    for tensor in tensors:
+        tensor.check()
+        values = tensor._values
+        if cnp.PyArray_DESCR(values) != cnp.PyArray_DESCR(first) or cnp.PyArray_NDIM(values) != ndim:
+            return None
+        for axis in range(1, ndim):
+            if cnp.PyArray_DIM(values, axis) != cnp.PyArray_DIM(first, axis):
+                return None
+        found.append(values)
+    return found

@@ -227,6 +227,9 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -
 
 def table_of(where: str, table: Any) -> Array:
     """Give a table as a contiguous array."""
+    if buffers.is_plain(table):
+        plain: Array = table
+        return plain
     if isinstance(table, LoDTensor):
         raise DTypeError(f"{where}: table: is a LoDTensor; an array is needed")
     rows = as_values(f"{where}: table", table)

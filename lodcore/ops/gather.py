@@ -134,7 +134,10 @@ def _batches(where: str, xs: Any) -> list[LoDTensor]:
         raise DTypeError(f"{where}: xs: is {type(xs).__name__}; a list of batches is needed")
     if not xs:
         raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
-    if all([type(x) is LoDTensor for x in xs]):
+    for x in xs:
+        if type(x) is not LoDTensor:
+            break
+    else:
         return list(xs)
     made = as_batches(f"{where}: xs", xs)
     return [as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(made)]
@@ -142,6 +145,9 @@ def _batches(where: str, xs: Any) -> list[LoDTensor]:
 
 def _alike(where: str, batches: list[LoDTensor]) -> list[Array]:
     """Give the values of batches, whose dtypes and row shapes must be equal."""
+    values = tensor_core.alike(batches)
+    if values is not None:
+        return values
     values = [x.values for x in batches]
     bad = kernels.gather.count_rows(values, buffers.new_int64(len(values) + 1))
     if bad >= 0:
@@ -191,8 +197,9 @@ def sequence_concat(xs: Batches, level: int = -1, out: Array | None = None) -> L
     values = _alike(where, batches)
     rows = new_joined(where, values, total, out)
     count = first.num_sequences(k)
-    finer = put_together(where, lods, k, count, values, rows, kernels.expand.join_sequences)
-    levels = [*(first.offsets(j) for j in range(k)), *finer] if k else finer
+    levels = put_together(where, lods, k, count, values, rows, kernels.expand.join_sequences)
+    if k:
+        levels = [*(first.offsets(j) for j in range(k)), *levels]
     joined: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(levels, total))
     return joined
 
@@ -265,8 +272,8 @@ def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = Non
             f"{where}: offset, length: are {starts[bad]}, {sizes[bad]} for sequence {bad}; "
             f"it has {offsets[bad + 1] - offsets[bad]} elements"
         )
-    upper = [lod.offsets(j) for j in range(k)]
-    return x._take(where, k + 1, ranges, cut.item(count), out, [*upper, cut]), ranges
+    levels = [*(lod.offsets(j) for j in range(k)), cut] if k else [cut]
+    return x._take(where, k + 1, ranges, cut.item(count), out, levels), ranges
 
 
 @sequence_slice.saving

@@ -17,9 +17,13 @@ from lodcore.tensor import LoDTensor
 
 __all__ = ["merge_by_mask", "split_by_mask"]
 
+BOOL = np.dtype(np.bool_)
+
 
 def _chosen(where: str, mask: Any, count: int) -> Array:
-    """Take a mask of `count` entries: private bytes."""
+    """Take a mask of `count` entries: private bytes, each 0 or 1, whatever memory lies under it."""
+    if type(mask) is np.ndarray and mask.dtype is BOOL and mask.shape == (count,):
+        return mask.astype(np.uint8)
     if isinstance(mask, LoDTensor):
         raise DTypeError(f"{where}: is LoDTensor; an array of bool is needed")
     given = np.asarray(mask)
@@ -31,15 +35,15 @@ def _chosen(where: str, mask: Any, count: int) -> Array:
         given = np.broadcast_to(given, count)
     if given.shape != (count,):
         raise ShapeError(f"{where}: has shape {given.shape}; there are {count} sequences")
-    chosen: Array = given.astype(bool).view(np.uint8) != 0  # memory of another kind may lie under it
-    return chosen.view(np.uint8)
+    chosen: Array = given.astype(bool).astype(np.uint8)
+    return chosen
 
 
 def _places(chosen: Array) -> tuple[Array, Array]:
     """Give the places where a mask is true, and where it is false."""
     places = buffers.new_int64(len(chosen))
     n_true = kernels.expand.split_mask(chosen, places)
-    return places[:n_true], places[n_true:]
+    return buffers.view_rows(places, 0, n_true), buffers.view_rows(places, n_true, len(places))
 
 
 def _row_level(where: str, level: int) -> None:
@@ -95,9 +99,10 @@ def _split(x: Any, mask: Any, level: int) -> tuple[tuple[Any, Any], Array]:
     k = level_of(where, lod, level)
     chosen = _chosen("split_by_mask: mask", mask, lod.num_sequences(k))
     true, false = _places(chosen)
-    shorter = [_counted(chosen, lod, k), _counted(1 - chosen, lod, k)] if k else [[], []]
-    both = x._gather(where, k, true, None, shorter[0]), x._gather(where, k, false, None, shorter[1])
-    return both, chosen
+    if k == 0:
+        return (x._gather(where, 0, true), x._gather(where, 0, false)), chosen
+    shorter = [_counted(chosen, lod, k), _counted(1 - chosen, lod, k)]
+    return (x._gather(where, k, true, None, shorter[0]), x._gather(where, k, false, None, shorter[1])), chosen
 
 
 def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
@@ -187,15 +192,12 @@ def _merge(when_true: Any, when_false: Any, mask: Any, level: int) -> tuple[Any,
 
 def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) -> tuple[LoDTensor, Array]:
     """Merge the sequences of level k."""
-    lods, values = [true.lod, false.lod], [true.values, false.values]
-    if values[1].dtype != values[0].dtype:
-        raise DTypeError(f"{where}: when_false: has dtype {values[1].dtype}; when_true has {values[0].dtype}")
-    if values[1].shape[1:] != values[0].shape[1:]:
-        shapes = values[1].shape[1:], values[0].shape[1:]
-        raise ShapeError(f"{where}: when_false: has rows of shape {shapes[0]}; when_true has {shapes[1]}")
+    lods, values = [true.lod, false.lod], tensor_core.alike([true, false])
+    if values is None:
+        values = _unlike(where, true.values, false.values)
     total = check_coarser(where, lods, ("when_true", "when_false").__getitem__, k - 1)
-    counts = [lod.num_sequences(k) for lod in lods]
-    chosen = _chosen("merge_by_mask: mask", mask, sum(counts))
+    counts = [lods[0].num_sequences(k), lods[1].num_sequences(k)]
+    chosen = _chosen("merge_by_mask: mask", mask, counts[0] + counts[1])
     upper = _added(where, lods, chosen, k) if k else []
     rows: Array = buffers.new_rows(where, values[0], total)
 
@@ -204,8 +206,18 @@ def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) ->
             n_true = np.count_nonzero(chosen)
             raise LoDError(f"{where}: mask: is true {n_true} times; when_true has {counts[0]} sequences")
 
-    finer = put_together(where, lods, k, sum(counts), values, rows, join)
-    return tensor_core.new_tensor(rows, core.make_lod(upper + finer, total)), chosen
+    finer = put_together(where, lods, k, counts[0] + counts[1], values, rows, join)
+    return tensor_core.new_tensor(rows, core.make_lod([*upper, *finer], total)), chosen
+
+
+def _unlike(where: str, true: Array, false: Array) -> list[Array]:
+    """Raise if the rows of the sides differ."""
+    if false.dtype != true.dtype:
+        raise DTypeError(f"{where}: when_false: has dtype {false.dtype}; when_true has {true.dtype}")
+    if false.shape[1:] != true.shape[1:]:
+        shapes = false.shape[1:], true.shape[1:]
+        raise ShapeError(f"{where}: when_false: has rows of shape {shapes[0]}; when_true has {shapes[1]}")
+    return [true, false]
 
 
 def _added(where: str, lods: list[LoD], chosen: Array, k: int) -> list[Array]:

@@ -222,7 +222,8 @@ def lod_append(x: Rows, *, lengths: Index = None, offsets: Index = None) -> LoDT
             raise LoDError(
                 f"{where}: {name}: make {fresh.num_sequences()} sequences; the last level of x counts {lod.num_rows}"
             )
-        lod = core.make_lod([*(lod.offsets(j) for j in range(lod.num_levels)), fresh.offsets()], fresh.num_rows)
+        levels = [lod.offsets(j) for j in range(lod.num_levels)]
+        lod = core.make_lod([*levels, fresh.offsets()], fresh.num_rows)
     if lod.num_rows != len(values):
         raise LoDError(f"{where}: {name}: have {lod.num_rows} rows; x has {len(values)}")
     appended: LoDTensor = tensor_core.new_tensor(values, lod)

@@ -317,6 +317,11 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
 def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
     """Give one row of updates an id, in the dtype of the sums."""
     where = "sequence_scatter: updates"
+    if type(updates) is LoDTensor and updates.lod == lod:
+        given = updates.values
+        dtype = given.dtype
+        if dtype is lines.dtype and (dtype is SINGLE or dtype is DOUBLE) and given.shape[1:] == lines.shape[2:]:
+            return given
     if isinstance(updates, (list, tuple)):
         updates = as_nested(where, updates)
     nested = type(updates) is LoDTensor

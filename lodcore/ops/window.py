@@ -179,7 +179,8 @@ def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
 
 def _product(left: Array, right: Array, out: Array | None = None) -> Array:
     """Multiply matrices; by a single number cell by cell, since `dot` lets 0 times nan be 0 there."""
-    product: Array = np.multiply(left, right, out) if 1 in (left.size, right.size) else left.dot(right, out)
+    single = left.size == 1 or right.size == 1
+    product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
     return product
 
 
@@ -284,7 +285,10 @@ def _check_filter(
             "context_length * the width of x"
         )
     if padding is not None:
-        before, after = max(0, -start), max(0, start + length - 1)
+        before = -start if start < 0 else 0
+        after = start + length - 1 if start + length > 0 else 0
+        if padding == (before + after, width):
+            return width
         shape = (before + after, *padding[1:]) if padding[:1] == (None,) else padding
         if shape != (before + after, width) and not (len(rows) == 1 and shape == (before + after,)):
             raise ShapeError(
@@ -296,7 +300,7 @@ def _check_filter(
 
 def _padding_bytes(padding: Array, dtype: np.dtype[Any]) -> Array:
     """Give rows of padding for a kernel."""
-    if padding.dtype != dtype or not padding.flags.c_contiguous:
+    if padding.dtype != dtype or not buffers.is_plain(padding):
         padding = np.ascontiguousarray(padding, dtype)
     rows: Array = buffers.as_bytes(padding)
     return rows

@@ -133,12 +133,10 @@ class TensorArray:
         at = slot_number("TensorArray.write: index", index)
         if self._limit is not None and at >= self._limit:
             raise IndexError(f"TensorArray.write: index: is {at}; the size is fixed at {self._limit}")
-        if not isinstance(value, LoDTensor):
+        if type(value) is not np.ndarray and not isinstance(value, LoDTensor):
             value = as_array("TensorArray.write: value", value)
-            if value.dtype.hasobject:
-                raise DTypeError(
-                    f"TensorArray.write: value: has dtype {value.dtype}; Python objects have no fixed size"
-                )
+        if value.dtype.hasobject:
+            raise DTypeError(f"TensorArray.write: value: has dtype {value.dtype}; Python objects have no fixed size")
         return at, value if data_shared else (value.clone() if isinstance(value, LoDTensor) else value.copy())
 
     @recorded

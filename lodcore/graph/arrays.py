@@ -88,7 +88,7 @@ class Version(TensorArray):
 
 def next_version(ta: TensorArray, index: Any, x: Any, data_shared: bool = True) -> Version:
     """Run `tensor_array_write` where it is recorded."""
-    return Version.of(ta).written(index, x, data_shared)
+    return (ta if type(ta) is Version else Version.of(ta)).written(index, x, data_shared)
 
 
 def without_steps(spec: Spec) -> TensorArray | None:

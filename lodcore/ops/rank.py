@@ -276,8 +276,12 @@ def _in_order(where: str, x: Any, table: RankTable) -> Any:
 
 def _step(where: str, given: Any) -> int:
     """Turn an integer, or an array of one, into the number of a step."""
-    number = given.item() if isinstance(given, np.ndarray) and given.size == 1 and given.dtype.kind in "iu" else given
-    if isinstance(number, (bool, np.bool_, np.ndarray)) or not hasattr(number, "__index__"):
+    number: Any = given
+    if type(given) is np.int64 or (isinstance(given, np.ndarray) and given.size == 1 and given.dtype.kind in "iu"):
+        number = given.item()
+    if type(number) is not int and (
+        isinstance(number, (bool, np.bool_, np.ndarray)) or not hasattr(number, "__index__")
+    ):
         raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
     step = int(number.__index__())
     if step < 0:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
-from lodcore.errors import DTypeError, ShapeError
+from lodcore.errors import DTypeError, LevelError, ShapeError
+from lodcore.memory import check_out, check_size
 from lodcore.nested import nest
 from lodcore.threads import over_sequences
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from lodcore.lod import LoD
     from lodcore.tensor import LoDTensor
 
-__all__ = ["NO_FILLING", "Conversions", "filling", "hold", "padded_length"]
+__all__ = ["NO_FILLING", "Conversions", "filling", "hold", "lines_of", "padded_length"]
 
 Array = np.ndarray[Any, Any]
 
@@ -93,6 +94,7 @@ class Conversions:
         multiple_of: int = 1,
         return_mask: bool = False,
         out: Array | None = None,
+        levels: int = 1,
     ) -> Any:
         """Give a dense array, the sequences of the last level filled up to one length.
 
@@ -102,23 +104,27 @@ class Conversions:
         side : {"right", "left"}
             Where the filling goes.
         length : int, optional
-            Not below the longest sequence, whose length is taken if not given.
+            Not below the longest sequence of the last level, whose length is taken if not given.
         multiple_of : int
             The length is rounded up to a multiple of it.
         return_mask : bool
             Give also a bool array, shape (n, padded_length), true where there is a row.
         out : ndarray, optional
             shape (n, padded_length, ...): where to write.
+        levels : int
+            How many of the last levels get an axis of their own: with 2, sequences of sequences are filled up with
+            sequences to the longest, too.
 
         Returns
         -------
         ndarray, or (ndarray, ndarray)
-            shape (n, padded_length, ...), n sequences of the last level.
+            shape (n, padded_length, ...), n sequences of the last level; with more levels (n, longest, ...,
+            padded_length, ...), n sequences of the first of them. The mask has the same first axes.
 
         Raises
         ------
         ValueError
-            If `length` is below the longest, or `side` or `multiple_of` are out of range.
+            If `length` is below the longest, or `side`, `multiple_of` or `levels` are out of range.
         MemoryError
             If the result does not fit in the machine.
 
@@ -129,9 +135,14 @@ class Conversions:
         array([[ 1,  2],
                [-1, -1],
                [-1,  3]])
+        >>> lodcore.array([[[1, 2], [3]], [], [[4]]]).to_padded(levels=2).shape
+        (3, 2, 2)
         """
         where = "LoDTensor.to_padded"
         offsets = self.lod._view(self.lod._level(-1, where))
+        sizes = None
+        if type(levels) is not int or levels != 1:
+            offsets, sizes = lines_of(where, self.lod, levels, side == "left")
         padded = kernels.offsets.max_length(offsets)
         if length is not None or type(multiple_of) is not int or multiple_of != 1:
             padded = padded_length(where, "length", padded, length, multiple_of)
@@ -139,15 +150,23 @@ class Conversions:
             raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
         values = self.values
         fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
-        dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
+        count = len(offsets) - 1
+        shape = None if sizes is None else (*sizes, padded, *values.shape[1:])
+        if shape is not None and out is not None:
+            check_out(where, out, shape, values.dtype, values)
+        lines = out if out is None or shape is None else out.reshape(count, padded, *values.shape[1:])
+        dense: Array = buffers.new_lines(where, values, count, padded, lines)
         over_sequences(
             kernels.pad.pad_rows, "ro..s", self._rows(), offsets, fill, side == "left", buffers.as_lines(dense)
         )
+        if shape is not None:
+            dense = dense.reshape(shape) if out is None else out
         if not return_mask:
             return dense
         steps = np.arange(padded)
-        lengths = self.lod.lengths(-1)[:, None]
-        return dense, steps < lengths if side == "right" else steps >= padded - lengths
+        lengths = np.diff(np.asarray(offsets))[:, None]
+        mask = steps < lengths if side == "right" else steps >= padded - lengths
+        return dense, mask if shape is None else mask.reshape(*shape[: len(sizes or ())], padded)
 
     def flatten(self, level: int = 0) -> Any:
         """Remove a level; see `LoD.drop`.
@@ -174,6 +193,28 @@ class Conversions:
         kernels.gather.join_rows([self.values], buffers.as_bytes(rows))
         x: LoDTensor = tensor_core.new_tensor(rows, self.lod)
         return x
+
+
+def lines_of(where: str, lod: LoD, levels: Any, left: bool) -> tuple[Array, list[int]]:
+    """Give the lines of a dense array with an axis for each of the last levels: offsets in rows, and its first axes.
+
+    Lines of sequences that are not there are empty; with `left` they come first.
+    """
+    depth = _integer(f"{where}: levels", levels)
+    if not 1 <= depth <= lod.num_levels:
+        raise LevelError(f"{where}: levels: is {depth}; 1 .. {lod.num_levels} is valid")
+    first = lod.num_levels - depth
+    bounds: Array = lod.offsets(first)
+    sizes = [len(bounds) - 1]
+    for k in range(first + 1, lod.num_levels):
+        lengths = np.diff(bounds)[:, None]
+        longest = int(lengths.max(initial=0))
+        check_size(where, len(lengths), longest, 8)
+        places = np.arange(longest) - (longest - lengths if left else 0)
+        begins = bounds[:-1, None] + np.clip(places, 0, lengths)
+        bounds = lod.offsets(k)[np.append(begins, bounds[-1])]
+        sizes.append(longest)
+    return bounds, sizes
 
 
 def filling(where: str, given: Any, values: Array) -> Array:
@@ -214,7 +255,7 @@ def _kept(given: Array, row: Array) -> bool:
     if kind in "biu":
         return bool((row == given).all())
     if kind in "US":
-        return bool((row == given.astype(kind)).all())
+        return not row.dtype.itemsize or bool((row == given.astype(kind)).all())
     if kind in "fc" and given.dtype.kind in "fc":
         return bool((np.isfinite(row) | ~np.isfinite(given)).all())
     return True

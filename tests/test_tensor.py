@@ -284,6 +284,32 @@ def test_to_padded(x, side, spare, multiple):
     assert bits(out) == bits(dense)
 
 
+@given(lods(1, 4), st.data(), st.sampled_from(["right", "left"]), st.integers(0, 2))
+def test_to_padded_of_several_levels(lod, data, side, spare):
+    levels = data.draw(st.integers(1, lod.num_levels))
+    first = lod.num_levels - levels
+    longest = [int(lod.lengths(k).max(initial=0)) for k in range(first, lod.num_levels)]
+    longest[-1] += spare
+
+    def filled(nested, depth):
+        if depth == levels:
+            return nested
+        size, empty = longest[depth], -1 if depth == levels - 1 else []
+        filling = [empty] * (size - len(nested))
+        full = [*nested, *filling] if side == "right" else [*filling, *nested]
+        return [filled(entry, depth + 1) for entry in full]
+
+    found = [filled(sequence, 0) for sequence in oracle.sequences(numbered(lod), first)]
+    wanted = np.array(found, np.int64).reshape(len(found), *longest)
+    x = LoDTensor(np.arange(lod.num_rows), lod)
+    dense, mask = x.to_padded(-1, side, length=longest[-1], return_mask=True, levels=levels)
+    assert bits(dense) == bits(wanted)
+    assert bits(mask) == bits(wanted >= 0)
+    out = np.zeros_like(wanted)
+    assert x.to_padded(-1, side, length=longest[-1], out=out, levels=levels) is out
+    assert bits(out) == bits(wanted)
+
+
 @given(lod_tensors(1, 1), st.sampled_from(["right", "left"]))
 def test_from_padded_inverts_to_padded(x, side):
     dense, mask = x.to_padded(side=side, return_mask=True)

@@ -177,6 +177,8 @@ class Block:
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             return given
+        if type(given) is Variable and given._home is self.reference:  # what most arguments are
+            return self.versions.get(given, given)
         if role in LISTS and isinstance(given, (list, tuple)):
             return [self.input(op, name, x) for x in op.constant(name, given)]
         return self.input(op, name, given)

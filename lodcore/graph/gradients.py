@@ -82,7 +82,8 @@ def differentiable_spec(spec: Spec) -> bool:
     """Tell whether there may be gradients with respect to what a Spec describes."""
     if spec.kind is object or spec.kind is TensorArray:
         return True
-    return spec.dtype.kind in "fc" and issubclass(spec.kind, Tensor)
+    dense = spec.kind is np.ndarray or spec.kind is LoDTensor
+    return spec.dtype.kind in "fc" and (dense or issubclass(spec.kind, Tensor))
 
 
 def differentiable(value: Any) -> bool:
@@ -108,7 +109,7 @@ def path(
     needed = set(wanted)
     way = []
     for operator in ops:
-        if operator.op.gradient and any(x in needed for x in operator.inputs):
+        if operator.op.gradient and not needed.isdisjoint(operator.inputs):
             outputs = [out for out in operator.outputs if kept(out)]
             if outputs:
                 needed.update(outputs)

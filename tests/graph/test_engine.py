@@ -1,0 +1,147 @@
+"""How recorded calls run: what computes on arrays alone gives what the function gives, and so do its slopes."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor, ShapeError, TensorArray, ops, vjp
+from lodcore.graph import Executor, Program, data, while_loop
+from lodcore.graph.engine import Call, Leave, run
+from lodcore.registry import OPS
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+SHORT = [name for name, op in OPS.items() if op.on_arrays is not None]
+WITH_SLOPES = [name for name, op in OPS.items() if op.slopes is not None]
+RNG = np.random.default_rng(5)
+SQUARE, ROW = RNG.uniform(0.1, 0.9, (3, 3)), RNG.uniform(0.1, 0.9, 3)
+OPERANDS = [
+    *(SQUARE, SQUARE.astype(np.float32), SQUARE.T, ROW, np.array([1, 2, 3]), np.array([True, False, True])),
+    *(np.array(0.5), np.float32(0.5), np.float64(0.25), np.int64(2), np.int8(3), 2, 0.5, np.zeros((0, 3))),
+]
+
+
+def by_function(op, given):
+    try:
+        return op.__wrapped__(*given)
+    except (ValueError, TypeError) as error:
+        return error
+
+
+def by_engine(op, given):
+    """Run a call on a frame that holds the arguments behind slot 0."""
+    slots = tuple(range(1, len(given) + 1))
+    call = Call(None, op.__wrapped__, op.on_arrays, op.parameters, slots, (len(given) + 1,), True, -1, False)
+    frame = [None, *given, None]
+    try:
+        assert run([call], frame, 1) == -1
+    except (ValueError, TypeError) as error:
+        assert frame[0] == 0
+        return error
+    return frame[-1]
+
+
+@pytest.mark.parametrize("name", SHORT)
+@np.errstate(all="ignore")
+def test_the_same_types_and_bits(name):
+    op = OPS[name]
+    for given in itertools.product(OPERANDS, repeat=len(op.parameters)):
+        one, other = by_engine(op, given), by_function(op, given)
+        assert type(one) is type(other), given
+        if isinstance(one, Exception):
+            assert str(one) == str(other)
+        else:
+            assert np.asarray(one).dtype == np.asarray(other).dtype
+            np.testing.assert_array_equal(one, other)
+
+
+def test_structures_are_seen():
+    """Arrays alone are what the short way is for."""
+    x = LoDTensor.from_lengths(np.ones((3, 2)), [1, 2])
+    for name in SHORT:
+        given = [x, np.ones((2, 2)) if name == "matmul" else 1.0][: len(OPS[name].parameters)]
+        assert by_engine(OPS[name], given).lod is x.lod
+
+
+def test_those_that_compute_on_arrays():
+    assert {"add", "minus", "mul", "div", "tanh", "matmul", "greater_equal_than", "less_than"} <= set(SHORT)
+
+
+@pytest.mark.parametrize("name", WITH_SLOPES)
+def test_the_same_gradients(name, monkeypatch):
+    op = OPS[name]
+    real = [x for x in OPERANDS if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+    for given in itertools.product(real, repeat=len(op.parameters)):
+        if isinstance(by_function(op, given), Exception):
+            continue
+        found = []
+        for slopes in (op.slopes, None):
+            with monkeypatch.context() as patched:
+                patched.setattr(op, "slopes", slopes)
+                out, pullback = vjp(op, *given)
+                found.append(pullback(np.ones(np.shape(out))))
+        for one, other, x in zip(*found, given, strict=True):
+            assert one.dtype == other.dtype == x.dtype
+            np.testing.assert_array_equal(one, other)
+
+
+def test_what_fails_is_said_as_outside_of_loops():
+    with pytest.raises(ShapeError) as alone:
+        lodcore.add(np.ones(2), np.ones(3))
+    loop = while_loop()
+    with loop.loop(exec_immediately=False):
+        x = loop.loop_var(np.ones(2))
+        step = loop.step()
+        loop.break_if(lodcore.greater_equal_than(step, 5))
+        lodcore.add(x, np.ones(3))
+    with pytest.raises(ShapeError) as inside:
+        loop()
+    assert str(inside.value) == f"while_loop: step 0: add: {alone.value}"
+
+
+def test_lists_among_arguments_and_several_results():
+    with Program() as program:
+        x, y = data("x", (2,), "float64"), data("y", (2,), "float64")
+        longest = ops.elementwise([x, y], np.maximum)
+        steps, indices_map = lodcore.tensor_array_unpack(data("z", (None,), "float64", num_levels=1), 0)
+        back = lodcore.tensor_array_pack(steps, 0, indices_map)
+    feed = {"x": [1.0, 2.0], "y": [3.0, 4.0], "z": [[1.0], [2.0, 3.0]]}
+    found = Executor().run(program, feed, [longest, back])
+    assert [one.tolist() for one in found] == [[3.0, 4.0], feed["z"]]
+
+
+def test_a_frame_tells_where_it_failed():
+    def fails(x):
+        raise ValueError("no")
+
+    good = Call(None, np.negative, None, ("x",), (1,), (2,), True, -1, False)
+    bad = Call(None, fails, None, ("x",), (2,), (3,), True, -1, False)
+    frame = [None, 1.0, None, None]
+    with pytest.raises(ValueError, match="no"):
+        run([good, None, bad], frame, 3)
+    assert frame[:3] == [2, 1.0, -1.0]
+    frame = [None, np.True_, None, None]
+    assert run([None, Leave(1), bad], frame, 3) == 1
+    assert run([None, Leave(1), bad], frame, 1) == -1
+
+
+def test_gradients_of_elements_of_arrays_add_up():
+    """Of two reads of one slot, in one step and in several."""
+
+    def f(x, w):
+        rows = lodcore.tensor_array_unstack(x)
+        sums = TensorArray()
+        loop = while_loop()
+        with loop.loop():
+            step = loop.step()
+            loop.break_if(lodcore.greater_equal_than(step, 3))
+            first = rows.read(0)
+            sums.write(step, lodcore.mul(lodcore.add(first, rows.read(step)), w))
+        return ops.sum(sums.stack())
+
+    x, w = SQUARE, ROW
+    d_x, d_w = vjp(f, x, w)[1](1.0)
+    np.testing.assert_allclose(d_x, [4 * w, w, w], rtol=1e-14)
+    np.testing.assert_allclose(d_w, 3 * x[0] + x.sum(0), rtol=1e-14)

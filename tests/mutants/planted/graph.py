@@ -1,0 +1,249 @@
+"""Blocks, loops, arrays as values, gradients, scopes and Programs."""
+
+from tests.mutants.mutant import Mutant
+
+ARRAYS = "lodcore/graph/arrays.py"
+BLOCK = "lodcore/graph/block.py"
+BODY = "lodcore/graph/body.py"
+ENGINE = "lodcore/graph/engine.pyx"
+EXECUTOR = "lodcore/graph/executor.py"
+GRADIENTS = "lodcore/graph/gradients.py"
+STEPS = "lodcore/graph/steps.py"
+WHILE_LOOP = "lodcore/graph/while_loop.py"
+
+TEST_ARRAYS = "tests/graph/test_arrays.py"
+TEST_AUTODIFF = "tests/graph/test_autodiff.py"
+TEST_PROGRAM = "tests/graph/test_program.py"
+TEST_RANDOM = "tests/graph/test_random_loops.py"
+TEST_WHILE_LOOP = "tests/graph/test_while_loop.py"
+
+MUTANTS = [
+    # -- Blocks
+    Mutant(
+        "old-version-read",
+        BLOCK,
+        "        return self.versions.get(found, found)\n",
+        "        return found\n",
+        TEST_ARRAYS,
+    ),
+    Mutant(
+        "writes-of-what-failed-kept",
+        BLOCK,
+        "if keep_writes and last is not None and last._value is not None:",
+        "if last is not None and last._value is not None:",
+        TEST_ARRAYS,
+    ),
+    Mutant("closed-block-records", BLOCK, "        if self.closed:\n", "        if False:\n", TEST_WHILE_LOOP),
+    Mutant(
+        "variables-of-strangers",
+        BLOCK,
+        "if block is not None and not self.may_capture(block):",
+        "if False:",
+        f"{TEST_WHILE_LOOP} tests/graph/test_variable.py {TEST_PROGRAM}",
+    ),
+    Mutant(
+        "captured-anew-at-each-use",
+        BLOCK,
+        "        self.captures[id(given)] = given, captured\n",
+        "        self.captures[id(captured)] = given, captured\n",
+        TEST_WHILE_LOOP,
+    ),
+    # -- bodies of loops
+    Mutant(
+        "first-update-counts",
+        BODY,
+        "                now[op.variable] = op.value\n",
+        "                now[op.variable] = op.value if now[op.variable] is op.variable else now[op.variable]\n",
+        TEST_WHILE_LOOP,
+    ),
+    Mutant("what-follows-a-break-counts", BODY, "for op in self.ops[:count]:", "for op in self.ops:", TEST_WHILE_LOOP),
+    Mutant("update-of-another-dtype", BODY, "        old.dtype != new.dtype\n", "        False\n", TEST_WHILE_LOOP),
+    Mutant(
+        "rows-known-in-a-body",
+        BODY,
+        "return spec._replace(shape=(None, *spec.shape[1:])) if",
+        "return spec if",
+        TEST_WHILE_LOOP,
+    ),
+    Mutant(
+        "counter-that-is-updated-advances",
+        WHILE_LOOP,
+        "v.advance = int(v not in updated)",
+        "v.advance = 1",
+        f"{TEST_WHILE_LOOP} {TEST_RANDOM}",
+    ),
+    Mutant(
+        "loop-without-break",
+        WHILE_LOOP,
+        "if not any(isinstance(op, Break) for op in body.ops):",
+        "if not body.ops:",
+        TEST_WHILE_LOOP,
+    ),
+    Mutant(
+        "loop-run-without-being-asked",
+        WHILE_LOOP,
+        "        if exec_immediately:\n",
+        "        if True:\n",
+        TEST_WHILE_LOOP,
+    ),
+    # -- running loops
+    Mutant("advance-by-one-only", STEPS, "= values[place] + by", "= values[place] + 1", TEST_WHILE_LOOP),
+    Mutant("one-step-too-many", STEPS, "range(self.max_steps + 1)", "range(self.max_steps + 2)", TEST_WHILE_LOOP),
+    Mutant("wrong-operator-named", STEPS, "self.body.ops[frame[0]].name", "self.body.ops[0].name", TEST_WHILE_LOOP),
+    Mutant("unknown-update-unchecked", STEPS, "if changes(before, after):", "if False:", TEST_WHILE_LOOP),
+    Mutant(
+        "scopes-kept-without-gradient", STEPS, "if kept is not None:", "if True:", f"{TEST_WHILE_LOOP} {TEST_AUTODIFF}"
+    ),
+    Mutant(
+        "frames-kept-when-recomputing",
+        STEPS,
+        "kept.append(values if self.recompute else frame)",
+        "kept.append([*values, frame][: len(values)] if self.recompute else frame)",
+        TEST_AUTODIFF,
+    ),
+    # -- back through loops
+    Mutant("breaking-step-counts-whole", STEPS, "trace.ran = at", "trace.ran = ops", TEST_AUTODIFF),
+    Mutant(
+        "gradients-of-what-did-not-run",
+        STEPS,
+        "[one for at, one in way.operators if at < ran]",
+        "[one for at, one in way.operators]",
+        f"{TEST_AUTODIFF} {TEST_RANDOM}",
+    ),
+    Mutant(
+        "only-the-breaking-step-goes-back",
+        STEPS,
+        "ran, operators = everything, [one for _, one in way.operators]",
+        "ran = everything",
+        f"{TEST_AUTODIFF} {TEST_RANDOM}",
+    ),
+    Mutant("way-back-of-one-step", STEPS, "if carried_on <= begin:", "if True:", f"{TEST_AUTODIFF} {TEST_RANDOM}"),
+    Mutant(
+        "gradients-handed-on-and-kept",
+        ENGINE,
+        "[self.take(v) for v in carried]",
+        "[self.found.get(v) for v in carried]",
+        f"{TEST_AUTODIFF} {TEST_RANDOM}",
+    ),
+    # -- gradients
+    Mutant(
+        "added-into-the-array-of-another",
+        ENGINE,
+        "elif type(gradient) is cnp.ndarray and variable in self._own:",
+        "elif type(gradient) is cnp.ndarray:",
+        f"{TEST_AUTODIFF} {TEST_RANDOM}",
+    ),
+    Mutant(
+        "sum-still-owned-when-taken",
+        ENGINE,
+        "            self._own.discard(variable)\n",
+        "            pass\n",
+        f"{TEST_AUTODIFF} {TEST_RANDOM}",
+    ),
+    Mutant("gradient-stays-broadcast", ENGINE, "if not alike(gradient, value):", "if False:", TEST_AUTODIFF),
+    Mutant(
+        "gradients-share-memory",
+        GRADIENTS,
+        "if id(values) in seen or isinstance(values.base, np.ndarray) or not values.flags.writeable:",
+        "if id(values) in seen:",
+        TEST_AUTODIFF,
+    ),
+    Mutant("place-of-no-gradient-untouched", GRADIENTS, "        gradient[...] = 0\n", "        pass\n", TEST_AUTODIFF),
+    Mutant(
+        "way-through-what-has-no-gradient",
+        GRADIENTS,
+        "if operator.op.gradient and not",
+        "if not",
+        f"{TEST_PROGRAM} {TEST_AUTODIFF} {TEST_WHILE_LOOP}",
+    ),
+    Mutant(
+        "integers-on-the-way",
+        "lodcore/graph/tape.py",
+        "[out for out in outputs if differentiable(out._value)]",
+        "outputs",
+        f"{TEST_AUTODIFF} {TEST_PROGRAM}",
+    ),
+    Mutant(
+        "gradients-first-to-last",
+        "lodcore/graph/backward.py",
+        "[GradientOperator(op, seed) for op in reversed(way)]",
+        "[GradientOperator(op, seed) for op in way]",
+        TEST_PROGRAM,
+    ),
+    Mutant(
+        "data-among-parameters",
+        "lodcore/graph/backward.py",
+        "if v in gradient_of and v in set(program.parameters)]",
+        "if v in gradient_of]",
+        TEST_PROGRAM,
+    ),
+    # -- arrays as values
+    Mutant("undone-write-leaves-no-hole", ARRAYS, "if before is _HOLE:", "if False:", TEST_ARRAYS),
+    Mutant("version-shrinks", ARRAYS, "made._size = max(self._size, at + 1)", "made._size = at + 1", TEST_ARRAYS),
+    Mutant(
+        "overwritten-slot-gets-a-gradient",
+        "lodcore/ops/array.py",
+        "return d, None, d.pop(",
+        "return d, None, d.get(",
+        TEST_ARRAYS,
+    ),
+    Mutant(
+        "elements-joined-along-the-first-axis-only",
+        "lodcore/ops/array.py",
+        "axis = saved.axis % d.ndim",
+        "axis = 0",
+        f"{TEST_ARRAYS} tests/test_operators.py",
+    ),
+    Mutant(
+        "boot-at-the-first-slot",
+        "lodcore/graph/var_array.py",
+        "given.item() < 0",
+        "given.item() <= 0",
+        TEST_ARRAYS,
+    ),
+    Mutant(
+        "slot-read-once-for-all-blocks",
+        "lodcore/graph/var_array.py",
+        "if self._value is None or self._block is not block:",
+        "if self._value is None:",
+        TEST_ARRAYS,
+    ),
+    Mutant(
+        "slot-reads-what-was-before-its-update",
+        "lodcore/graph/var_array.py",
+        "settled(value))\n        self._value = None\n",
+        "settled(value))\n",
+        TEST_ARRAYS,
+    ),
+    Mutant(
+        "mapped-rows-cut-in-another-order",
+        "lodcore/graph/map_fn.py",
+        "ends = np.cumsum(saved.hidden)",
+        "ends = np.cumsum(saved.hidden[::-1])",
+        "tests/graph/test_map_fn.py",
+    ),
+    # -- Programs and Scopes
+    Mutant("everything-runs", EXECUTOR, "if any(out in needed for out in op.outputs):", "if True:", TEST_PROGRAM),
+    Mutant(
+        "plan-of-a-shorter-program",
+        EXECUTOR,
+        "key = (len(program.ops), *map(id, wanted))",
+        "key = (0, *map(id, wanted))",
+        TEST_PROGRAM,
+    ),
+    Mutant("array-of-the-user-written", EXECUTOR, "fed[x] = of_user(x.get())", "fed[x] = x.get()", TEST_ARRAYS),
+    Mutant(
+        "rows-too-many-fed",
+        EXECUTOR,
+        "any(b is not None and a != b for",
+        "any(b is not None and a < b for",
+        TEST_PROGRAM,
+    ),
+    Mutant(
+        "names-of-parents-unknown",
+        "lodcore/graph/scope.py",
+        "            scope = scope._parent\n",
+        "            scope = None\n",
+        "tests/graph/test_scope.py",
+    ),
+]

@@ -15,10 +15,11 @@ from lodcore.errors import DTypeError
 from lodcore.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_face import array_function, array_ufunc, clip, copy, cumsum
 from lodcore.numpy_face import round as rounded
+from lodcore.numpy_facts import FUNCTIONS  # all of them: to import it enters what it has
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 
-__all__ = ["Face", "attach"]
+__all__ = ["FUNCTIONS", "Face", "attach"]
 
 
 def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable[[Any, Any], Any]:

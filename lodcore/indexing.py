@@ -48,7 +48,9 @@ def _prepared(key: Any) -> Any:
             raise TypeError("index: is a list of lists; use lodcore.array for one list a sequence")
         key = np.asarray(key)
     if isinstance(key, np.ndarray):
-        if isinstance(key, np.ma.MaskedArray) or key.dtype.kind not in "iub":
+        if isinstance(key, np.ma.MaskedArray):
+            raise TypeError("index: is a masked array; fill or drop the masked entries first")
+        if key.dtype.kind not in "iub":
             raise TypeError(f"index: has dtype {key.dtype}; integers or bool are needed")
         if key.ndim == 0 and key.dtype.kind == "b":
             raise TypeError(f"index: is {key!r}; a vector is needed for a mask")

@@ -11,12 +11,13 @@ import numpy as np
 from lodcore import ops
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.indexing import getitem
-from lodcore.ops.axes import axes_of, tensor_of
-from lodcore.ops.common import check_equal, lined_up, rows_of, shared
+from lodcore.ops.axes import axes_of, axis_of, tensor_of
+from lodcore.ops.common import check_equal, lined_up, shared
+from lodcore.registry import as_batches
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 
-__all__ = ["FUNCTIONS", "array_function", "array_ufunc"]
+__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "refuse_symbols", "stands_for"]
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
 
@@ -78,7 +79,8 @@ def _without_defaults(kwargs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _refuse_symbols(name: str, given: Any) -> None:
+def refuse_symbols(name: str, given: Any) -> None:
+    """Raise if there is a Variable among what is given."""
     if any(isinstance(x, Symbol) for x in given):
         raise TypeError(f"numpy.{name}: with these arguments it cannot be recorded; a Variable is given")
 
@@ -87,7 +89,9 @@ def _several(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Run a ufunc with several results."""
     if ufunc.signature is not None:
         raise TypeError(f"numpy.{ufunc.__name__}: is not supported for sequences; apply it to x.values")
-    _refuse_symbols(ufunc.__name__, inputs)
+    if ufunc is np.divmod:
+        return tuple(ops.elementwise(list(inputs), part) for part in (np.floor_divide, np.remainder))
+    refuse_symbols(ufunc.__name__, inputs)
     return tuple(shared(ufunc.__name__, lambda *x, k=k: ufunc(*x)[k], *inputs) for k in range(ufunc.nout))
 
 
@@ -98,7 +102,7 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     others = kwargs.keys() - {"dtype", "casting"}
     if others or ufunc.nout != 1 or ufunc.signature is not None:
         raise TypeError(f"{where}: {', '.join(sorted(others)) or 'out'}: is not supported for sequences")
-    _refuse_symbols(ufunc.__name__, [*inputs, mask, *(targets or ())])
+    refuse_symbols(ufunc.__name__, [*inputs, mask, *(targets or ())])
     if targets is None:
         if mask is not True:
             raise TypeError(f"{where}: where: needs out=, for what is not computed is not defined")
@@ -115,12 +119,20 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     values = lined_up(given)
     chosen = {} if mask is True else {"where": values[len(inputs)]}
     try:
-        if np.broadcast_shapes(*map(np.shape, values)) != values[-1].shape or values[-1].ndim > target.values.ndim:
+        if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:
             raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
         ufunc(*values[: len(inputs)], out=target.values, **chosen, **kwargs)
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None
     return target
+
+
+def _together(where: str, values: Any) -> tuple[int, ...]:
+    """Broadcast shapes."""
+    try:
+        return np.broadcast_shapes(*map(np.shape, values))
+    except ValueError as error:
+        raise ShapeError(f"{where}: {error}") from None
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
@@ -182,14 +194,16 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     """Join batches along axis 0, sequences along those of levels, rows along their own."""
     if out is not None or axis is None:
         raise TypeError(f"numpy.concatenate: {'axis' if axis is None else 'out'}: is not supported for sequences")
-    xs = [tensor_of("concatenate", x) for x in arrays]
+    xs: Any = [x if isinstance(x, (list, tuple)) else tensor_of("concatenate", x) for x in arrays]
+    nested = any(getattr(x, "num_levels", 0) for x in xs)
+    xs = as_batches("concatenate: arrays", xs) if nested else [tensor_of("concatenate", x) for x in xs]
     wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else np.dtype(dtype)
     for j, x in enumerate(xs):
         if x.dtype != wanted:
             if not np.can_cast(x.dtype, wanted, casting):  # type: ignore[arg-type]
                 raise DTypeError(f"numpy.concatenate: array {j}: has dtype {x.dtype}; {wanted} cannot hold it")
             xs[j] = ops.cast(x, wanted)
-    (at,) = axes_of("concatenate", axis, xs[0].ndim)
+    at = axis_of("concatenate", axis, xs[0].ndim)
     levels = getattr(xs[0], "num_levels", 0)
     if at == 0 and levels:
         return ops.concat_batches(xs)
@@ -229,21 +243,6 @@ def full_like(
     return ops.full_like(a, fill_value, dtype)
 
 
-@stands_for(np.array_equal)
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Tell whether structure and values are equal."""
-    _refuse_symbols("array_equal", (a1, a2))
-    if not (isinstance(a1, LoDTensor) and isinstance(a2, LoDTensor)) or a1.lod != a2.lod:
-        return False
-    return bool(np.array_equal(a1.values, a2.values, equal_nan))
-
-
-@stands_for(np.allclose)
-def allclose(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
-    """Tell whether values are about equal; structures must be."""
-    return bool(np.all(FUNCTIONS[np.isclose](a, b, *args, **kwargs).values))
-
-
 @stands_for(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
     """Bring values between two bounds, of which one may be missing."""
@@ -263,10 +262,12 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     if out is not None:
         raise TypeError("numpy.round: out: is not supported; the result is a new tensor")
     x = tensor_of("round", a)
+    if x.dtype.kind not in "iufc":
+        raise DTypeError(f"round: x: has dtype {x.dtype}; numbers are needed")
     if x.dtype.kind not in "fc":
         if decimals >= 0:
             return ops.cast(x, x.dtype)
-        _refuse_symbols("round", (x,))
+        refuse_symbols("round", (x,))
         return shared("round", lambda values: np.round(values, decimals), x)
     if decimals == 0:
         return ops.elementwise([x], np.rint)
@@ -281,47 +282,26 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return ops.cast(a, a.dtype)
 
 
-@stands_for(np.shape)
-def shape(a: Any) -> Any:
-    """Give the ragged shape."""
-    return a.shape
-
-
-@stands_for(np.ndim)
-def ndim(a: Any) -> Any:
-    """Count the axes, those of levels included."""
-    return a.ndim
-
-
-@stands_for(np.size)
-def size(a: Any, axis: Any = None) -> Any:
-    """Count the values, or the sequences of the batch."""
-    if axis is None:
-        return rows_of(a.get() if isinstance(a, Symbol) else a).size  # type: ignore[attr-defined]
-    (at,) = axes_of("size", axis, a.ndim)
-    if a.shape[at] is None:
-        raise TypeError(f"numpy.size: axis: is {axis}, along which sequences differ")
-    return a.shape[at]
-
-
 @stands_for(np.expand_dims)
 def expand_dims(a: Any, axis: Any) -> Any:
-    """Put an axis of length 1 in; a level of sequences of one, where it is among those of levels."""
+    """Put axes of length 1 in; levels of sequences of one, where they are among those of levels."""
     x = tensor_of("expand_dims", a)
-    levels = getattr(x, "num_levels", 0)
-    (at,) = axes_of("expand_dims", axis, x.ndim + 1)
-    if at == 0 and levels:
-        return ops.insert_level(x, 0, True)
-    if at <= levels:
-        return ops.insert_level(x, at - 1)
-    return ops.index_values(x, [slice(None)] * (at - levels) + [None])
+    for at in axes_of("expand_dims", axis, x.ndim + (len(axis) if isinstance(axis, tuple) else 1)):
+        levels = getattr(x, "num_levels", 0)
+        if at <= levels:
+            x = ops.insert_level(x, max(at - 1, 0), at == 0)
+        else:
+            x = ops.index_values(x, [slice(None)] * (at - levels) + [None])
+    return x
 
 
 @stands_for(np.flip)
 def flip(m: Any, axis: Any = None) -> Any:
-    """Reverse the order of sequences, of what is in them, or of what is in rows."""
-    (at,) = axes_of("flip", axis, m.ndim)
-    return getitem(m, (*[slice(None)] * at, slice(None, None, -1)))
+    """Reverse the order of sequences, of what is in them, and of what is in rows: along all axes, if none is given."""
+    x = tensor_of("flip", m)
+    for at in range(x.ndim) if axis is None else axes_of("flip", axis, x.ndim):
+        x = getitem(x, (*[slice(None)] * at, slice(None, None, -1)))
+    return x
 
 
 @stands_for(np.take)
@@ -329,7 +309,11 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     """Take along an axis by numbers, as an index does."""
     if out is not None or mode != "raise" or axis is None:
         raise TypeError("numpy.take: only axis is supported for sequences")
-    (at,) = axes_of("take", axis, a.ndim)
+    if getattr(indices, "num_levels", 0) or np.asarray(indices if not isinstance(indices, Symbol) else 0).dtype == bool:
+        raise TypeError(
+            "numpy.take: indices: integers are needed, without levels; x[indices] takes masks and those with levels"
+        )
+    at = axis_of("take", axis, a.ndim)
     return getitem(a, (*[slice(None)] * at, indices))
 
 
@@ -356,38 +340,15 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return ops.sum(ops.not_equal(a, 0), axis, keepdims=keepdims)
 
 
-@stands_for(np.unique)
-def unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
-    """Find the different values of all sequences."""
-    _refuse_symbols("unique", (ar,))
-    return np.unique(rows_of(ar), *args, **kwargs)
-
-
-def _valuewise(function: Any, count: int = 1) -> None:
-    """Enter a function that computes number by number of its first operands, and is not recorded."""
-
-    @stands_for(function)
-    def computed(*operands: Any, **kwargs: Any) -> Any:
-        """Compute number by number, as NumPy does; not recorded."""
-        _refuse_symbols(function.__name__, operands)
-        rest = operands[count:]
-        return shared(function.__name__, lambda *x: function(*x, *rest, **kwargs), *operands[:count])
-
-
-_valuewise(np.isclose, 2)
-for _one in (np.nan_to_num, np.real, np.imag, np.angle, np.isin, np.isneginf, np.isposinf):
-    _valuewise(_one)
-
-
 @stands_for(np.sort)
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Sort the rows of each sequence column by column, or each row."""
     x = tensor_of("sort", a)
     levels = getattr(x, "num_levels", 0)
-    (at,) = axes_of("sort", axis, x.ndim)
+    at = axis_of("sort", axis, x.ndim)
     if order is not None or at < levels:
         raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
     if levels and at == levels:
         return ops.sequence_sort(x)
-    _refuse_symbols("sort", (x,))
+    refuse_symbols("sort", (x,))
     return shared("sort", lambda values: np.sort(values, at - levels, kind), x)

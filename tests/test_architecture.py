@@ -35,6 +35,7 @@ ORDER = [
     "ops",
     "indexing",
     "numpy_face",
+    "numpy_facts",
     "faces",
     "graph",
     "lodcore",

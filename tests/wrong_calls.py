@@ -234,7 +234,7 @@ TENSORS = [
     ("x[[0.0]]", TypeError, "float64"),
     ("x[[[0], [1]]]", TypeError, "list of lists"),
     ("x[np.zeros((3, 2), int)]", TypeError, r"shape \(3, 2\)"),
-    ("x[masked]", TypeError, "dtype"),
+    ("x[masked]", TypeError, "masked"),
     ("x[[True, False]]", ShapeError, "2 entries; there are 3"),
     ("x[:, [True, False]]", TypeError, "stands first"),
     ("x[flat]", IndexError, "sequence 0 of level 0"),

@@ -13,14 +13,14 @@ import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.compare import greater_than, not_equal
-from lodcore.ops.convert import cast, full_like
+from lodcore.ops.convert import full_like
 from lodcore.ops.expand import per_sequence
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
-from lodcore.ops.reduce import mean_dtype, reduce_values
+from lodcore.ops.reduce import cast_for, check_kind, kept_initial, mean_dtype, reduce_values
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
@@ -67,16 +67,25 @@ def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+def axis_of(where: str, axis: Any, ndim: int) -> int:
+    """Check one axis, and count it from the first."""
+    if isinstance(axis, tuple):
+        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
+    return axes_of(where, axis, ndim)[0]
+
+
 def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any) -> Any:
     """Reduce axes of a tensor."""
     if out is not None:
         raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
+    levels = getattr(x, "num_levels", 0)
+    axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
+    check_kind(name, x.dtype, 0 < len([one for one in axes if one <= levels]) <= levels)
+    initial = kept_initial(name, initial, x.dtype) if initial is not None else None
     if mask is not True:
         if name in ("max", "min") and initial is None:
             raise ValueError(f"{name}: where: needs an initial value, for where nothing is chosen")
-        x = choose(mask, x, NEUTRAL.get(name, initial))
-    levels = getattr(x, "num_levels", 0)
-    axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
+        x = choose(mask, x, initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name]))
     first = initial if name in ("max", "min") else None
     upper = [one for one in axes if one <= levels] if levels else []
     rows = tuple(one - levels for one in axes if one not in upper)
@@ -188,7 +197,7 @@ def sum(
     (6, array([3, 0, 3]), array([4, 2]))
     """
     x = tensor_of("sum", x)
-    return _reduced("sum", x if dtype is None else cast(x, dtype), axis, out, keepdims, initial, where)
+    return _reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where)
 
 
 def prod(
@@ -209,7 +218,7 @@ def prod(
     array([2, 1, 3])
     """
     x = tensor_of("prod", x)
-    return _reduced("prod", x if dtype is None else cast(x, dtype), axis, out, keepdims, initial, where)
+    return _reduced("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where)
 
 
 def mean(
@@ -230,10 +239,11 @@ def mean(
     (2.0, array([1.5, nan, 3. ]))
     """
     x = tensor_of("mean", x)
-    x = x if dtype is None else cast(x, dtype)
+    check_kind("mean", x.dtype, False)
+    x = cast_for("mean", x, dtype)
     if where is True:
         return _reduced("mean", x, axis, out, keepdims, None, True)
-    x = cast(x, mean_dtype(x.dtype))
+    x = cast_for("mean", x, mean_dtype(x.dtype))
     return div(_reduced("sum", x, axis, out, keepdims, None, where), _count(x, axis, keepdims, where, 0))
 
 
@@ -272,9 +282,11 @@ def var(
     array([ 1., nan,  0.])
     """
     x = tensor_of("var", x)
-    x = cast(x, mean_dtype(x.dtype) if dtype is None else dtype)
-    if x.dtype.kind != "f":
+    if x.dtype.kind == "c":
         raise DTypeError(f"var: x: has dtype {x.dtype}; real numbers are needed")
+    x = cast_for("var", x, mean_dtype(x.dtype) if dtype is None else dtype)
+    if x.dtype.kind == "c":
+        raise DTypeError(f"var: dtype: is {x.dtype}; real numbers are needed")
     levels = getattr(x, "num_levels", 0)
     axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
     low = axes[0] if axes else 0

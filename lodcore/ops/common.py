@@ -135,7 +135,9 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
         if "broadcast" not in str(error):
             raise
         raise ShapeError(f"{where}: shapes {', '.join(str(np.shape(x)) for x in values)}: {error}") from None
-    except TypeError as error:
+    except DTypeError:
+        raise
+    except (TypeError, OverflowError) as error:  # a number of Python that the dtype of the others cannot hold
         dtypes = ", ".join(str(getattr(x, "dtype", type(x).__name__)) for x in values)
         raise DTypeError(f"{where}: dtypes {dtypes}: {error}") from None
     return result if lod is None else _on_rows(where, result, lod, ndim)
@@ -207,6 +209,8 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     DTypeError
         If an integer or bool would not be the same number, or the dtypes are of different kinds.
     """
+    if isinstance(value, LoDTensor):
+        raise LoDError(f"{where}: has levels; a number or an array is needed")
     try:
         given = np.asarray(value)
     except ValueError:

@@ -9,8 +9,10 @@ import numpy as np
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.common import Array, array_of, broadcast_spec, kept_in, rows_of, shared
 from lodcore.registry import Dense, Operands, Spec, op
+from lodcore.symbol import Symbol
+from lodcore.tensor import Tensor
 
-__all__ = ["cast", "concat_values", "full_like", "rows"]
+__all__ = ["cast", "concat_values", "full_like", "rows", "sized"]
 
 
 @op(lod="share")
@@ -32,12 +34,21 @@ def cast(x: Dense, dtype: Any) -> Any:
     >>> lodcore.ops.cast(lodcore.array([[1], [2, 3]]), "float32")
     LoDTensor(2 sequences of lengths 1..2, float32: [[1.], [2., 3.]])
     """
-    made = _sized("cast", dtype)
-    return shared("cast", lambda values: np.asarray(values).astype(made), x)
+    made = sized("cast", dtype)
+
+    def converted(values: Any) -> Array:
+        try:
+            return np.asarray(values).astype(made)
+        except RuntimeError as error:  # dates as text that is too short
+            raise DTypeError(f"cast: dtype: is {made}: {error}") from None
+
+    return shared("cast", converted, x)
 
 
-def _sized(where: str, dtype: Any) -> np.dtype[Any]:
+def sized(where: str, dtype: Any) -> np.dtype[Any]:
     """Take a dtype of a fixed size."""
+    if isinstance(dtype, (Tensor, Symbol)):
+        raise DTypeError(f"{where}: dtype: is {type(dtype).__name__}; a dtype is needed")
     try:
         made: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
@@ -49,7 +60,7 @@ def _sized(where: str, dtype: Any) -> np.dtype[Any]:
 
 @cast.infer
 def _(x: Any, dtype: Any) -> Spec:
-    return broadcast_spec("cast", _sized("cast", dtype), x)
+    return broadcast_spec("cast", sized("cast", dtype), x)
 
 
 @cast.backward
@@ -79,7 +90,7 @@ def full_like(x: Dense, fill_value: Any, dtype: Any = None) -> Any:
     >>> lodcore.ops.full_like(lodcore.array([[1], [2, 3]]), 7)
     LoDTensor(2 sequences of lengths 1..2, int64: [[7], [7, 7]])
     """
-    made = None if dtype is None else _sized("full_like", dtype)
+    made = None if dtype is None else sized("full_like", dtype)
 
     def filled(values: Any) -> Array:
         target = made or np.asarray(values).dtype
@@ -90,7 +101,7 @@ def full_like(x: Dense, fill_value: Any, dtype: Any = None) -> Any:
 
 @full_like.infer
 def _(x: Any, fill_value: Any, dtype: Any) -> Spec:
-    return broadcast_spec("full_like", x.dtype if dtype is None else _sized("full_like", dtype), x)
+    return broadcast_spec("full_like", x.dtype if dtype is None else sized("full_like", dtype), x)
 
 
 @op(lod="none")

@@ -77,6 +77,8 @@ def _numbers(name: str, x: Any) -> Array:
 
 def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], nested: bool) -> None:
     """Raise if the inner sizes differ, or rows would not stay rows."""
+    if not left or not right:
+        raise ShapeError(f"matmul: x, y: have shapes {left}, {right}; a number is multiplied by mul, or *")
     inner = (left[-1], right[-2 if len(right) > 1 else 0]) if left and right else (0, 1)
     if None not in inner and inner[0] != inner[1]:
         raise ShapeError(f"matmul: x, y: have shapes {left}, {right}; the inner sizes must be equal")

@@ -10,11 +10,13 @@ import numpy as np
 
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, array_of, rows_of
+from lodcore.ops.common import Array, array_of, kept_in, rows_of
+from lodcore.ops.convert import cast, sized
 from lodcore.registry import Dense, Spec, op
+from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 
-__all__ = ["reduce_values"]
+__all__ = ["cast_for", "check_kind", "kept_initial", "reduce_values"]
 
 #: What is computed by name: of values, axes, keepdims, and what is given besides.
 REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -72,6 +74,40 @@ def reduce_values(x: Dense, name: str, axes: Any = None, keepdims: bool = False,
     if isinstance(x, LoDTensor) and x.lod.num_levels and 0 not in chosen:
         return tensor_core.new_tensor(np.ascontiguousarray(reduced), x.lod)
     return reduced
+
+
+def check_kind(name: str, dtype: np.dtype[Any], ragged: bool) -> None:
+    """Raise if values of a dtype cannot be reduced, along ragged axes or all others."""
+    if name in ("max", "min", "argmax", "argmin"):
+        if ragged and dtype.kind not in "biuf":
+            raise DTypeError(f"{name}: x: has dtype {dtype}; along axes of levels real numbers are needed")
+    elif dtype.kind not in "biufc":
+        raise DTypeError(f"{name}: x: has dtype {dtype}; numbers are needed")
+    elif name == "prod" and ragged and dtype.kind == "c":
+        raise DTypeError(f"{name}: x: has dtype {dtype}; along axes of levels real numbers are needed")
+
+
+def cast_for(name: str, x: Any, dtype: Any) -> Any:
+    """Convert what is reduced to the dtype in which that is computed."""
+    if dtype is None:
+        return x
+    made = sized(name, dtype)
+    needed = "fc" if name in ("mean", "var", "std") else "biufc"
+    if x.dtype.kind not in "biufc" or made.kind not in needed:
+        raise DTypeError(
+            f"{name}: dtype: is {made}; x has {x.dtype}, and {'floats' if needed == 'fc' else 'numbers'} are needed"
+        )
+    return cast(x, made)
+
+
+def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Give what a reduction begins with the dtype of its result, which must hold it."""
+    if initial is None or isinstance(initial, Symbol):
+        return initial
+    kept = kept_in(f"{name}: initial", initial, REDUCTIONS[name](np.ones(1, dtype)).dtype)
+    if kept.ndim:
+        raise DTypeError(f"{name}: initial: has shape {kept.shape}; a number is needed")
+    return kept[()]
 
 
 def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:

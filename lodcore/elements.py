@@ -11,7 +11,7 @@ import numpy as np
 from lodcore import buffers, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.nested import as_values
+from lodcore.nested import as_array, as_values
 from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor
 
@@ -126,9 +126,11 @@ def source_of(where: str, x: Any, axis: int) -> Any:
         rows = buffers.view_rows(x.values, 0, len(x.values))
         buffers.seal(rows)
         return tensor_core.new_tensor(rows, x.lod)
-    dense = np.asarray(x)
+    dense = as_array(where, x)
     if dense.dtype.hasobject:
         raise DTypeError(f"{where}: has dtype {dense.dtype}; Python objects have no fixed size")
+    if not dense.dtype.isnative:
+        dense = dense.astype(dense.dtype.newbyteorder("="))
     if not dense.ndim or not -dense.ndim <= axis < dense.ndim:
         raise ShapeError(f"{where}: axis: is {axis}; the tensor has {dense.ndim} axes")
     source = np.moveaxis(dense, axis, 0).view()

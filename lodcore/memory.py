@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 
-__all__ = ["LIMIT", "check_out", "check_size", "whole"]
+__all__ = ["LIMIT", "check_apart", "check_out", "check_size", "whole"]
 
 
 def _physical_memory() -> int:
@@ -77,8 +77,15 @@ def check_out(
         raise ValueError(f"{where}: out: is read-only; it must be writable")
     if not (out.flags.c_contiguous and out.flags.aligned):
         raise ValueError(f"{where}: out: strides {out.strides}; it must be C-contiguous and aligned")
+    check_apart(where, out, *inputs)
+
+
+def check_apart(where: str, out: Any, *inputs: Any) -> None:
+    """Raise if an array that the caller provides for the result overlaps one that is read: rows, or an index."""
+    if not isinstance(out, np.ndarray):
+        return
     for given in inputs:
-        if np.may_share_memory(out, given):
+        if isinstance(given, np.ndarray) and np.may_share_memory(out, given):
             raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
 
 

@@ -167,7 +167,7 @@ class TensorArray:
         if found is None:
             if self._source is None or at >= len(self._source):
                 raise IndexError(f"TensorArray.{name}: index: is {at}, a hole; the size is {self._size}")
-            found = self._source[at]
+            found = self._source[at] if self._source.ndim > 1 else self._source[at, ...]
         return found
 
     def _elements(self, name: str) -> list[Any]:

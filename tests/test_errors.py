@@ -248,6 +248,11 @@ def test_read_only_out(call, result, grown):
         ("TensorArray.unpack(mine, 0, out=out)", "mine.values"),
         ("square.to_padded(out=out)", "square.values.reshape(2, 2)"),
         ("own_steps.pack(0, steps_map, out=out)", "own"),
+        ("gather_sequences(mine, own[:1], out=out)", "own[:2]"),
+        ("sequence_slice(mine, zeros, [1, 0, 1], out=out)", "zeros[1:]"),
+        ("sequence_slice(mine, 0, pieces, out=out)", "pieces[1:]"),
+        ("sequence_unpad(np.zeros((3, 4), int), pieces, out=out)", "pieces[1:]"),
+        ("embedding_bag(np.ones((9, 1), int), mine, out=out)", "mine.values[:3].reshape(3, 1)"),
     ],
 )
 def test_out_that_overlaps_an_input(call, out, names):
@@ -256,7 +261,7 @@ def test_out_that_overlaps_an_input(call, out, names):
     names["together"], names["twice"] = np.arange(7), np.arange(10)
     if out in ("together", "twice"):
         names["mine"] = LoDTensor(names[out][-5:], names["flat"].lod, share=True)
-    names["own"] = np.arange(5)
+    names["own"], names["zeros"], names["pieces"] = np.arange(5), np.zeros(3, int), np.array([1, 0, 1])
     names["own_steps"] = TensorArray()
     for t, (start, stop) in enumerate([(0, 2), (2, 4), (4, 5)]):
         names["own_steps"].write(t, names["own"][start:stop])

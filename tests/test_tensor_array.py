@@ -309,3 +309,13 @@ def test_sequences_of_steps_are_those_of_x(x):
     assert sorted(elements) == sorted(
         len(inner) for step in steps for inner in (step if isinstance(step, LoDTensor) else [])
     )
+
+
+def test_what_is_unstacked_is_plain():
+    swapped = TensorArray.unstack(np.arange(3, dtype=">i4"))
+    assert swapped.stack().dtype == np.dtype("=i4")
+    numbers = np.arange(3)
+    element = TensorArray.unstack(numbers).read(1)
+    assert type(element) is np.ndarray
+    assert element.shape == ()
+    assert np.shares_memory(element, numbers)

@@ -477,6 +477,8 @@ ARRAYS = [
     ("TensorArray.unstack(rows, -2)", ShapeError, "axis.*-2.*1"),
     ("TensorArray.unstack(3)", ShapeError, "x|axis"),
     ("TensorArray.unstack(flat, 1)", ShapeError, "axis.*1"),
+    ("TensorArray.unstack([[1], [2, 3]])", ShapeError, "x: is nested unevenly"),
+    ("TensorArray.unstack(masked)", DTypeError, "x: is a masked array"),
     ("TensorArray.unstack(objects)", DTypeError, "x.*object"),
     ("TensorArray.unstack(None)", DTypeError, "x.*object"),
     ("mixed.stack()", LoDError, "element 0.*element 1"),

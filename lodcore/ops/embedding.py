@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.memory import check_out, check_size
+from lodcore.memory import check_apart, check_out, check_size
 from lodcore.nested import as_array, as_values
 from lodcore.ops.common import Array, with_levels
 from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, numbers_of, pool, result_rows, spread
@@ -208,6 +208,8 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -
         raise ShapeError(f"{where}: ids: has rows of shape {numbers.shape[1:]}; one number a row is needed")
     work, dtype = numbers_of(where, pool_type if isinstance(pool_type, str) else repr(pool_type), rows.dtype, "table")
     if work is None or rows.dtype.char not in "fd":  # taken first, and then pooled
+        if out is not None:
+            check_apart(where, out, rows, numbers)
         taken = take(where, rows, ids, numbers, index, -1, None)
         return pool(where, tensor_core.new_tensor(taken, lod), pool_type, ZERO, -1, out, saving)
     offsets = lod._view(lod.num_levels - 1)

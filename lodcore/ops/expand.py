@@ -146,7 +146,7 @@ def sequence_expand_as(x: Rows, y: Nested, level: int = -1, out: Array | None = 
     k = level_of(where, lod, level)
     x = as_rows_or_nested("sequence_expand_as: x", x)
     if isinstance(x, LoDTensor):
-        check_equal(where, lod._part(0, k), x.lod, "x", "y")
+        check_equal(where, lod._part(0, k), x.lod, "x", f"y before level {k}")
         x = x.values
     count = lod.num_sequences(k)
     if len(x) != count:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.memory import check_apart
 from lodcore.nested import join_rows, new_joined
 from lodcore.ops.common import Array
 from lodcore.ops.moving import (
@@ -59,6 +60,8 @@ def gather_sequences(x: Nested, index: Index, level: int = 0, out: Array | None 
     """
     if type(x) is not LoDTensor:
         x = as_nested("gather_sequences: x", x)
+    if out is not None:
+        check_apart("gather_sequences", out, index)
     taken: LoDTensor = x._gather("gather_sequences", level, index, out)
     return taken
 
@@ -266,6 +269,8 @@ def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = Non
     sizes = buffers.for_each(length, "sequence_slice: length", count)
     ranges = buffers.new_int64(count, 2)
     cut = buffers.new_offsets(count + 1)
+    if out is not None:
+        check_apart(where, out, offset, length)
     bad = kernels.gather.slice_ranges(offsets, starts, sizes, ranges, cut)
     if bad >= 0:
         raise IndexError(

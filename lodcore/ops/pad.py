@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.conversion import NO_FILLING, filling, padded_length
 from lodcore.errors import DTypeError, LevelError, ShapeError
+from lodcore.memory import check_apart
 from lodcore.nested import as_array, as_dtype, as_values
 from lodcore.ops.common import Array
 from lodcore.ops.moving import level_of, sum_copies
@@ -184,6 +185,8 @@ def sequence_unpad(x: Dense, length: Index, out: Array | None = None) -> LoDTens
         bad = int(np.argmax(offsets[1:] - offsets[:-1] > longest))
     if bad >= 0:
         raise IndexError(f"{where}: length: is {lengths[bad]} for sequence {bad}; its line has {longest} rows")
+    if out is not None:
+        check_apart(where, out, length)
     rows = buffers.new_rows(where, padded, offsets.item(count), out, 2)
     over_sequences(kernels.pad.unpad_rows, "so.r", buffers.as_lines(padded), offsets, False, buffers.as_bytes(rows))
     unpadded: LoDTensor = tensor_core.new_tensor(rows, core.make_lod([offsets], len(rows)))

@@ -267,7 +267,7 @@ def _in_order(where: str, x: Any, table: RankTable) -> Any:
     """Check the two arguments that `reorder_by_rank` and `shrink_memory` share."""
     if not isinstance(table, RankTable):
         raise DTypeError(f"{where}: table: is {type(table).__name__}; a RankTable is needed")
-    if not isinstance(x, np.ndarray):
+    if type(x) is not np.ndarray or not x.dtype.isnative:
         return as_rows_or_nested(f"{where}: x", x)
     if x.ndim == 0:
         raise DTypeError(f"{where}: x: has no axis; its first axis counts the rows")

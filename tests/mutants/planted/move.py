@@ -96,7 +96,7 @@ MUTANTS = [
     Mutant(
         "expand-as-forgets-the-coarser-levels",
         OPS_EXPAND,
-        'check_equal(where, lod._part(0, k), x.lod, "x", "y")',
+        'check_equal(where, lod._part(0, k), x.lod, "x", f"y before level {k}")',
         "pass",
         "tests/test_operators.py::test_wrong_calls",
     ),

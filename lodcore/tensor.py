@@ -318,7 +318,8 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     if isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1:
         obj = obj.tolist()
     if not isinstance(obj, (list, tuple)):
-        raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed")
+        hint = ", as LoDTensor.from_arrays(obj) makes of one array" if isinstance(obj, np.ndarray) else ""
+        raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed{hint}")
     if num_levels is not None and (not hasattr(num_levels, "__index__") or not 1 <= num_levels <= DEEPEST):
         raise LoDError(f"{where}: num_levels: is {num_levels!r}; 1 .. {DEEPEST} is valid")
     return _of_lists(f"{where}: obj", obj, as_dtype(where, dtype), num_levels)

@@ -79,7 +79,7 @@ def test_many_sequences_of_few_lengths_stay_in_order():
 def test_rows_of_all_forms_are_plain_in_the_end():
     table = lod_rank_table([[1], [2, 3], [4]])
     for rows in (np.arange(3, dtype=">i4"), np.arange(3).view(np.recarray), np.arange(6)[::2]):
-        for result in (shrink_memory(given, 0, table), reorder_by_rank(rows, table)):
+        for result in (shrink_memory(rows, 0, table), reorder_by_rank(rows, table)):
             assert type(result) is np.ndarray
             assert result.dtype.isnative
             assert sorted(result.tolist()) == rows.tolist()

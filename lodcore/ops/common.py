@@ -33,6 +33,9 @@ __all__ = [
 
 Array = np.ndarray[Any, Any]
 
+#: How operands go together, for messages.
+AGAINST_ROWS = "dense operands broadcast against rows (use x.per_sequence(v) for one entry a sequence)"
+
 #: The names of operands of operators that do not call them x and y.
 NAMES = {"where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
 
@@ -134,7 +137,10 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     except ValueError as error:
         if "broadcast" not in str(error):
             raise
-        raise ShapeError(f"{where}: shapes {', '.join(str(np.shape(x)) for x in values)}: {error}") from None
+        shapes = ", ".join(str(np.shape(x)) for x in values)
+        if lod is None:
+            raise ShapeError(f"{where}: shapes {shapes}: do not broadcast") from None
+        raise ShapeError(f"{where}: shapes {shapes}: do not broadcast; {AGAINST_ROWS}") from None
     except DTypeError:
         raise
     except (TypeError, OverflowError) as error:  # a number of Python that the dtype of the others cannot hold
@@ -176,8 +182,7 @@ def _on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
     """Give an array with one row a row a LoD."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
-            f"{where}: the result has shape {np.shape(result)}; the structure has {lod.num_rows} rows, against which "
-            "dense operands broadcast (use x.per_sequence(v) for one entry a sequence)"
+            f"{where}: the result has shape {np.shape(result)}; the structure has {lod.num_rows} rows, and {AGAINST_ROWS}"
         )
     if not lod.num_levels:
         return result

@@ -39,6 +39,7 @@ def nonzero(seed, shape, dtype):
 def wrong(name):
     """List wrong calls of an operator of two operands."""
     return [
+        (f"ops.{name}(flat, [1.0, 2.0, 3.0])", ShapeError, r"shapes \(5,\), \(3,\).*per_sequence"),
         (f"ops.{name}(flat, x)", LoDError, "y: has 2 levels; x has 1"),
         (f"ops.{name}(flat, array([[1, 2], [3], [4, 5]]))", LoDError, "sequence 1 of level 0 has length 1.*0"),
         (f"ops.{name}(flat, array([[1, 2], []]))", LoDError, "y: has 2 sequences at level 0; x has 3"),

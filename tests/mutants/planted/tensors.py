@@ -73,8 +73,8 @@ MUTANTS = [
     Mutant(
         "out-overlaps-an-input",
         "lodcore/memory.py",
-        "if np.may_share_memory(out, given):",
-        "if out is given:",
+        "np.may_share_memory(out, given):",
+        "out is given:",
         "tests/test_errors.py tests/test_gather.py",
     ),
     Mutant(

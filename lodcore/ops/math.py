@@ -179,7 +179,7 @@ def _unary(slope: Callable[[Array, Any, Any], Any], dtype: Callable[[np.dtype[An
 @functools.cache
 def float_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Tell the dtype in which NumPy computes functions of real numbers."""
-    return dtype_of("dtype", np.tanh, dtype.type(0))
+    return dtype_of(f"dtype {dtype}", np.tanh, dtype.type(0))
 
 
 def _sigmoid(x: Any) -> Any:

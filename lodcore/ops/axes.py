@@ -292,8 +292,13 @@ def var(
     low = axes[0] if axes else 0
     if levels and 0 < low <= levels and axes == tuple(range(low, levels + 1)):
         average = per_sequence(x, mean(x, axis, where=where), low - 1)
+    elif levels and axes == (low,) and low < levels and where is True:
+        for at in range(low, levels):
+            x = by_position(x, at)
+        found = var(x, levels, None, out, ddof)
+        return insert_level(found, builtins.max(low - 1, 0), low == 0) if keepdims else found
     elif levels and 0 < len([one for one in axes if one <= levels]) <= levels:
-        raise TypeError(f"var: axis: is {axis}; axes of rows, or of levels up to {levels}, are possible")
+        raise TypeError(f"var: axis: is {axis}; axes of rows, of levels up to {levels}, or one of them are possible")
     else:
         average = mean(x, axis, keepdims=not levels or low > levels, where=where)
     distance = minus(x, average)

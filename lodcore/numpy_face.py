@@ -261,6 +261,8 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     """Round to a number of decimals, halves to even."""
     if out is not None:
         raise TypeError("numpy.round: out: is not supported; the result is a new tensor")
+    if not hasattr(decimals, "__index__") or abs(decimals) > 300:
+        raise DTypeError(f"round: decimals: is {decimals!r}; an integer of -300 .. 300 is needed")
     x = tensor_of("round", a)
     if x.dtype.kind not in "iufc":
         raise DTypeError(f"round: x: has dtype {x.dtype}; numbers are needed")

@@ -83,6 +83,9 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     check_kind(name, x.dtype, 0 < len([one for one in axes if one <= levels]) <= levels)
     initial = kept_initial(name, initial, x.dtype) if initial is not None else None
     if mask is not True:
+        mask = tensor_of(f"{name}: where", mask)
+        if mask.dtype != np.bool_:
+            raise DTypeError(f"{name}: where: has dtype {mask.dtype}; bool is needed")
         if name in ("max", "min") and initial is None:
             raise ValueError(f"{name}: where: needs an initial value, for where nothing is chosen")
         x = choose(mask, x, initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name]))

@@ -66,6 +66,8 @@ def _is_number(key: Any) -> bool:
 
 def _axes(key: Any) -> int:
     """Count the axes that a key is about."""
+    if type(key) is int or type(key) is slice:
+        return 1
     if key is None:
         return 0
     return key.ndim if not _levels(key) and getattr(key, "dtype", None) == np.bool_ else _levels(key) + 1
@@ -73,7 +75,7 @@ def _axes(key: Any) -> int:
 
 def _expanded(keys: tuple[Any, ...], ndim: int) -> list[Any]:
     """Write an Ellipsis out."""
-    prepared = [_prepared(key) for key in keys]
+    prepared = list(map(_prepared, keys))
     places = [j for j, key in enumerate(prepared) if key is Ellipsis]
     count = sum(_axes(key) for key in prepared) - len(places)
     if count > ndim:
@@ -120,6 +122,10 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
     x = tensor_of("index", x)
     if isinstance(key, str):
         return _field(x, key)
+    if type(key) is not tuple and _levels(x):
+        one = _prepared(key)
+        if one is not Ellipsis and _axes(one) <= x.ndim:
+            return _along(x, one, 0, None)[0]
     keys = _expanded(key if isinstance(key, tuple) else (key,), x.ndim)
     at = 0
     before = None

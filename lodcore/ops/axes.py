@@ -79,10 +79,10 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     if out is not None:
         raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
     levels = getattr(x, "num_levels", 0)
-    if type(axis) is int and levels and mask is True and initial is None and not keepdims:
-        if axis == levels or axis + x.ndim == levels:  # what is mostly asked for
-            check_kind(name, x.dtype, True)
-            return _pooled(name, x, levels - 1, None)
+    plain = mask is True and initial is None and not keepdims
+    if plain and levels and type(axis) is int and levels in (axis, axis + x.ndim):  # what is mostly asked for
+        check_kind(name, x.dtype, True)
+        return _pooled(name, x, levels - 1, None)
     axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
     check_kind(name, x.dtype, 0 < len([one for one in axes if one <= levels]) <= levels)
     initial = kept_initial(name, initial, x.dtype) if initial is not None else None

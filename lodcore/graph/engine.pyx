@@ -1,3 +1,4 @@
+# cython: boundscheck=True, nonecheck=True
 """How recorded calls run, forth and back; a frame is a list, and what is computed stands in its slots."""
 
 cimport numpy as cnp
@@ -154,7 +155,7 @@ def run(list instructions, list frame, Py_ssize_t count):
             instruction = instructions[at]
             if type(instruction) is Call:
                 (<Call> instruction).run(frame)
-            elif instruction is not None and holds(frame[(<Leave> instruction).slot]):
+            elif instruction is not None and holds(frame[(<Leave?> instruction).slot]):
                 return at
     except BaseException:
         frame[0] = at
@@ -307,7 +308,7 @@ cdef class Gradients:
         if known is None:
             self.found[variable] = gradient
         elif type(known) is dict:
-            for index, one in (<dict> gradient).items():
+            for index, one in (<dict?> gradient).items():
                 known[index] = known[index] + one if index in <dict> known else one
         elif type(gradient) is cnp.ndarray and variable in self._own:
             known += gradient

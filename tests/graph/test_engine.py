@@ -8,7 +8,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, data, while_loop
-from lodcore.graph.engine import Call, Leave, run
+from lodcore.graph.engine import Call, Context, Gradients, Leave, run
 from lodcore.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -125,6 +125,22 @@ def test_a_frame_tells_where_it_failed():
     frame = [None, np.True_, None, None]
     assert run([None, Leave(1), bad], frame, 3) == 1
     assert run([None, Leave(1), bad], frame, 1) == -1
+
+
+def test_nothing_is_read_beyond_a_frame():
+    call = Call(None, np.negative, None, ("x",), (7,), (2,), True, -1, False)
+    with pytest.raises(IndexError):
+        run([call], [None, 1.0, None], 1)
+    with pytest.raises(IndexError):
+        run([None], [None], 2)
+    with pytest.raises(TypeError):
+        run([len], [None], 1)
+    context = Context({}, None, None, None)
+    for question in (lambda: context.needs("x"), lambda: context.arguments, lambda: context.anything):
+        with pytest.raises(AttributeError):
+            question()
+    with pytest.raises(AttributeError):
+        Gradients(set()).back([None], [None])
 
 
 def test_gradients_of_elements_of_arrays_add_up():

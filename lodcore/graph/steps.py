@@ -51,10 +51,10 @@ class Trace:
 
 
 class Way(NamedTuple):
-    """The way back through a step: what needs a gradient, and each operator with its place, the last first."""
+    """The way back through a step: what needs a gradient, and the operators, the last first."""
 
     needed: set[Variable]
-    operators: list[tuple[int, Return]]
+    operators: list[Return]
 
 
 class StepRunner:
@@ -168,18 +168,14 @@ class StepRunner:
         """
         way = self._way_back(wanted)
         gradients = Gradients(way.needed)
-        ran, everything = trace.ran, len(self.body.ops)
-        for source, d in zip(self.sources(ran), cotangents, strict=True):
+        for source, d in zip(self.sources(trace.ran), cotangents, strict=True):
             if d is not None and source in way.needed:
                 gradients.add(source, d)
-        operators = [one for at, one in way.operators if at < ran]
         with trace.lock:
-            for left, kept in zip(reversed(range(len(trace.steps))), reversed(trace.steps), strict=True):
-                gradients.back(operators, self._again(trace.outer, kept, ran) if self.recompute else kept)
-                if ran < everything:
-                    ran, operators = everything, [one for _, one in way.operators]
-                if left:
-                    gradients.hand_on(self.carried, self.sources(everything))
+            for step, kept in reversed(list(enumerate(trace.steps))):
+                gradients.back(way.operators, self._again(trace.outer, kept) if self.recompute else kept)
+                if step:
+                    gradients.hand_on(self.carried, self.sources(len(self.body.ops)))
         return [*map(gradients.found.get, [*self.carried, *self.captured])]
 
     def _way_back(self, wanted: frozenset[int]) -> Way:
@@ -197,14 +193,15 @@ class StepRunner:
                     break
                 begin |= carried_on
             chosen, calls = set(way), self.instructions(True)
-            back = [(at, Return(op, needed, calls[at])) for at, op in enumerate(body.ops) if op in chosen]
+            back = [Return(op, needed, call) for op, call in zip(body.ops, calls, strict=True) if op in chosen]
             self._ways[wanted] = Way(needed, back[::-1])
         return self._ways[wanted]
 
-    def _again(self, outer: Values, values: list[Any], ran: int) -> Frame:
+    def _again(self, outer: Values, values: list[Any]) -> Frame:
         """Run a step once more."""
+        instructions = self.instructions(True)
         frame = [None, *values, *self._begin(outer)]
-        engine.run(self.instructions(True), frame, ran)
+        engine.run(instructions, frame, len(instructions))
         return frame
 
     def scopes(self) -> tuple[Scope, ...]:

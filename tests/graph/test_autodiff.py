@@ -205,6 +205,7 @@ def test_gradients_share_no_memory():
         lambda x, y: [x, y, x],
         lambda x, y: lodcore.concat_batches([LoDTensor.from_lengths(X, [2]), LoDTensor.from_lengths(X, [2])]),
         lambda x, y: lodcore.mul(ops.sum(x), ops.sum(y)),
+        lambda x, y: stacked([x, y]),
     ):
         y, pullback = vjp(f, X, X.copy())
         d = [np.ones(values.shape) for values in values_of_all(y)]
@@ -213,6 +214,13 @@ def test_gradients_share_no_memory():
         for j, one in enumerate(arrays):
             assert one.flags.writeable
             assert not any(np.shares_memory(one, other) for other in arrays[j + 1 :])
+
+
+def stacked(elements):
+    array = lodcore.TensorArray()
+    for at, element in enumerate(elements):
+        array.write(at, element)
+    return array.stack()
 
 
 def values_of_all(y):
@@ -493,6 +501,32 @@ def test_a_state_multiplied_by_itself():
         return s
 
     assert float(vjp(f, 1.1)[1](1.0)[0]) == pytest.approx(8 * 1.1**7)
+
+
+def test_what_several_steps_share_is_added_up_apart():
+    """A rule gives one array to two inputs; adding to one of them at a later step must not reach the other."""
+
+    def step(s, w):
+        scaled, double = lodcore.mul(w, 1.5), lodcore.mul(s, 2.0)
+        return lodcore.add(lodcore.add(s, scaled), double)
+
+    def looped(x, w):
+        loop = while_loop()
+        with loop.loop():
+            s, q = loop.loop_var(x), loop.loop_var(w)
+            loop.break_if(lodcore.equal(loop.step(), 3))
+            s.update(step(s, q))
+        return lodcore.add(s, q)
+
+    def unrolled(x, w):
+        s = x
+        for _ in range(3):
+            s = step(s, w)
+        return lodcore.add(s, w)
+
+    found, wanted = (vjp(f, X, X + 1)[1](np.ones((2, 2))) for f in (looped, unrolled))
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_the_breaking_step_counts_as_far_as_it_ran():

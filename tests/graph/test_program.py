@@ -525,3 +525,12 @@ def test_operators_without_gradient_stop_it():
         loss = ops.sum(lodcore.mul(w, ops.cast(lodcore.greater_than(w, 1.5), "float64")))
         ((_, slope),) = append_backward(loss)
     assert Executor().run(program, {}, [slope])[0].tolist() == [0, 1]
+
+
+def test_real_numbers_without_gradient_stop_it():
+    with Program() as program:
+        w = parameter(np.array([1.0, 2.0]), "w")
+        loss = ops.sum(lodcore.mul(w, ops.full_like(w, 3.0)))
+        ((_, slope),) = append_backward(loss)
+    assert "full_like_grad" not in str(program)
+    assert Executor().run(program, {}, [slope])[0].tolist() == [3, 3]

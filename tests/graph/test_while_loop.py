@@ -385,6 +385,9 @@ def test_no_break_is_refused():
         loop.loop_var(0)
     with refused("the body is failed"):
         loop()
+    loop = while_loop()
+    with refused("the body has no break_if; it would never end"), loop.loop(exec_immediately=False):
+        lodcore.add(loop.loop_var(0), 1)
 
 
 def test_max_steps():

@@ -5,7 +5,14 @@ An oracle takes these in place of those of `math`, so that it also works on the 
 
 import math
 
-__all__ = ["divide", "exp", "floating", "log", "sqrt", "tanh"]
+__all__ = ["add_up", "divide", "exp", "floating", "log", "sqrt", "tanh"]
+
+
+def add_up(numbers, start=0):
+    """Add numbers one after the other; `sum` of Python 3.12 and later rounds floats once, at the end."""
+    for number in numbers:
+        start = start + number
+    return start
 
 
 def divide(x, y):

@@ -8,6 +8,7 @@ from reference.dtypes import float_of, promoted
 from reference.ops import dense as oracle
 from reference.ops.levels import each_at_level
 from reference.ops.reduce import REDUCTIONS, reduce_axes
+from reference.reals import add_up
 from reference.tensors import Dense
 
 NUMBERS = (*FLOATS, "int64", "int32")
@@ -46,7 +47,7 @@ def _(x, y):
         return [dot(row, [line[c] for line in y.nested]) for c in range(y.shape[1])]
 
     def dot(row, column):
-        return sum((a * b for a, b in zip(row, column, strict=True)), 0.0 if dtype in FLOATS else 0)
+        return add_up((a * b for a, b in zip(row, column, strict=True)), 0.0 if dtype in FLOATS else 0)
 
     deep = len(x.row_shape) == 2
     shape = (*x.row_shape[:-1], *y.shape[1:])

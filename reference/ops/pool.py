@@ -1,7 +1,7 @@
 """Sequences pooled to one row each; rows are numbers, or nested lists of numbers."""
 
 from reference.ops.levels import each_at_level, sequences
-from reference.reals import sqrt
+from reference.reals import add_up, sqrt
 
 __all__ = ["pooled", "sequence_pool"]
 
@@ -17,11 +17,11 @@ def pooled(rows, pool_type):
     if isinstance(rows[0], list):
         return [pooled([row[c] for row in rows], pool_type) for c in range(len(rows[0]))]
     if pool_type == "sum":
-        return sum(rows)
+        return add_up(rows)
     if pool_type == "mean":
-        return sum(rows) / len(rows)
+        return add_up(rows) / len(rows)
     if pool_type == "sqrt":
-        return sum(rows) / sqrt(len(rows))
+        return add_up(rows) / sqrt(len(rows))
     if pool_type == "first":
         return rows[0]
     if pool_type == "last":

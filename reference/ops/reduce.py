@@ -2,7 +2,7 @@
 
 import math
 
-from reference.reals import divide
+from reference.reals import add_up, divide
 
 __all__ = ["REDUCTIONS", "reduce_axes"]
 
@@ -31,9 +31,9 @@ def place(numbers, number):
 
 
 REDUCTIONS = {  # of the numbers, and of what an extreme begins with
-    "sum": lambda numbers, initial: sum(numbers),
+    "sum": lambda numbers, initial: add_up(numbers),
     "prod": lambda numbers, initial: math.prod(numbers),
-    "mean": lambda numbers, initial: divide(sum(numbers), len(numbers)),
+    "mean": lambda numbers, initial: divide(add_up(numbers), len(numbers)),
     "max": largest,
     "min": smallest,
     "any": lambda numbers, initial: any(map(bool, numbers)),

@@ -4,7 +4,7 @@ from math import inf, nan
 
 from reference.ops.columns import each_column, within
 from reference.ops.levels import at_level, sequences
-from reference.reals import exp, floating, log
+from reference.reals import add_up, exp, floating, log
 
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 
@@ -19,7 +19,7 @@ def softmax(column):
         return [nan for _ in column]
     column = [floating(x) for x in column]
     powers = [exp(x - max(column)) for x in column]
-    total = sum(powers)
+    total = add_up(powers)
     return [power / total for power in powers]
 
 
@@ -34,7 +34,7 @@ def logsumexp(column):
     if any(x != x for x in column):
         return nan
     most = max(column, default=-inf)
-    return most if most in (inf, -inf) else most + log(sum(exp(x - most) for x in column))
+    return most if most in (inf, -inf) else most + log(add_up(exp(x - most) for x in column))
 
 
 def sequence_cumsum(nested, level, num_levels, row_shape):
@@ -43,4 +43,4 @@ def sequence_cumsum(nested, level, num_levels, row_shape):
 
 
 def cumsum(column):
-    return [sum(column[1 : r + 1], column[0]) for r in range(len(column))]
+    return [add_up(column[1 : r + 1], column[0]) for r in range(len(column))]

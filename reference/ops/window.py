@@ -1,6 +1,7 @@
 """Windows of the rows of a sequence."""
 
 from reference.ops.levels import each_at_level, sequences
+from reference.reals import add_up
 
 __all__ = ["of_rows", "row_conv", "sequence_conv"]
 
@@ -24,7 +25,7 @@ def sequence_conv(nested, filter, new_width, length, start, padding, level, num_
 
     def convolve(rows):
         windows = [[cell for j in range(length) for cell in row_at(rows, t + start + j)] for t in range(len(rows))]
-        return [[sum(w[i] * filter[i][c] for i in range(len(w))) for c in range(new_width)] for w in windows]
+        return [[add_up(w[i] * filter[i][c] for i in range(len(w))) for c in range(new_width)] for w in windows]
 
     return of_rows(convolve, nested, level, num_levels)
 
@@ -34,6 +35,6 @@ def row_conv(nested, filter, level, num_levels):
 
     def convolve(rows):
         found = [[(rows[t + j], filter[j]) for j in range(min(len(filter), len(rows) - t))] for t in range(len(rows))]
-        return [[sum(row[c] * taps[c] for row, taps in pairs) for c in range(len(rows[0]))] for pairs in found]
+        return [[add_up(row[c] * taps[c] for row, taps in pairs) for c in range(len(rows[0]))] for pairs in found]
 
     return of_rows(convolve, nested, level, num_levels)

@@ -10,8 +10,20 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DenseTensor, DTypeError, GraphError, LoDError, LoDTensor, ShapeError, ops, value_and_grad, vjp
+from lodcore import (
+    DenseTensor,
+    DTypeError,
+    GraphError,
+    LoDError,
+    LoDTensor,
+    ShapeError,
+    TensorArray,
+    ops,
+    value_and_grad,
+    vjp,
+)
 from lodcore.graph import Program, Variable, data, parameter, while_loop
+from lodcore.graph.gradients import of_type
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -649,3 +661,25 @@ def test_a_single_input_may_give_its_array_alone():
     (gradient,) = pullback(np.ones(3), out=out)
     assert gradient.values is out
     assert out.tolist() == [2.0, 4.0, 6.0]
+
+
+def test_gradients_lie_row_by_row():
+    """Rules of gradients may give any memory order; who gets a LoDTensor finds rows behind each other."""
+    x = LoDTensor.from_lengths(np.ones((3, 2)), [1, 2])
+    gradient = of_type(x, np.arange(6.0).reshape(2, 3).T)
+    assert gradient.values.flags.c_contiguous
+    assert gradient.values.tolist() == [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
+
+
+def test_elements_of_an_array_that_nobody_reads():
+    """Their gradients are zeros of their own shapes, no holes."""
+
+    def read_one(ta):
+        return ops.sum(ta.read(1))
+
+    array = TensorArray()
+    for at, size in enumerate([3, 2, 1]):
+        array.write(at, np.ones(size))
+    _, pullback = vjp(read_one, array)
+    (gradient,) = pullback(1.0)
+    assert [one.tolist() for one in gradient] == [[0.0, 0.0, 0.0], [1.0, 1.0], [0.0]]

@@ -18,8 +18,8 @@ from lodcore.errors import DTypeError
 
 __all__ = ["get_num_threads", "in_parts", "over_sequences", "parts", "set_num_threads"]
 
-#: Work that moves fewer bytes stays in one thread.
-WIDE = 2**20
+#: Work that moves fewer bytes stays in one thread: to wake a second one takes as long as to copy a megabyte, or longer.
+WIDE = 2**23
 
 #: Runs of sequences a thread.
 RUNS = 4
@@ -72,7 +72,7 @@ def get_num_threads() -> int:
     return _count
 
 
-def over_sequences(kernel: Callable[..., Any], roles: str, *arguments: Any) -> None:
+def over_sequences(kernel: Callable[..., Any], roles: str, *arguments: Any, cost: int = 1) -> None:
     """Run a kernel on all sequences: at once, or on runs of them side by side if that is wanted and worth it.
 
     Parameters
@@ -83,12 +83,15 @@ def over_sequences(kernel: Callable[..., Any], roles: str, *arguments: Any) -> N
         A letter an argument: "o" offsets, in rows; "r" has one entry a row; "s" one entry a sequence; "." is given as
         it is.
     *arguments
+    cost : int
+        How many times as long as to copy them the kernel takes, about.
     """
     if _count == 1:
         kernel(*arguments)
         return
     offsets = np.asarray(arguments[roles.index("o")])
-    runs = parts(offsets, sum(x.nbytes for x, role in zip(arguments, roles, strict=True) if role in "rs"))
+    size = sum(x.nbytes for x, role in zip(arguments, roles, strict=True) if role in "rs")
+    runs = parts(offsets, cost * size)
     if len(runs) == 1:
         kernel(*arguments)
         return
@@ -113,7 +116,7 @@ def parts(offsets: Any, size: int) -> list[tuple[int, int]]:
     ----------
     offsets : array of int64, shape (n_seqs + 1,), in rows
     size : int
-        Bytes that are moved in all.
+        Bytes that are moved in all, or could be in the time that it takes.
 
     Returns
     -------

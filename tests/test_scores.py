@@ -103,11 +103,21 @@ def test_infinities_and_nan(dtype):
     assert logs.dtype == dtype
 
 
-def test_results_that_are_subnormal():
-    x = LoDTensor.from_lengths(np.array([0, -100, -104.5], "f4"), [3])
-    assert sequence_softmax(x).values.tolist() == [1, 3.783505853677006e-44, 0]
-    x = LoDTensor.from_lengths(np.array([0, -740.0, -746.5]), [3])
-    assert sequence_softmax(x).values.tolist() == [1, 4.2e-322, 0]
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("width", [1, 3, 40])
+def test_results_that_would_be_subnormal_are_0(dtype, width):
+    edge, least = {"f4": (-87.33654, 2.0**-126), "f8": (-708.396418532264, 2.0**-1022)}[dtype]
+    for length in (2, 3, 70, 300):
+        rows = np.zeros((length, width), dtype)
+        rows[1::2] = np.linspace(edge + 8, edge - 30, length // 2)[:, None]
+        x = LoDTensor.from_lengths(rows, [length])
+        found = sequence_softmax(x).values
+        assert ((found == 0) | (found >= least * (1 - 1e-6))).all()
+        small = (rows < edge - 1) | (rows < edge + np.log((length + 1) // 2) - 0.01)
+        assert (found[small] == 0).all()
+        assert (found[(rows > edge + 6) & (rows < 0)] > 0).all()
+        (spread,) = vjp(sequence_logsumexp, x)[1](np.ones((1, width), dtype))
+        assert spread.values.tobytes() == found.tobytes()
 
 
 def test_gradients():

@@ -17,7 +17,9 @@ from lodcore import (
     embedding_bag,
     gather_sequences,
     lookup_table,
+    row_conv,
     sequence_cumsum,
+    sequence_enumerate,
     sequence_expand,
     sequence_expand_as,
     sequence_logsumexp,
@@ -140,6 +142,11 @@ def numbers_like(x):
     return LoDTensor(np.arange(x.num_rows) % 4, x.lod)
 
 
+def taps_like(x):
+    """Give three rows to weigh those of x with."""
+    return np.random.default_rng(1).standard_normal((3, *x.values.shape[1:]))
+
+
 WIDE_CALLS = {
     "lookup": lambda x, v, d: lookup_table(TABLE, numbers_like(x), padding_idx=2),
     "bags": lambda x, v, d: embedding_bag(TABLE, numbers_like(x), "mean"),
@@ -147,6 +154,9 @@ WIDE_CALLS = {
     "expand": lambda x, v, d: sequence_expand(v, x),
     "expand_as": lambda x, v, d: sequence_expand_as(v, x),
     "reverse": lambda x, v, d: sequence_reverse(x),
+    "windows": lambda x, v, d: sequence_enumerate(numbers_like(x), 3, 9),
+    "row_conv": lambda x, v, d: row_conv(x, taps_like(x)),
+    "row_conv backward": lambda x, v, d: vjp(lambda x: row_conv(x, taps_like(x)), x)[1](x.values[::-1].copy())[0],
     "pad": lambda x, v, d: sequence_pad(x)[0],
     "unpad": lambda x, v, d: sequence_unpad(d, x.lengths),
     "to_padded": lambda x, v, d: x.to_padded(7, side="left"),

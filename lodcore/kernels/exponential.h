@@ -2,26 +2,27 @@
  *
  * exp(x) = 2^n * exp(r), where n is the whole number next to x / log(2), so that |r| <= log(2) / 2, and exp(r) is
  * 1 + r + r^2 * q(r). The polynomials q keep the relative error of exp(r) least (2^-28.2 for float, 2^-57.9 for double);
- * with all roundings the result is within 1.1 units in the last place, subnormal results too. It is 0 below LOWEST, where
- * no number is near, and inf above HIGHEST; nan stays nan. There is no fused multiply-add.
+ * with all roundings the result is within 1.1 units in the last place. It is 0 below LOWEST, where no normal number is
+ * near (subnormal ones would take a hundred times as long), and inf above HIGHEST; nan stays nan. There is no fused
+ * multiply-add.
  *
  * SHIFT brings a whole number into the low bits of a float: 1.5 * 2^23 (or 2^52), and the bias of exponents, so that
- * these bits, moved into their place, are 2^n. Plain C and AVX2 multiply by 2^n in two halves, because 2^n may not be a
- * normal number. LN2_HIGH has so few bits that its products with n are exact. */
+ * these bits, moved into their place, are 2^n. Plain C and AVX2 multiply by 2^n in two halves, because 2^n may be above
+ * all numbers. LN2_HIGH has so few bits that its products with n are exact. */
 #ifndef LODCORE_EXPONENTIAL_H
 #define LODCORE_EXPONENTIAL_H
 
 #include "simd.h"
 #include <stdint.h>
 
-#define FLOAT_LOWEST (-104.0f)
+#define FLOAT_LOWEST (-87.33654f)
 #define FLOAT_HIGHEST 89.0f
 #define FLOAT_SHIFT 12583039.0f
 #define FLOAT_LOG2_E 1.442695f
 #define FLOAT_LN2_HIGH 0.69314575f
 #define FLOAT_LN2_LOW 1.4286068e-06f
 
-#define DOUBLE_LOWEST (-746.0)
+#define DOUBLE_LOWEST (-708.396418532264)
 #define DOUBLE_HIGHEST 710.0
 #define DOUBLE_SHIFT 6755399441056767.0
 #define DOUBLE_LOG2_E 1.4426950408889634

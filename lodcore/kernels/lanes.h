@@ -41,6 +41,10 @@
     LODCORE_AVX512 LODCORE_INLINE VECTOR OF(one_nan)(VECTOR v)                                            \
     {                                                                                                     \
         return DO(mask_mov)(v, UNORDERED(v, v, _CMP_UNORD_Q), DO(set1)(NAN));                             \
+    }                                                                                                     \
+    LODCORE_AVX512 LODCORE_INLINE VECTOR OF(not_below)(VECTOR v, VECTOR least) /* 0 where it is */        \
+    {                                                                                                     \
+        return DO(maskz_mov)(UNORDERED(v, least, _CMP_NLT_UQ), v);                                        \
     }
 
 #define FLOAT_512(NAME) NAME##_float_avx512
@@ -78,6 +82,10 @@ static const int32_t chosen_256[] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0,
     LODCORE_AVX2 LODCORE_INLINE VECTOR OF(one_nan)(VECTOR v)                                              \
     {                                                                                                     \
         return DO(blendv)(v, DO(set1)(NAN), DO(cmp)(v, v, _CMP_UNORD_Q));                                 \
+    }                                                                                                     \
+    LODCORE_AVX2 LODCORE_INLINE VECTOR OF(not_below)(VECTOR v, VECTOR least) /* 0 where it is */          \
+    {                                                                                                     \
+        return DO(and)(v, DO(cmp)(v, least, _CMP_NLT_UQ));                                                \
     }
 
 #define FLOAT_256(NAME) NAME##_float_avx2

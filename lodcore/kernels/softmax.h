@@ -2,16 +2,20 @@
  *
  * The order of a sum is part of its meaning, see pool.h: rows of several cells are added one after another to 0. Of rows
  * of one cell, 256 bytes lie side by side: lane k of 64 (float) or 32 (double) adds rows k, k + 64, ... to 0; then lane k
- * adds lane k + 32, then lane k + 16, and so on to the last one. Every path keeps to it, and makes the same nan. */
+ * adds lane k + 32, then lane k + 16, and so on to the last one. Every path keeps to it, and makes the same nan.
+ *
+ * What would be a subnormal number, exp(x - max) or its quotient by the sum, is 0: no processor is fast with these. */
 #ifndef LODCORE_SOFTMAX_H
 #define LODCORE_SOFTMAX_H
 
 #include "exponential.h"
 #include "lanes.h"
+#include <float.h>
 
 enum { FEW = 4 }; /* vectors that stay in registers */
 
 #define CELL float
+#define LEAST_NORMAL FLT_MIN
 #define PLAIN(NAME) NAME##_float
 #define SUM_LANES 64
 #include "softmax_cells.h"
@@ -32,10 +36,12 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 #undef LANES
 #endif
 #undef CELL
+#undef LEAST_NORMAL
 #undef PLAIN
 #undef SUM_LANES
 
 #define CELL double
+#define LEAST_NORMAL DBL_MIN
 #define PLAIN(NAME) NAME##_double
 #define SUM_LANES 32
 #include "softmax_cells.h"
@@ -56,6 +62,7 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 #undef LANES
 #endif
 #undef CELL
+#undef LEAST_NORMAL
 #undef PLAIN
 #undef SUM_LANES
 

@@ -37,7 +37,8 @@ def softmax_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not N
     x : float32 or float64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     out : as x
-        The quotient is a product with 1 / sum. A sequence with nan or inf, or of only -inf, becomes nan.
+        The quotient is a product with 1 / sum, and 0 where it would be a subnormal number. A sequence with nan or inf,
+        or of only -inf, becomes nan.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
     if offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width:

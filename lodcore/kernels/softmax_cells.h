@@ -65,12 +65,14 @@ LODCORE_INLINE void PLAIN(exp_block)(const CELL *restrict x, PLAIN(Block) block,
 LODCORE_INLINE void PLAIN(softmax_block)(const CELL *restrict x, PLAIN(Block) block, const CELL *weights,
                                          CELL *restrict out)
 {
-    CELL most[SUM_LANES], by[SUM_LANES];
-    PLAIN(exp_block)(x, block, out, most, by);
-    for (int64_t k = 0; k < block.columns; k++)
+    CELL least[SUM_LANES], by[SUM_LANES];
+    PLAIN(exp_block)(x, block, out, least, by);
+    for (int64_t k = 0; k < block.columns; k++) {
+        least[k] = by[k] * LEAST_NORMAL;
         by[k] = (weights == NULL ? 1 : weights[block.one_cell ? 0 : k]) / by[k];
+    }
     EACH_CELL
-        out[at + k] = PLAIN(one_nan)(out[at + k] * by[k]);
+        out[at + k] = PLAIN(one_nan)((out[at + k] < least[k] ? 0 : out[at + k]) * by[k]);
 }
 
 /* The logarithm of a sum of exp(x - most), with most added. Only infinities and nan make the sum nan. */

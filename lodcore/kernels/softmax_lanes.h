@@ -13,6 +13,12 @@ TARGET LODCORE_INLINE CELL OF(total_of)(OF(vector) *v, int count)
     return OF(add_lanes)(v[0]);
 }
 
+/* x * y, or 0 * y where x is below the least. */
+TARGET LODCORE_INLINE OF(vector) OF(times)(OF(vector) x, OF(vector) least, OF(vector) y)
+{
+    return OF(one_nan)(OF(not_below)(x, least) * y);
+}
+
 /* -- rows of one cell: what is left of a sequence behind whole vectors is chosen by a mask ---------------------------- */
 
 /* exp(x - most) of a sequence of 1 to 4 vectors, which stay in registers, and their sum. */
@@ -33,10 +39,11 @@ TARGET LODCORE_INLINE CELL OF(few_vectors)(const CELL *x, int64_t length, int co
 TARGET LODCORE_INLINE void OF(softmax_few)(const CELL *x, int64_t length, int count, CELL weight, CELL *out)
 {
     OF(vector) v[FEW], most;
-    OF(vector) by = OF(all)(weight / OF(few_vectors)(x, length, count, v, &most));
+    CELL sum = OF(few_vectors)(x, length, count, v, &most);
+    OF(vector) by = OF(all)(weight / sum), least = OF(all)(sum * LEAST_NORMAL);
     for (int j = 0; j < count - 1; j++)
-        OF(store)(out + j * LANES, OF(one_nan)(v[j] * by));
-    OF(store_some)(out + (count - 1) * LANES, OF(first)(length - (count - 1) * LANES), OF(one_nan)(v[count - 1] * by));
+        OF(store)(out + j * LANES, OF(times)(v[j], least, by));
+    OF(store_some)(out + (count - 1) * LANES, OF(first)(length - (count - 1) * LANES), OF(times)(v[count - 1], least, by));
 }
 
 /* exp(x - most) of a longer sequence, into `out` if that is given, and their sum. */
@@ -76,13 +83,14 @@ TARGET LODCORE_INLINE CELL OF(many_vectors)(const CELL *x, int64_t length, CELL 
 TARGET LODCORE_INLINE void OF(softmax_many)(const CELL *x, int64_t length, CELL weight, CELL *out)
 {
     OF(vector) most;
-    OF(vector) by = OF(all)(weight / OF(many_vectors)(x, length, out, &most));
+    CELL sum = OF(many_vectors)(x, length, out, &most);
+    OF(vector) by = OF(all)(weight / sum), least = OF(all)(sum * LEAST_NORMAL);
     int64_t r;
     for (r = 0; r + LANES <= length; r += LANES)
-        OF(store)(out + r, OF(one_nan)(OF(load)(out + r) * by));
+        OF(store)(out + r, OF(times)(OF(load)(out + r), least, by));
     if (r < length) {
         OF(mask) some = OF(first)(length - r);
-        OF(store_some)(out + r, some, OF(one_nan)(OF(load_some)(some, out + r) * by));
+        OF(store_some)(out + r, some, OF(times)(OF(load_some)(some, out + r), least, by));
     }
 }
 
@@ -195,13 +203,15 @@ TARGET LODCORE_INLINE void OF(exp_columns)(const CELL *x, int64_t length, int64_
 TARGET LODCORE_INLINE void OF(softmax_columns)(const CELL *x, int64_t length, int64_t width, int count, int full,
                                                OF(mask) some, const CELL *weights, CELL *out)
 {
-    OF(vector) most[FEW], by[FEW];
-    OF(exp_columns)(x, length, width, count, full, some, out, most, by);
-    for (int j = 0; j < count; j++)
+    OF(vector) least[FEW], by[FEW];
+    OF(exp_columns)(x, length, width, count, full, some, out, least, by);
+    for (int j = 0; j < count; j++) {
+        least[j] = by[j] * OF(all)(LEAST_NORMAL);
         by[j] = (weights == NULL ? OF(all)(1) : COLUMNS(j, weights)) / by[j];
+    }
     for (int64_t r = 0; r < length; r++)
         for (int j = 0; j < count; j++)
-            SET_COLUMNS(j, out + r * width, OF(one_nan)(COLUMNS(j, out + r * width) * by[j]));
+            SET_COLUMNS(j, out + r * width, OF(times)(COLUMNS(j, out + r * width), least[j], by[j]));
 }
 
 TARGET LODCORE_INLINE void OF(log_sum_columns)(const CELL *x, int64_t length, int64_t width, int count, int full,

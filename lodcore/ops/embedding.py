@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
+from lodcore import buffers, kernels, tensor_core, threads
 from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.memory import check_apart, check_out, check_size
 from lodcore.nested import as_array, as_values
@@ -157,18 +157,18 @@ def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
 
 def pool_bags(kernel: Any, table: Array, index: Any, offsets: Any, argument: int, target: Array) -> int:
     """Run a kernel on bags, in several threads if that is wanted; give the first bad place, or -1."""
-    if get_num_threads() == 1:
+    if get_num_threads() == 1 or len(index) * table[:1].nbytes < threads.WIDE:
         found: int = kernel(table, index, offsets, argument, target)
         return found
     bad = kernels.embedding.check_index(index, len(table))  # so that no thread writes beside one that finds it
     if bad < 0:
-        over_sequences(kernel, ".ro.s", table, index, offsets, argument, target)
+        over_sequences(kernel, ".ro.s", table, index, offsets, argument, target, cost=threads.WIDE)
     return bad
 
 
 def take_rows(rows: Array, index: Any, skip: int, target: Array) -> int:
     """Take rows, in several threads if that is wanted; give the first bad place, or -1."""
-    if get_num_threads() == 1:
+    if get_num_threads() == 1 or target.nbytes < threads.WIDE:
         return kernels.embedding.take_rows(rows, index, skip, target)
     bad = kernels.embedding.check_index(index, len(rows))  # so that no thread writes beside one that finds it
     if bad < 0:

@@ -20,6 +20,7 @@ from lodcore.threads import over_sequences
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+COST = 8  # of an exponential, beside copying a number
 
 
 @op(lod="share")
@@ -51,6 +52,7 @@ def sequence_softmax(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     -----
     No size of the numbers overflows. A sequence with nan or inf, or of only -inf, becomes nan; beside other numbers
     -inf becomes 0. Exponentials are within 1.1 units in the last place, and have the same bits on every processor.
+    Results that would be subnormal (below 1.2e-38 for float32, 2.3e-308 for float64) are 0.
 
     Examples
     --------
@@ -63,7 +65,7 @@ def sequence_softmax(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     work, dtype = _reals_of(where, values.dtype)
     result = result_rows(where, values, len(values), dtype, out)
     cells = cells_for(result, work)
-    over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells)
+    over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells, cost=COST)
     if dtype is not work:
         settle(cells, result)
     made: LoDTensor = tensor_core.new_tensor(result, lod)
@@ -82,7 +84,9 @@ def _(saved: Any, d: Array) -> tuple[Array]:
     work, _ = _reals_of("sequence_softmax", d_x.dtype)
     cells = cells_for(d_x, work)
     offsets = below(y.lod, y.lod._level(saved.level))
-    over_sequences(kernels.softmax.pull_softmax, "rror", cells_of(y.values, work), cells_of(d, work), offsets, cells)
+    over_sequences(
+        kernels.softmax.pull_softmax, "rror", cells_of(y.values, work), cells_of(d, work), offsets, cells, cost=COST
+    )
     settle(cells, d_x)
     return (d_x,)
 
@@ -126,7 +130,7 @@ def sequence_logsumexp(x: Nested, level: int = -1) -> Any:
     work, dtype = _reals_of(where, values.dtype)
     result = result_rows(where, values, lod.num_sequences(k), dtype, None)
     cells = cells_for(result, work)
-    over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells)
+    over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells, cost=COST)
     if dtype is not work:
         settle(cells, result)
     return with_levels(result, lod, k)
@@ -145,7 +149,7 @@ def _(saved: Any, d: Array) -> tuple[Array]:
     cells = cells_for(d_x, work)
     offsets = below(x.lod, x.lod._level(saved.level))
     rows, values = cells_of(d, work), cells_of(x.values, work)
-    over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells)
+    over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells, cost=COST)
     settle(cells, d_x)
     return (d_x,)
 
@@ -185,7 +189,7 @@ def sequence_cumsum(x: Nested, level: int = -1) -> LoDTensor:
     work, dtype = numbers_of(where, "sum", values.dtype)
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
-    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells)
+    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells, cost=2)
     if dtype is not work:
         settle(cells, result)
     made: LoDTensor = tensor_core.new_tensor(result, lod)
@@ -204,7 +208,7 @@ def _(saved: Any, d: Array) -> tuple[Array]:
     work, _ = numbers_of("sequence_cumsum", "sum", d_x.dtype)
     cells = cells_for(d_x, work)
     offsets = below(lod, lod._level(saved.level))
-    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells)
+    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells, cost=2)
     settle(cells, d_x)
     return (d_x,)
 

@@ -19,6 +19,7 @@ from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
 __all__ = ["sequence_sort", "sequence_topk"]
 
 POSITION = np.dtype(np.int64)
+COST = 8  # of bringing numbers into order, beside copying them
 
 
 @op(lod="share")
@@ -74,7 +75,9 @@ def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTens
     positions = buffers.new_int64(*cells.shape) if saving and cells.size else None
     roles = "roo.r." if positions is None else "roo.rr"
     source = buffers.as_cells(values)
-    over_sequences(kernels.sort.sort_rows, roles, source, offsets, offsets, bool(descending), cells, positions)
+    over_sequences(
+        kernels.sort.sort_rows, roles, source, offsets, offsets, bool(descending), cells, positions, cost=COST
+    )
     return tensor_core.new_tensor(result, lod), positions
 
 
@@ -160,7 +163,7 @@ def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Arra
         bounds, left = cuts[start : stop + 1] - low, kept[start : stop + 1] - first
         kernels.sort.sort_rows(x[low:high], bounds, left, True, best[first:last], positions[first:last])
 
-    in_parts(run, parts(cuts, x.nbytes))
+    in_parts(run, parts(cuts, COST * x.nbytes))
 
 
 @sequence_topk.infer

@@ -16,6 +16,7 @@ from lodcore.ops.moving import level_of
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE, dense
 from lodcore.registry import Dense, Index, Nested, NestedIndex, Spec, op
 from lodcore.tensor import LoDTensor, as_nested, as_nested_index
+from lodcore.threads import get_num_threads, in_parts, parts
 
 __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
 
@@ -80,7 +81,16 @@ def sequence_enumerate(x: Nested, win_size: int, pad_value: int = 0, level: int 
         if size > SMALL or len(values) > 2**20:
             check_size("sequence_enumerate", *shape, values.dtype.itemsize)
         out = np.empty(shape, values.dtype)
-    kernels.window.copy_windows(x._rows(), offsets, padding, 0, size, 0, buffers.as_bytes(out))
+    rows = buffers.as_bytes(out)
+    if get_num_threads() == 1:
+        kernels.window.copy_windows(x._rows(), offsets, padding, 0, size, 0, rows)
+        return tensor_core.new_tensor(out, x.lod)
+
+    def copy(start: int, stop: int) -> None:
+        low, high = offsets[start], offsets[stop]
+        kernels.window.copy_windows(x._rows(), offsets, padding, 0, size, low, rows[low:high])
+
+    in_parts(copy, parts(offsets, out.nbytes))
     return tensor_core.new_tensor(out, x.lod)
 
 

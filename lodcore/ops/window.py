@@ -14,6 +14,7 @@ from lodcore.ops.common import Array, below, rows_of
 from lodcore.ops.moving import level_of
 from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
+from lodcore.threads import over_sequences
 
 __all__ = ["DOUBLE", "NO_PADDING", "SINGLE", "dense", "row_conv", "sequence_conv"]
 
@@ -355,7 +356,8 @@ def row_conv(x: Nested, filter: Dense, level: int = -1, out: Array | None = None
         out = np.empty(values.shape, dtype)
     else:
         check_out("row_conv", out, values.shape, dtype, values, weights)
-    kernels.window.correlate_rows(_table(values, dtype), offsets, _table(weights, dtype), _table(out, dtype))
+    rows, taps = _table(values, dtype), _table(weights, dtype)
+    over_sequences(kernels.window.correlate_rows, "ro.r", rows, offsets, taps, _table(out, dtype), cost=2)
     return tensor_core.new_tensor(out, x.lod)
 
 
@@ -374,7 +376,8 @@ def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
     if saved.needs("x"):
         d_x = saved.new("x")
         d_x = d_x if d_x.dtype == dtype else np.empty(d_x.shape, dtype)
-        kernels.window.convolve_rows(rows, offsets, _table(weights, dtype), _table(d_x, dtype))
+        taps = _table(weights, dtype)
+        over_sequences(kernels.window.convolve_rows, "ro.r", rows, offsets, taps, _table(d_x, dtype), cost=2)
     if saved.needs("filter"):
         d_filter = np.empty(weights.shape)
         kernels.window.sum_lagged_products(_table(x.values, dtype), rows, offsets, _table(d_filter, DOUBLE))

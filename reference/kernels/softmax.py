@@ -16,7 +16,7 @@ def softmax_rows(x, offsets, out):
         for c in range(x.shape[1]):
             powers, total, _ = _powers(x, offsets[s], offsets[s + 1], c)
             for j in range(len(powers)):
-                out[offsets[s] + j, c] = _one_nan(powers[j] * (x.dtype.type(1) / total))
+                out[offsets[s] + j, c] = _one_nan(_normal(powers[j], total) * (x.dtype.type(1) / total))
 
 
 @errstate(all="ignore")
@@ -28,7 +28,7 @@ def spread_softmax(rows, x, offsets, out):
         for c in range(x.shape[1]):
             powers, total, _ = _powers(x, offsets[s], offsets[s + 1], c)
             for j in range(len(powers)):
-                out[offsets[s] + j, c] = _one_nan(powers[j] * (rows[s, c] / total))
+                out[offsets[s] + j, c] = _one_nan(_normal(powers[j], total) * (rows[s, c] / total))
 
 
 @errstate(all="ignore")
@@ -100,12 +100,19 @@ def _one_nan(cell):
     return cell if cell == cell else NAN
 
 
+def _normal(power, total):
+    """Give 0 for a power whose quotient by the sum would be below all normal numbers."""
+    real = type(total)
+    least = total * real(2.0**-126 if total.itemsize == 4 else 2.0**-1022)
+    return real(0) if power < least else power
+
+
 def _exp(x):
     return _exp_float(x, x.dtype.type) if x.itemsize == 4 else _exp_double(x, x.dtype.type)
 
 
 def _exp_float(x, real):
-    if x < -104 or x != x:
+    if x < real(-87.33654) or x != x:
         return real(0) if x < 0 else x
     if x > 89:
         x = real(89)
@@ -118,7 +125,7 @@ def _exp_float(x, real):
 
 
 def _exp_double(x, real):
-    if x < -746 or x != x:
+    if x < real(-708.396418532264) or x != x:
         return real(0) if x < 0 else x
     if x > 710:
         x = real(710)

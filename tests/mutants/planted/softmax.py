@@ -24,6 +24,13 @@ MUTANTS = [
         KERNELS,
     ),
     Mutant(
+        "subnormal-results",
+        "lodcore/kernels/softmax_lanes.h",
+        "return OF(one_nan)(OF(not_below)(x, least) * y);",
+        "(void)least;\n    return OF(one_nan)(x * y);",
+        KERNELS,
+    ),
+    Mutant(
         "masked-rows-count",
         "lodcore/kernels/softmax_lanes.h",
         "v[count - 1] = OF(load_or)(OF(all)(-INFINITY), OF(first)",
@@ -69,8 +76,8 @@ MUTANTS = [
     Mutant(
         "cumsum-slope-forward",
         SCORES,
-        "cells_of(d, work), offsets, True, cells)",
-        "cells_of(d, work), offsets, False, cells)",
+        "cells_of(d, work), offsets, True, cells, cost",
+        "cells_of(d, work), offsets, False, cells, cost",
         OPERATORS,
     ),
     Mutant(

@@ -289,6 +289,8 @@ def test_slots_are_read_when_they_are_used():
     np.testing.assert_array_equal(lodcore.mul(slot, 2.0), [2.0, 4.0])
     np.testing.assert_array_equal(lodcore.mul(2.0, y=slot), [2.0, 4.0])
     np.testing.assert_array_equal(np.asarray(slot), [1.0, 2.0])
+    slot.update(np.array([3.0, 4.0]))
+    np.testing.assert_array_equal(lodcore.mul(slot, 2.0), [6.0, 8.0])
     assert lodcore.concat_batches([lodcore.array([[1.0]]), lodcore.array([[2.0]])]).num_rows == 2
     states.update(0, [5.0])
     np.testing.assert_array_equal(states.get(0).get(), [5.0])

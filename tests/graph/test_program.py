@@ -179,10 +179,13 @@ def test_a_program_may_grow():
         y = lodcore.mul(x, 2.0)
     executor = Executor()
     assert executor.run(program, {"x": np.ones(2)}, [y])[0].tolist() == [2, 2]
+    assert executor.run(program, {"x": np.ones(2)}) == []
     z = lodcore.add(y, 1.0)  # later, on its Variables
     with program:
         w = lodcore.mul(np.ones(2), z)
     assert executor.run(program, {"x": np.ones(2)}, [z, w])[1].tolist() == [3, 3]
+    assert executor.run(program, {"x": np.ones(2)}) == []
+    assert executor.scope.find_var(w.name).get().tolist() == [3, 3], "what was recorded later runs, too"
     assert [op.name for op in program.ops] == ["mul", "add", "mul"]
     with pytest.raises(GraphError, match="is open already"), program, program:
         pass
@@ -218,6 +221,7 @@ def test_parameters_are_read_at_each_run():
             ShapeError,
             r"feed: x: has values of shape \(5, 1\); the Program says float64 \(\., 2\)",
         ),
+        ({"x": LoDTensor(np.ones((5, 3)), X.lod)}, ShapeError, r"feed: x: has values of shape \(5, 3\)"),
         ({"x": "text"}, LoDError, "feed: x: has 0 levels"),
         ({"x": [[1.0], 2.0]}, ShapeError, "entry 1"),
         ({"x": X, "labels": [0.5, 1.0, 1.0]}, DTypeError, "feed: labels: has dtype float64; the Program says int64"),

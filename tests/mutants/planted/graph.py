@@ -211,7 +211,6 @@ MUTANTS = [
         "key = (0, *map(id, wanted))",
         TEST_PROGRAM,
     ),
-    Mutant("array-of-the-user-written", EXECUTOR, "fed[x] = of_user(x.get())", "fed[x] = x.get()", TEST_ARRAYS),
     Mutant(
         "rows-too-many-fed",
         EXECUTOR,

@@ -14,6 +14,7 @@ OPS_POSITION = "lodcore/ops/position.py"
 OPS_REDUCE = "lodcore/ops/reduce.py"
 INDEXING = "lodcore/indexing.py"
 NUMPY_FACE = "lodcore/numpy_face.py"
+REGISTRY = "lodcore/registry.py"
 GRADIENTS = "tests/test_operators.py::test_gradients_are_slopes"
 
 MUTANTS = [
@@ -203,5 +204,78 @@ MUTANTS = [
         'return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})',
         "return REDUCING[ufunc](*inputs, **_without_defaults(kwargs))",
         "tests/test_faces.py",
+    ),
+    # -- lists that are recorded
+    Mutant(
+        "lists-of-integers-become-arrays",
+        REGISTRY,
+        '    if role == "Index":\n        return _copied(given)\n',
+        '    if role == "Index":\n        return np.asarray(given)\n',
+        "tests/test_recorded_lists.py",
+    ),
+    Mutant(
+        "lists-are-shared-with-who-records",
+        REGISTRY,
+        "return [_copied(x) if isinstance(x, (list, tuple)) else x for x in given]",
+        "return given",
+        "tests/test_recorded_lists.py",
+    ),
+    Mutant(
+        "empty-lists-keep-their-levels",
+        REGISTRY,
+        "            deeper = made[j].num_levels < spec.num_levels\n",
+        "            deeper = False\n",
+        "tests/test_recorded_lists.py",
+    ),
+    Mutant(
+        "arrays-without-rows-say-nothing",
+        REGISTRY,
+        "and not one.num_rows and not has_leaves(x)\n",
+        "and not one.num_rows\n",
+        "tests/test_recorded_lists.py",
+    ),
+    # -- numbers of reductions
+    Mutant(
+        "text-is-cast-for-its-sum",
+        OPS_REDUCE,
+        'if x.dtype.kind not in "biufc" or made.kind not in needed:',
+        "if made.kind not in needed:",
+        "tests/test_as_numpy.py",
+    ),
+    Mutant(
+        "initial-of-any-shape",
+        OPS_REDUCE,
+        "    if kept.ndim:\n",
+        "    if kept.ndim > 1:\n",
+        "tests/test_as_numpy.py",
+    ),
+    Mutant(
+        "numbers-are-a-mask",
+        AXES,
+        "        if mask.dtype != np.bool_:\n",
+        "        if mask.dtype.kind not in 'biuf':\n",
+        "tests/test_as_numpy.py",
+    ),
+    Mutant(
+        "variance-of-positions-of-the-wrong-axis",
+        AXES,
+        "        for at in range(low, levels):\n            x = by_position(x, at)\n",
+        "        for at in range(levels - 1, levels):\n            x = by_position(x, at)\n",
+        "tests/test_as_numpy.py",
+    ),
+    # -- assignment
+    Mutant(
+        "assigned-by-a-mask-of-another-structure",
+        INDEXING,
+        '    check_equal("assignment", x.lod, mask.lod, "mask"',
+        '    check_equal("assignment", x.lod, x.lod, "mask"',
+        "tests/test_errors.py tests/test_indexing.py",
+    ),
+    Mutant(
+        "assigned-structure-unchecked",
+        INDEXING,
+        "    lod = _kept(x.lod, chosen, count) if isinstance(value, LoDTensor) else None\n",
+        "    lod = value.lod if isinstance(value, LoDTensor) else None\n",
+        "tests/test_errors.py tests/test_indexing.py",
     ),
 ]

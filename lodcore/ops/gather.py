@@ -92,7 +92,8 @@ def concat_batches(xs: Batches, out: Array | None = None) -> LoDTensor:
     Parameters
     ----------
     xs : list of LoDTensor or nested lists
-        At least one, of as many levels, equal dtype and equal row shape.
+        At least one, of as many levels, equal dtype and equal row shape. Lists without any value take these from the
+        first of the others.
     out : ndarray, optional
         shape (number of rows, ...): where to write the rows.
 
@@ -169,7 +170,7 @@ def sequence_concat(xs: Batches, level: int = -1, out: Array | None = None) -> L
     ----------
     xs : list of LoDTensor or nested lists
         At least one, of as many levels, with equal levels before `level` and as many sequences there, of equal dtype
-        and row shape.
+        and row shape. Lists without any value take these from the first of the others.
     level : int
         Which sequences are joined; what is inside moves whole.
     out : ndarray, optional

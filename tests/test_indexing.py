@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, Spec, vjp
+from lodcore import LoDError, LoDTensor, Spec, vjp
 from lodcore.graph import Executor, Program, data, while_loop
 from reference import indexing as oracle
 from tests.agree import same
@@ -297,3 +297,37 @@ def test_the_same_elements_of_each_sequence():
     assert x[[0, 2], 0].tolist() == [[1, 2, 3], [6, 7]]
     assert x[[0, 2], [1, 0]].tolist() == [[4, 5], [6, 7]]
     assert x[[0, 0], [1, 0], -1].tolist() == [5, 3]
+
+
+# -- assignment by a nested mask -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mask", "value", "error", "says"),
+    [
+        ([[True], [False], [True, False]], 0, LoDError, "mask: sequence 0 of level 0 has length 1"),
+        ([[True, False], [], [True, False]], 0, LoDError, "mask: sequence 0 of level 0 has length 2"),
+        ([[[True], [True]], [], [[True, False]]], 0, IndexError, "there are 2 axes"),
+        ([[True, False, True], [], [True, False]], [[1, 2], [], []], LoDError, "value"),
+        ([[True, False, True], [], [True, False]], [[1], [2], [3]], LoDError, "value"),
+        ([[True, False, True], [], [True, False]], [[[1], [2]], [], [[3]]], LoDError, "value: has 2 levels"),
+    ],
+)
+def test_refused_assignment_by_a_mask_writes_nothing(mask, value, error, says):
+    x = lodcore.array([[1, 2, 3], [], [4, 5]])
+    with pytest.raises(error, match=says):
+        x[lodcore.array(mask)] = lodcore.array(value) if isinstance(value, list) else value
+    assert x.tolist() == [[1, 2, 3], [], [4, 5]]
+
+
+def test_rows_of_a_mask_take_a_tensor_of_their_structure():
+    x = lodcore.array([[1, 2, 3], [], [4, 5]])
+    x[lodcore.array([[True, False, True], [], [True, False]])] = lodcore.array([[7, 8], [], [9]])
+    assert x.tolist() == [[7, 2, 8], [], [9, 5]]
+    deep = lodcore.array([[[1, 2], [3]], []])
+    deep[deep > 1] = lodcore.array([[[7], [8]], []])
+    assert deep.tolist() == [[[1, 7], [8]], []]
+    wide = LoDTensor.from_lengths(np.zeros((3, 2)), [1, 2]).copy()
+    wide[lodcore.array([[True], [False, True]])] = [1.0, 2.0]
+    wide[lodcore.array([[False], [True, False]])] = np.array([[5.0, 6.0]])
+    assert wide.values.tolist() == [[1.0, 2.0], [5.0, 6.0], [1.0, 2.0]]

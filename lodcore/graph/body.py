@@ -53,11 +53,21 @@ class Body(NamedBlock):
 
     def capture(self, given: Any) -> Variable:
         """Make the Variable that stands here for something from outside."""
-        spec = given.spec if isinstance(given, Variable) else spec_of(given)
+        spec = given.spec if isinstance(given, Variable) else self._spec_around(given)
         captured = new_variable(None, None, spec if self.keeps_shapes else spec_in_body(spec), self)
         stem = "array" if spec.kind is TensorArray else "outer"
         self.add(captured, given.name if isinstance(given, Variable) else None, stem)
         return captured
+
+    def _spec_around(self, given: Any) -> Spec:
+        """Describe what comes from outside: an array as the Blocks around have written to it."""
+        around = self.parent
+        while around is not None:
+            if id(given) in around.captures:
+                spec: Spec = around.known(given).spec
+                return spec
+            around = around.parent if isinstance(around, Body) else None
+        return spec_of(given)
 
     def write_back(self, given: Any, version: Variable) -> None:
         """Let an array stand for its next version from now on, and in the next step."""

@@ -208,6 +208,12 @@ cdef class Return:
             self.needs[name] = target is not None
 
 
+cdef inline object held(dict saved, list frame, name):
+    """Give a value by its name: what was saved, or with a frame what stands in its slot."""
+    found = saved[name]
+    return found if frame is None else fetched(frame, found)
+
+
 cdef wanted_of(given, set needed):
     """Give a Variable if its gradient is wanted, of a list the Variables, and None elsewhere."""
     if isinstance(given, Symbol):
@@ -251,8 +257,7 @@ cdef class Context:
 
     cdef object value(self, name):
         """Give the value of an argument."""
-        found = self._saved[name]
-        return found if self._frame is None else fetched(self._frame, found)
+        return held(self._saved, self._frame, name)
 
     def needs(self, name):
         """Tell whether the gradient of an argument is wanted."""
@@ -341,11 +346,10 @@ cdef class Gradients:
         saved : dict
             The values of its arguments, `out` and `hidden`.
         """
-        cdef Return way
-        cdef list cotangents = self.cotangents(operator.outputs)
-        if cotangents is not None:
-            way = Return(operator, self.needed)
-            self.through(way, Context(saved, None, way, self), cotangents)
+        for out in operator.outputs:
+            if out in self.found:
+                self.go(Return(operator, self.needed), saved, None)
+                break
 
     def back(self, list ways, list frame):
         """Go back through calls, the last of which comes first, with the values of a frame.
@@ -356,25 +360,24 @@ cdef class Gradients:
         frame : list
         """
         cdef Return way
-        cdef list cotangents
         for way in ways:
-            cotangents = self.cotangents(way.outputs)
-            if cotangents is not None:
-                self.through(way, Context(way.call.places, frame, way, self), cotangents)
+            self.go(way, way.call.places, frame)
 
-    cdef list cotangents(self, list outputs):
-        """Take the gradients of results; None, if no result has one."""
-        cdef list taken = [self.take(out) for out in outputs]
-        for one in taken:
-            if one is not None:
-                return taken
-        return None
+    cdef go(self, Return way, dict saved, list frame):
+        """Go back through one operator, if one of its results has a gradient."""
+        cdef list cotangents
+        if len(way.outputs) == 1:
+            d = self.take(way.outputs[0])
+            if d is not None and not (way.slopes is not None and self.through_arrays(way, saved, frame, d)):
+                self.through(way, Context(saved, frame, way, self), [d])
+        else:
+            cotangents = [self.take(out) for out in way.outputs]
+            if any([d is not None for d in cotangents]):
+                self.through(way, Context(saved, frame, way, self), cotangents)
 
     cdef through(self, Return way, Context context, list cotangents):
         """Add the gradients of the inputs of an operator."""
         cdef Py_ssize_t j
-        if way.slopes is not None and self.through_arrays(way, context, cotangents[0]):
-            return
         if way.rule is None:
             raise GraphError(f"{way.operator.name}: has no gradient")
         cdef tuple found = tuple(way.rule(context, *cotangents))
@@ -391,20 +394,21 @@ cdef class Gradients:
             else:
                 self.add(target, fitting(gradient, context.value(way.names[j])))
 
-    cdef bint through_arrays(self, Return way, Context context, d) except -1:
+    cdef bint through_arrays(self, Return way, dict saved, list frame, d) except -1:
         """Add the gradients of inputs that are arrays and numbers; tell whether that was possible."""
         cdef Py_ssize_t j
-        cdef tuple given = tuple([context.value(name) for name in way.names])
+        cdef tuple given = tuple([held(saved, frame, name) for name in way.names])
         if not are_arrays(given):
             return False
-        found = way.slopes(d, *given, context.value("out"), *way.wanted)
+        found = way.slopes(d, *given, held(saved, frame, "out"), *way.wanted)
         if found is None:
             return False
         for j in range(len(given)):
             if way.wanted[j]:
                 gradient, value = found[j], given[j]
                 if not alike(gradient, value):
-                    gradient = unbroadcast(gradient, value.shape)
+                    rows = gradient.shape[1:] == value.shape
+                    gradient = gradient.sum(0) if rows else unbroadcast(gradient, value.shape)
                 self.add(way.targets[j], fitting(gradient, value))
         return True
 

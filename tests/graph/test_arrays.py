@@ -299,6 +299,21 @@ def test_slots_are_read_when_they_are_used():
     np.testing.assert_array_equal(states.stack(), [[5.0]])
 
 
+def test_what_a_loop_has_written_is_known_in_a_loop_inside():
+    array, seen = TensorArray(), []
+    outer = while_loop()
+    with outer.loop():
+        step = outer.step()
+        outer.break_if(lodcore.greater_equal_than(step, 3))
+        array.write(step, np.ones((2, 4), np.float32))
+        inner = while_loop()
+        with inner.loop():
+            inner.break_if(lodcore.greater_equal_than(inner.step(), 1))
+            seen.append(array.read(step))
+    assert [(x.dtype, x.shape) for x in seen] == [(np.float32, (None, 4))]
+    assert array.size() == 3
+
+
 def test_a_slot_may_be_a_state():
     states = VarArray()
     states.update(0, 3.0)

@@ -80,6 +80,7 @@ from lodcore.threads import get_num_threads, set_num_threads
 __version__ = "0.1.0"
 
 __all__ = [
+    "Block",
     "DTypeError",
     "DenseTensor",
     "Executor",
@@ -89,6 +90,7 @@ __all__ = [
     "LoD",
     "LoDError",
     "LoDTensor",
+    "Operator",
     "Program",
     "RankTable",
     "Scope",
@@ -181,7 +183,9 @@ __all__ = [
 #: What is loaded when it is first used, and from where.
 _LATER = dict.fromkeys(
     [
+        "Block",
         "Executor",
+        "Operator",
         "Program",
         "Scope",
         "VarArray",

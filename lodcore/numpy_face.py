@@ -11,13 +11,13 @@ import numpy as np
 from lodcore import ops
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.indexing import getitem
-from lodcore.ops.axes import axes_of, axis_of, tensor_of
+from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.common import check_equal, lined_up, shared
 from lodcore.registry import as_batches
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 
-__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "refuse_symbols", "stands_for"]
+__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "refuse_symbols", "stands_for"]
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
 
@@ -151,6 +151,13 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
             "to each of x.to_arrays()"
         )
     return FUNCTIONS[function](*args, **kwargs)
+
+
+def axis_of(where: str, axis: Any, ndim: int) -> int:
+    """Check one axis, and count it from the first."""
+    if isinstance(axis, tuple):
+        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
+    return axes_of(where, axis, ndim)[0]
 
 
 def stands_for(*functions: Any) -> Callable[[Any], Any]:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.numpy_face import FUNCTIONS, refuse_symbols, stands_for
-from lodcore.ops.axes import axis_of
+from lodcore.numpy_face import FUNCTIONS, axis_of, refuse_symbols, stands_for
 from lodcore.ops.common import rows_of, shared
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor

@@ -20,7 +20,7 @@ from lodcore.ops.math import where as choose
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
-from lodcore.ops.reduce import cast_for, check_kind, kept_initial, mean_dtype, reduce_values
+from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_initial, mean_dtype, reduce_values
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
@@ -65,13 +65,6 @@ def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
     if len(found) < len(given):
         raise ShapeError(f"{where}: axis: is {axis}; different axes are needed")
     return tuple(found)
-
-
-def axis_of(where: str, axis: Any, ndim: int) -> int:
-    """Check one axis, and count it from the first."""
-    if isinstance(axis, tuple):
-        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
-    return axes_of(where, axis, ndim)[0]
 
 
 def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any) -> Any:
@@ -256,7 +249,11 @@ def mean(
 
 def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:
     """Count what is averaged, less the degrees of freedom; nan where nothing is left."""
-    count = minus(_reduced("sum", full_like(x, 1), axis, None, keepdims, None, mask), ddof)
+    if type(x) is LoDTensor and mask is True and not keepdims and axis in (x.num_levels, x.num_levels - x.ndim):
+        total = count_rows(x, x.num_levels - 1)
+    else:
+        total = _reduced("sum", full_like(x, 1), axis, None, keepdims, None, mask)
+    count = minus(total, ddof)
     return choose(greater_than(count, 0), count, np.nan)
 
 
@@ -309,6 +306,7 @@ def var(
     else:
         average = mean(x, axis, keepdims=not levels or low > levels, where=where)
     distance = minus(x, average)
+    del average  # so that its memory is used again
     return div(
         _reduced("sum", mul(distance, distance), axis, out, keepdims, None, where),
         _count(x, axis, keepdims, where, ddof),

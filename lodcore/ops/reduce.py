@@ -10,13 +10,13 @@ import numpy as np
 
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, array_of, kept_in, rows_of
+from lodcore.ops.common import Array, array_of, below, kept_in, rows_of, with_levels
 from lodcore.ops.convert import cast, sized
 from lodcore.registry import Dense, Spec, op
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 
-__all__ = ["cast_for", "check_kind", "kept_initial", "reduce_values"]
+__all__ = ["cast_for", "check_kind", "count_rows", "kept_initial", "reduce_values"]
 
 #: What is computed by name: of values, axes, keepdims, and what is given besides.
 REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -97,7 +97,14 @@ def cast_for(name: str, x: Any, dtype: Any) -> Any:
         raise DTypeError(
             f"{name}: dtype: is {made}; x has {x.dtype}, and {'floats' if needed == 'fc' else 'numbers'} are needed"
         )
-    return cast(x, made)
+    return x if x.dtype == made else cast(x, made)
+
+
+def count_rows(x: LoDTensor, level: int) -> Any:
+    """Count the rows below each sequence of a level, for each column."""
+    count = np.diff(np.asarray(below(x.lod, level))).astype(x.dtype)
+    wide = np.broadcast_to(count.reshape(-1, *(1,) * (x.values.ndim - 1)), (len(count), *x.values.shape[1:]))
+    return with_levels(np.ascontiguousarray(wide), x.lod, level)
 
 
 def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:

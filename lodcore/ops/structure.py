@@ -208,26 +208,29 @@ def lod_append(x: Rows, *, lengths: Index = None, offsets: Index = None) -> LoDT
     x = as_rows_or_nested(f"{where}: x", x)
     if (lengths is None) == (offsets is None):
         raise LoDError(f"{where}: lengths, offsets: exactly one of the two is needed")
-    fresh = (
-        LoD.from_lengths(buffers.as_int64(lengths, f"{where}: lengths", LoDError))
-        if lengths is not None
-        else core.checked_lod((offsets,), None, where)
-    )
+    finest = _finest(lengths) if lengths is not None else core.checked_lod((offsets,), None, where).offsets()
     name = "offsets" if lengths is None else "lengths"
-    if not isinstance(x, LoDTensor):
-        lod, values = fresh, x
-    else:
+    count, n_rows = len(finest) - 1, finest.item(len(finest) - 1)
+    if isinstance(x, LoDTensor):
         lod, values = x.lod, x.values
-        if fresh.num_sequences() != lod.num_rows:
-            raise LoDError(
-                f"{where}: {name}: make {fresh.num_sequences()} sequences; the last level of x counts {lod.num_rows}"
-            )
+        if count != lod.num_rows:
+            raise LoDError(f"{where}: {name}: make {count} sequences; the last level of x counts {lod.num_rows}")
         levels = [lod.offsets(j) for j in range(lod.num_levels)]
-        lod = core.make_lod([*levels, fresh.offsets()], fresh.num_rows)
-    if lod.num_rows != len(values):
-        raise LoDError(f"{where}: {name}: have {lod.num_rows} rows; x has {len(values)}")
-    appended: LoDTensor = tensor_core.new_tensor(values, lod)
+    else:
+        levels, values = [], x
+    if n_rows != len(values):
+        raise LoDError(f"{where}: {name}: have {n_rows} rows; x has {len(values)}")
+    appended: LoDTensor = tensor_core.new_tensor(values, core.make_lod([*levels, finest], n_rows))
     return appended
+
+
+def _finest(lengths: Any) -> Array:
+    """Give the offsets of sequences of some lengths."""
+    counts = buffers.as_int64(lengths, "lod_append: lengths", LoDError)
+    offsets: Array = buffers.new_offsets(len(counts) + 1)
+    if kernels.offsets.offsets_from_lengths(counts, offsets) >= 0:
+        return LoD.from_lengths(counts).offsets()  # which says what is wrong
+    return offsets
 
 
 @lod_append.infer

@@ -124,8 +124,8 @@ MUTANTS = [
     Mutant(
         "append-to-what-it-does-not-count",
         OPS_STRUCTURE,
-        "if fresh.num_sequences() != lod.num_rows:",
-        "if fresh.num_sequences() > lod.num_rows:",
+        "if count != lod.num_rows:",
+        "if count > lod.num_rows:",
         "tests/test_operators.py::test_wrong_calls",
     ),
     # -- gradients

@@ -28,3 +28,20 @@ def test_the_first_of_equal_extremes_of_sequences_has_the_gradient():
     assert d_x.tolist() == [[0.0, 1.0, 1.0], [], [1.0, 0.0, 0.0]]
     (d_x,) = vjp(lambda x: x.max(axis=1, initial=0.0), x)[1](np.ones(3))
     assert d_x.tolist() == [[0.0, 1.0, 0.0], [], [1.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_the_slope_of_a_deviation_is_0_where_all_values_are_equal(axis):
+    x = lodcore.array([[[1.0, 3.0], [2.0]], [[5.0, 5.0]]])
+    out, pullback = vjp(lambda x: x.std(axis=axis), x)
+    assert out.equals(x.std(axis=axis))
+    (d_x,) = pullback(np.ones_like(out.values))
+    assert np.isfinite(d_x.values).all()
+    if axis == 2:
+        assert d_x.tolist() == [[[-0.5, 0.5], [0.0]], [[0.0, 0.0]]]
+
+
+def test_the_deviation_of_nothing_is_nan_when_recorded():
+    out, pullback = vjp(lambda x: x.std(axis=1), lodcore.array([[1.0], []]))
+    np.testing.assert_array_equal(out, [0.0, np.nan])
+    assert pullback(np.array([1.0, 0.0]))[0].tolist() == [[0.0], []]

@@ -323,7 +323,7 @@ def std(
     *,
     where: Any = True,
 ) -> Any:
-    """Compute the square root of `var`; parameters as of it.
+    """Compute the square root of `var`; parameters as of it. Where all values are equal the slope is 0.
 
     Examples
     --------
@@ -331,7 +331,11 @@ def std(
     >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
     array([ 1., nan,  0.])
     """
-    return sqrt(var(x, axis, dtype, out, ddof, keepdims, where=where))
+    squared = var(x, axis, dtype, out, ddof, keepdims, where=where)
+    if not isinstance(squared, Symbol):
+        return sqrt(squared)
+    wide = greater_than(squared, 0)
+    return choose(wide, sqrt(choose(wide, squared, 1)), squared)
 
 
 def max(

@@ -128,9 +128,7 @@ class Plan:
         backward = {op.forward for op in ops if isinstance(op, GradientOperator)}
         self.layout = layout = Layout()
         calls = {op: op.call(layout, op in backward) for op in ops if isinstance(op, Operator)}
-        self._parts: list[
-            list[Call] | Callable[[Frame], None]
-        ] = []  # calls that follow each other, and what is between
+        self._parts: list[list[Call] | Callable[[Frame], None]] = []  # calls in a row, and what is between
         begun: dict[Seed, set[Variable]] = {}
         for op in ops:
             if isinstance(op, Operator):

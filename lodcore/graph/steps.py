@@ -84,7 +84,6 @@ class StepRunner:
         self._trace: Callable[[], Trace | None] = lambda: None
         advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
         self._advance = [(at, np.asarray(v.advance).astype(v.spec.dtype)[()]) for at, v in advancing]
-
         written = [(at, without_steps(body.versions.get(v, v).spec)) for at, v in enumerate(carried)]
         self._hollow = [(at, hollow) for at, hollow in written if hollow is not None]
 
@@ -115,13 +114,13 @@ class StepRunner:
                 kept.append(values if self.recompute else frame)
             try:
                 at = engine.run(instructions, frame, ops)
-                if at < 0:
-                    values = [frame[slot] for slot in carry]
-                    for place, by in self._advance:
-                        values[place] = values[place] + by
-                    continue
             except Exception as error:
                 raise _named(error, f"while_loop: step {step}: {self.body.ops[frame[0]].name}") from error
+            if at < 0:
+                values = [frame[slot] for slot in carry]
+                for place, by in self._advance:
+                    values[place] = values[place] + by
+                continue
             if trace is not None:
                 trace.ran = at
             results = [frame[slot] for slot in self._layout.slots(self.sources(at))]

@@ -98,6 +98,18 @@ def test_a_counter_keeps_its_dtype():
     assert (time.get(), time.get().dtype) == (5, np.uint8)
 
 
+def test_a_counter_that_overflows():
+    loop = while_loop()
+    with loop.loop(exec_immediately=False):
+        time = loop.loop_var(np.array(126, np.int8))
+        loop.break_if(lodcore.less_than(time, 0))
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        loop()
+    with np.errstate(over="ignore"):
+        loop()
+    assert time.get() == -128
+
+
 def test_no_trip():
     x = np.array([1.0, 2.0])
     loop = while_loop()

@@ -230,9 +230,9 @@ def _pooled(x: Any, pool_type: str, saving: bool) -> tuple[Any, Any]:
     else:
         kernels.position.add_positions(source, outer, offsets, positions, target)
         if pool_type == "mean":
-            elements = np.empty(len(target) + 1, np.int64)
+            elements = buffers.new_offsets(len(target) + 1)
             kernels.position.count_elements(outer, offsets, positions, elements)
-            hidden = np.diff(elements).reshape(-1, 1)
+            hidden = np.diff(elements)[:, None]
             np.divide(target, hidden.astype(work), out=target)
     settle(target, result)
     if not last:

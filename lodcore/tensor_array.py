@@ -10,6 +10,7 @@ import numpy as np
 from lodcore import buffers, kernels, tensor_core
 from lodcore.elements import (
     alike,
+    axis_number,
     check_sizes,
     one_kind,
     recorded,
@@ -96,8 +97,7 @@ class TensorArray:
 
     def _snapshot(self) -> TensorArray:
         """Make an array of the same elements, which writes to this one do not reach."""
-        made = TensorArray.__new__(TensorArray)
-        made._take_over(self)
+        (made := TensorArray.__new__(TensorArray))._take_over(self)
         return made
 
     def _take_over(self, other: TensorArray) -> None:
@@ -228,6 +228,7 @@ class TensorArray:
         IndexError
             At a hole, or if an element has no such axis.
         """
+        axis = axis_number("TensorArray.sizes", axis)
         if axis == 0 and self._untouched and isinstance(self._source, LoDTensor):
             lengths: npt.NDArray[np.int64] = self._source.lengths
             return lengths
@@ -262,22 +263,22 @@ class TensorArray:
         ShapeError, LoDError
             Naming the element that differs from the first.
         """
+        axis = axis_number("TensorArray.stack", axis)
         if axis == 0 and self._untouched and isinstance(self._source, np.ndarray):
             return self._source
         elements, lods = alike("stack", self._elements("stack"))
         if lods and axis == 0:
-            lengths = [len(element) for element in elements]
             inner = concat_lods("TensorArray.stack", lods)
-            joined = join_arrays("TensorArray.stack", values_of(elements), None)[0]
+            outer = LoD.from_lengths([*map(len, elements)]).offsets()
             levels = [inner.offsets(k) for k in range(inner.num_levels)]
-            return LoDTensor(joined, LoD.from_offsets(LoD.from_lengths(lengths).offsets(), *levels), share=True)
+            joined = join_arrays("TensorArray.stack", values_of(elements), None)[0]
+            return LoDTensor(joined, LoD.from_offsets(outer, *levels), share=True)
         values = values_of(elements)
         same_shapes("stack", values, None)
-        try:
-            stacked = np.stack(values, axis)
-        except np.exceptions.AxisError as error:
-            raise ShapeError(f"TensorArray.stack: axis: {error}") from None
-        return with_one_lod("stack", stacked, lods, axis + stacked.ndim if axis < 0 else axis)
+        ndim = values[0].ndim + 1
+        if not -ndim <= axis < ndim:
+            raise ShapeError(f"TensorArray.stack: axis: is {axis}; the result has {ndim} axes")
+        return with_one_lod("stack", np.stack(values, axis), lods, axis % ndim)
 
     @recorded
     def concat(self, axis: int = 0) -> Any:
@@ -299,6 +300,7 @@ class TensorArray:
         ShapeError, LoDError
             Naming the element that differs from the first.
         """
+        axis = axis_number("TensorArray.concat", axis)
         if axis == 0 and self._untouched and isinstance(self._source, LoDTensor):
             return self._source.flatten(0)
         elements, lods = alike("concat", self._elements("concat"))
@@ -307,7 +309,7 @@ class TensorArray:
             raise ShapeError("TensorArray.concat: axis: elements have no axis; use stack")
         if not -values[0].ndim <= axis < values[0].ndim:
             raise ShapeError(f"TensorArray.concat: axis: is {axis}; elements have {values[0].ndim} axes")
-        axis = axis + values[0].ndim if axis < 0 else axis
+        axis %= values[0].ndim
         same_shapes("concat", values, axis)
         if axis == 0:
             joined = join_arrays("TensorArray.concat", values, None)[0]
@@ -332,7 +334,7 @@ class TensorArray:
         TensorArray
             Of read-only views.
         """
-        return cls._over(source_of("TensorArray.unstack: x", x, axis))
+        return cls._over(source_of("TensorArray.unstack: x", x, axis_number("TensorArray.unstack", axis)))
 
     @classmethod
     @recorded

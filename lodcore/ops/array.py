@@ -17,6 +17,7 @@ from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
 __all__ = [
+    "check_steps",
     "cut_rows",
     "element_spec",
     "plain",
@@ -33,6 +34,12 @@ __all__ = [
 def plain(method: Any) -> Any:
     """Give the method that computes, whether or not a Block is open."""
     return getattr(method, "__func__", method).__wrapped__
+
+
+def check_steps(where: str, ta: Any) -> None:
+    """Raise if this is no TensorArray."""
+    if not isinstance(ta, TensorArray):
+        raise DTypeError(f"{where}: ta: is {type(ta).__name__}; a TensorArray is needed")
 
 
 _READ, _WRITE = plain(TensorArray.read), plain(TensorArray.write)
@@ -74,6 +81,7 @@ def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = Tr
     >>> lodcore.tensor_array_write(lodcore.TensorArray(), 0, [1, 2])
     TensorArray(1 element)
     """
+    check_steps("tensor_array_write", ta)
     _WRITE(ta, index, x, data_shared)
     return ta
 
@@ -117,6 +125,7 @@ def tensor_array_read(ta: Steps, index: Index) -> Any:
     >>> lodcore.tensor_array_read(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]), 1)
     array([3, 4])
     """
+    check_steps("tensor_array_read", ta)
     return _READ(ta, index)
 
 
@@ -140,6 +149,7 @@ def tensor_array_size(ta: Steps) -> Any:
     >>> lodcore.tensor_array_size(lodcore.TensorArray(3))
     3
     """
+    check_steps("tensor_array_size", ta)
     return ta._size
 
 
@@ -158,6 +168,7 @@ def tensor_array_sizes(ta: Steps, axis: int = 0) -> Any:
     >>> lodcore.ops.tensor_array_sizes(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
     array([2, 2])
     """
+    check_steps("tensor_array_sizes", ta)
     return plain(TensorArray.sizes)(ta, axis)
 
 
@@ -197,6 +208,7 @@ def tensor_array_stack(ta: Steps, axis: int = 0) -> Any:
     array([[1, 2],
            [3, 4]])
     """
+    check_steps("tensor_array_stack", ta)
     return plain(TensorArray.stack)(ta, axis)
 
 
@@ -277,6 +289,7 @@ def tensor_array_concat(ta: Steps, axis: int = 0) -> Any:
     >>> lodcore.tensor_array_concat(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
     array([1, 2, 3, 4])
     """
+    check_steps("tensor_array_concat", ta)
     return plain(TensorArray.concat)(ta, axis)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.nested import as_array
 from lodcore.ops.common import Array, aligned, array_of, rows_of, unbroadcast
 from lodcore.ops.math import float_of
 from lodcore.registry import Dense, Index, Spec, op
@@ -69,7 +70,7 @@ def _numbers(name: str, x: Any) -> Array:
         return x
     if x is None or isinstance(x, (str, bytes)) or not (hasattr(x, "__array__") or np.isscalar(x) or type(x) is list):
         raise DTypeError(f"matmul: {name}: is {type(x).__name__}; a tensor is needed")
-    made = np.asarray(x)
+    made = as_array(f"matmul: {name}", x)
     if made.dtype.hasobject:
         raise DTypeError(f"matmul: {name}: makes dtype {made.dtype}; numbers are needed")
     return made

@@ -91,7 +91,7 @@ def sequence_pad(
 def _filling(pad_value: Any, values: Array) -> Array:
     """Make one row, as bytes, of the filling."""
     where = "sequence_pad: pad_value"
-    shape = np.shape(pad_value)
+    shape = np.shape(as_array(where, pad_value))
     if shape not in ((), (1,), values.shape[1:]):
         raise ShapeError(f"{where}: has shape {shape}; a number or a row of shape {values.shape[1:]} is needed")
     return filling(where, pad_value, values)

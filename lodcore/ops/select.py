@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.nested import as_array
 from lodcore.ops.common import Array
 from lodcore.ops.moving import as_rows_or_nested, level_of, put_together, spec_level, spec_rows
 from lodcore.registry import Index, Rows, Spec, op
@@ -26,7 +27,7 @@ def _chosen(where: str, mask: Any, count: int) -> Array:
         return mask.astype(np.uint8)
     if isinstance(mask, LoDTensor):
         raise DTypeError(f"{where}: is LoDTensor; an array of bool is needed")
-    given = np.asarray(mask)
+    given = as_array(where, mask)
     if given.dtype != np.bool_ and not (given.size == 0 and isinstance(mask, (list, tuple))):
         raise DTypeError(f"{where}: has dtype {given.dtype}; bool is needed")
     if given.ndim == 2 and given.shape[1] == 1:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import buffers, elements, kernels, tensor_core
 from lodcore.indices_map import IndicesMap
-from lodcore.ops.array import cut_rows, element_spec, plain
+from lodcore.ops.array import check_steps, cut_rows, element_spec, plain
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.moving import spec_level
 from lodcore.registry import Map, Nested, Spec, Steps, op
@@ -99,6 +99,7 @@ def tensor_array_pack(ta: Steps, level: int, indices_map: Map) -> Any:
     >>> lodcore.tensor_array_pack(steps, 0, indices_map)
     LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
     """
+    check_steps("tensor_array_pack", ta)
     return plain(TensorArray.pack)(ta, level, indices_map)
 
 

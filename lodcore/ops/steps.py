@@ -65,10 +65,18 @@ def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
 def _(saved: Any, d: dict[int, Array], _: Any) -> tuple[Any]:
     by_step, indices_map = saved.hidden, saved.out[1]
     bounds = by_step.lod.row_offsets(0).tolist()
-    buffer = np.empty(by_step.values.shape, by_step.values.dtype)
-    for index in range(len(bounds) - 1):
-        buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
-    steps = TensorArray._over(tensor_core.new_tensor(buffer, by_step.lod))
+    count, shape = len(bounds) - 1, by_step.values.shape
+    if count and by_step.num_levels == 1:  # the gradients are packed from where they are
+        steps = TensorArray(count)
+        for index in range(count):
+            found = d.get(index)
+            rows = (bounds[index + 1] - bounds[index], *shape[1:])
+            steps._items[index] = np.zeros(rows, by_step.values.dtype) if found is None else found
+    else:
+        buffer = np.empty(shape, by_step.values.dtype)
+        for index in range(count):
+            buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
+        steps = TensorArray._over(tensor_core.new_tensor(buffer, by_step.lod))
     return (plain(TensorArray.pack)(steps, indices_map.level, indices_map, saved.new("x")).values,)
 
 

@@ -113,6 +113,10 @@ def reductions(random):
                 agree(f"{name} {axis}", getattr(x, name)(axis, keepdims=keepdims), wanted)
         if axis is not None and axis < x.num_levels:
             agree(f"max {axis}", x.max(axis), ak.max(a, axis=axis))
+            for name in ("var", "std"):
+                with np.errstate(all="ignore"):
+                    wanted = getattr(ak, name)(a, axis=axis)
+                agree(f"{name} {axis}", getattr(x, name)(axis), wanted)
             continue
         full = (
             x if axis is None else x[LoDTensor(x.lod.lengths(-1) > 0, x.lod._part(0, axis - 1))] if axis > 1 else None

@@ -81,6 +81,8 @@ def is_inheritance_of(var: Variable, T: type) -> bool:
     """
     if not isinstance(var, Variable):
         raise DTypeError(f"is_inheritance_of: var: is {type(var).__name__}; a Variable is needed")
+    if not isinstance(T, type):
+        raise DTypeError(f"is_inheritance_of: T: is {T!r}; a class is needed")
     return var.has_value and _may_stand_for(type(var.get()), T, set())
 
 
@@ -112,6 +114,8 @@ def var_get_mutable(var: Variable, T: type, enable_inheritance: bool = True) -> 
     """
     if not isinstance(var, Variable):
         raise DTypeError(f"var_get_mutable: var: is {type(var).__name__}; a Variable is needed")
+    if not isinstance(T, type):
+        raise DTypeError(f"var_get_mutable: T: is {T!r}; a class is needed")
     if enable_inheritance and is_inheritance_of(var, T):
         return var.get()
     return var.get_mutable(T)

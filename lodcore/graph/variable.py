@@ -11,6 +11,7 @@ import numpy as np
 from lodcore.errors import DTypeError, GraphError
 from lodcore.nested import as_array
 from lodcore.registry import spec_of
+from lodcore.sparse_tensor import SparseTensor
 from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
 from lodcore.tensor_array import TensorArray
@@ -128,7 +129,12 @@ class Variable(Symbol, Face):
         Parameters
         ----------
         kind : type
-            A kind of tensor that can be made without arguments, or DenseTensor, LoDTensor.
+            A kind of tensor that can be made without arguments, or DenseTensor, LoDTensor, SparseTensor.
+
+        Raises
+        ------
+        DTypeError
+            If it cannot be made without arguments.
         """
         if type(self._value) is not kind:
             self._value, self._spec = _empty(kind), None
@@ -403,4 +409,11 @@ def _empty(kind: Any) -> Any:
         return kind(np.empty(0)) if kind is DenseTensor else np.empty(0)
     if kind is LoDTensor:
         return LoDTensor.from_lengths(np.empty(0), [])
-    return kind()
+    if kind is SparseTensor:
+        return SparseTensor(np.empty(0, np.int64), np.empty(0), 0)
+    try:
+        return kind()
+    except TypeError as error:
+        raise DTypeError(
+            f"get_mutable: kind: {getattr(kind, '__name__', kind)} cannot be made empty: {error}"
+        ) from None

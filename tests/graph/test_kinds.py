@@ -287,3 +287,15 @@ def test_context_gives_the_lod_of_any_input():
     finally:
         lodcore.mul._backward = plain
     assert seen == [(LISTS.lod, None)]
+
+
+def test_what_cannot_be_made_empty_is_named():
+    x = Variable("x", SPARSE)
+    assert var_get_mutable(x, SparseTensor) is SPARSE
+    empty = var_get_mutable(Variable("y"), SparseTensor)
+    assert (empty.height, len(empty.indices), empty.values.shape) == (0, 0, (0,))
+    with pytest.raises(DTypeError, match="Tensor cannot be made empty"):
+        var_get_mutable(Variable("z"), Tensor)
+    for function in (var_get_mutable, is_inheritance_of):
+        with pytest.raises(DTypeError, match="T: is 5; a class is needed"):
+            function(x, 5)

@@ -238,28 +238,34 @@ cdef class Sequences:
 
 
 def alike(list tensors):
-    """Give the values of tensors if all have the dtype and the row shape of the first; else None.
+    """Give values and structures of tensors, if that is what a list holds, of one dtype and row shape; else None.
 
     Parameters
     ----------
-    tensors : list of LoDTensor
-        At least one.
+    tensors : list
 
     Returns
     -------
-    list of ndarray, or None
+    (list of ndarray, list of LoD), or None
     """
-    cdef LoDTensorBody tensor = tensors[0]
-    cdef cnp.ndarray first = tensor._values, values
-    cdef list found = []
-    cdef int axis, ndim = cnp.PyArray_NDIM(first)
-    for tensor in tensors:
+    cdef LoDTensorBody tensor
+    cdef cnp.ndarray first = None, values
+    cdef list found = [], lods = []
+    cdef int axis
+    for entry in tensors:
+        if type(entry) is not TENSOR:
+            return None
+        tensor = entry
         tensor.check()
         values = tensor._values
-        if cnp.PyArray_DESCR(values) != cnp.PyArray_DESCR(first) or cnp.PyArray_NDIM(values) != ndim:
+        if first is None:
+            first = values
+        if (cnp.PyArray_DESCR(values) != cnp.PyArray_DESCR(first)
+                or cnp.PyArray_NDIM(values) != cnp.PyArray_NDIM(first)):
             return None
-        for axis in range(1, ndim):
+        for axis in range(1, cnp.PyArray_NDIM(first)):
             if cnp.PyArray_DIM(values, axis) != cnp.PyArray_DIM(first, axis):
                 return None
         found.append(values)
-    return found
+        lods.append(tensor._lod)
+    return None if first is None else (found, lods)

@@ -149,9 +149,6 @@ def _batches(where: str, xs: Any) -> list[LoDTensor]:
 
 def _alike(where: str, batches: list[LoDTensor]) -> list[Array]:
     """Give the values of batches, whose dtypes and row shapes must be equal."""
-    values = tensor_core.alike(batches)
-    if values is not None:
-        return values
     values = [x.values for x in batches]
     bad = kernels.gather.count_rows(values, buffers.new_int64(len(values) + 1))
     if bad >= 0:
@@ -193,12 +190,16 @@ def sequence_concat(xs: Batches, level: int = -1, out: Array | None = None) -> L
     LoDTensor(2 sequences of lengths 2..3, int64: [[1, 2, 3], [4, 5]])
     """
     where = "sequence_concat"
-    batches = _batches(where, xs)
-    lods = [x.lod for x in batches]
+    batches: list[LoDTensor] = []
+    alike = tensor_core.alike(xs) if type(xs) is list else None
+    if alike is None:
+        batches = _batches(where, xs)
+    values, lods = alike or ([], [x.lod for x in batches])
     first = lods[0]
     k = level_of(where, first, level)
     total = check_coarser(where, lods, "xs[{}]".format, k)
-    values = _alike(where, batches)
+    if batches:
+        values = _alike(where, batches)
     rows = new_joined(where, values, total, out)
     count = first.num_sequences(k)
     levels = put_together(where, lods, k, count, values, rows, kernels.expand.join_sequences)

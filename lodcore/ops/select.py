@@ -193,9 +193,7 @@ def _merge(when_true: Any, when_false: Any, mask: Any, level: int) -> tuple[Any,
 
 def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) -> tuple[LoDTensor, Array]:
     """Merge the sequences of level k."""
-    lods, values = [true.lod, false.lod], tensor_core.alike([true, false])
-    if values is None:
-        values = _unlike(where, true.values, false.values)
+    values, lods = tensor_core.alike([true, false]) or _unlike(where, true, false)
     total = check_coarser(where, lods, ("when_true", "when_false").__getitem__, k - 1)
     counts = [lods[0].num_sequences(k), lods[1].num_sequences(k)]
     chosen = _chosen("merge_by_mask: mask", mask, counts[0] + counts[1])
@@ -211,14 +209,14 @@ def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) ->
     return tensor_core.new_tensor(rows, core.make_lod([*upper, *finer], total)), chosen
 
 
-def _unlike(where: str, true: Array, false: Array) -> list[Array]:
+def _unlike(where: str, true: LoDTensor, false: LoDTensor) -> tuple[list[Array], list[LoD]]:
     """Raise if the rows of the sides differ."""
-    if false.dtype != true.dtype:
-        raise DTypeError(f"{where}: when_false: has dtype {false.dtype}; when_true has {true.dtype}")
-    if false.shape[1:] != true.shape[1:]:
-        shapes = false.shape[1:], true.shape[1:]
-        raise ShapeError(f"{where}: when_false: has rows of shape {shapes[0]}; when_true has {shapes[1]}")
-    return [true, false]
+    ours, theirs = true.values, false.values
+    if theirs.dtype != ours.dtype:
+        raise DTypeError(f"{where}: when_false: has dtype {theirs.dtype}; when_true has {ours.dtype}")
+    if theirs.shape[1:] != ours.shape[1:]:
+        raise ShapeError(f"{where}: when_false: has rows of shape {theirs.shape[1:]}; when_true has {ours.shape[1:]}")
+    return [ours, theirs], [true.lod, false.lod]
 
 
 def _added(where: str, lods: list[LoD], chosen: Array, k: int) -> list[Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 
-__all__ = ["LIMIT", "check_apart", "check_out", "check_size", "whole"]
+__all__ = ["LIMIT", "check_apart", "check_out", "check_size", "integer", "whole"]
 
 
 def _physical_memory() -> int:
@@ -87,6 +88,16 @@ def check_apart(where: str, out: Any, *inputs: Any) -> None:
     for given in inputs:
         if isinstance(given, np.ndarray) and np.may_share_memory(out, given):
             raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+
+
+def integer(where: str, number: Any) -> int:
+    """Take an integer from a caller, looking at it once; an array of one is none, and neither is a bool."""
+    try:
+        if isinstance(number, (bool, np.bool_)):
+            raise TypeError
+        return operator.index(number)
+    except TypeError:
+        raise DTypeError(f"{where}: is {number!r}; an integer is needed") from None
 
 
 def whole(number: Any, argument: str) -> int:

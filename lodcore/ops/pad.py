@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.conversion import NO_FILLING, filling, padded_length
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.memory import check_apart
+from lodcore.memory import check_apart, integer
 from lodcore.nested import as_array, as_dtype, as_values
 from lodcore.ops.common import Array
 from lodcore.ops.moving import level_of, sum_copies
@@ -246,12 +246,7 @@ def sequence_mask(lengths: Index, maxlen: int | None = None, dtype: Any = bool) 
     where = "sequence_mask"
     counts, shape = _lengths(f"{where}: lengths", lengths)
     like = TRUE if dtype is bool else _one(dtype)
-    if maxlen is None:
-        maxlen = kernels.pad.greatest(counts)
-    elif not hasattr(maxlen, "__index__") or isinstance(maxlen, (bool, np.bool_)):
-        raise DTypeError(f"{where}: maxlen: is {maxlen!r}; an integer is needed")
-    else:
-        maxlen = int(maxlen.__index__())
+    maxlen = kernels.pad.greatest(counts) if maxlen is None else integer(f"{where}: maxlen", maxlen)
     if maxlen < 0:
         raise ValueError(f"{where}: maxlen: is {maxlen}; 0 or more is needed")
     mask: Array = buffers.new_lines(where, like, len(counts), maxlen)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.errors import LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.memory import integer
 from lodcore.ops.common import Array
 from lodcore.ops.moving import as_rows_or_nested, level_of, spec_rows
 from lodcore.registry import Index, Nested, Rows, Spec, op
@@ -70,9 +71,7 @@ def sequence_reshape(x: Nested, new_dim: int) -> LoDTensor:
 
 def _width(where: str, new_dim: Any) -> int:
     """Take a width from a caller, looking at it once."""
-    if isinstance(new_dim, (bool, np.bool_)) or not hasattr(new_dim, "__index__"):
-        raise DTypeError(f"{where}: new_dim: is {new_dim!r}; an integer is needed")
-    width = int(new_dim.__index__())
+    width = integer(f"{where}: new_dim", new_dim)
     if not 1 <= width < 2**63:
         raise ShapeError(f"{where}: new_dim: is {width}; 1 or more is needed")
     return width

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.memory import check_out, check_size
+from lodcore.memory import check_out, check_size, integer
 from lodcore.ops.common import Array, below, check_equal, rows_of, unbroadcast
 from lodcore.ops.moving import level_of
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE, dense
@@ -110,10 +110,7 @@ def _win_size(win_size: Any) -> int:
 
 def _integer(name: str, given: Any) -> int:
     """Take an integer."""
-    if not hasattr(given, "__index__"):
-        raise DTypeError(f"sequence_enumerate: {name}: is {given!r}; an integer is needed")
-    number: int = given.__index__()
-    return number
+    return integer(f"sequence_enumerate: {name}", given)
 
 
 def _filling(number: int, dtype: np.dtype[Any]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.memory import check_out, check_size
+from lodcore.memory import check_out, check_size, integer
 from lodcore.ops.common import Array, below, rows_of
 from lodcore.ops.moving import level_of
 from lodcore.registry import Dense, Nested, Spec, op
@@ -257,16 +257,12 @@ def _useful(offsets: Any, n_rows: int, start: int, length: int, weights: Array) 
 def _window(where: str, context_length: Any, context_start: Any) -> tuple[int, int]:
     """Check the numbers that say where a window lies: its start and its length."""
     if type(context_length) is not int:
-        if not hasattr(context_length, "__index__"):
-            raise DTypeError(f"{where}: context_length: is {context_length!r}; an integer is needed")
-        context_length = context_length.__index__()
+        context_length = integer(f"{where}: context_length", context_length)
     if not 1 <= context_length < 2**31:
         raise ValueError(f"{where}: context_length: is {context_length}; 1 .. 2**31 - 1 is valid")
     if context_start is None:
         return -(context_length // 2), context_length
-    if not hasattr(context_start, "__index__"):
-        raise DTypeError(f"{where}: context_start: is {context_start!r}; an integer is needed")
-    return context_start.__index__(), context_length
+    return integer(f"{where}: context_start", context_start), context_length
 
 
 def _check_filter(

@@ -22,6 +22,7 @@ from lodcore.nested import (
     levels_and_leaves,
     values_of_leaves,
 )
+from lodcore.structure import concat_lods
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -283,7 +284,8 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     ----------
     obj : list
         The batch. Each list below is a sequence; an ndarray is one sequence of rows. The width of a row comes from
-        ndarrays only, never from lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied.
+        ndarrays only, never from lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied; in a
+        list each is one sequence, with levels of its own.
     dtype : dtype_like, optional
         What NumPy finds, if not given; float64 for no rows.
     num_levels : int, optional
@@ -327,6 +329,8 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
 
 def _of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_levels: int | None = None) -> LoDTensor:
     """Make a LoDTensor of nested lists."""
+    if len(nested) and isinstance(nested[0], LoDTensor):
+        return _of_sequences(where, list(nested), dtype, num_levels)
     levels, leaves, arrays = levels_and_leaves(where, list(nested), num_levels)
     if arrays:
         values, offsets = join_arrays(where, leaves, dtype)
@@ -337,6 +341,23 @@ def _of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_l
             raise DTypeError(f"{where}: its values make dtype {values.dtype}; Python objects have no fixed size")
     x: LoDTensor = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
     return x
+
+
+def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_levels: int | None) -> LoDTensor:
+    """Make a LoDTensor of sequences that have levels of their own, as iterating over a deeper one gives them."""
+    for j, x in enumerate(xs):
+        if not isinstance(x, LoDTensor):
+            raise ShapeError(f"{where}: entry {j} is {type(x).__name__}, entry 0 LoDTensor; all are of one kind")
+        if x.num_levels != xs[0].num_levels:
+            raise LoDError(f"{where}: entry {j} has num_levels {x.num_levels}, entry 0 {xs[0].num_levels}")
+    if num_levels not in (None, xs[0].num_levels + 1):
+        raise LoDError(f"{where}: has num_levels {xs[0].num_levels + 1}; {num_levels} is given")
+    inner = concat_lods(where, [x.lod for x in xs])
+    outer = LoD.from_lengths([len(x) for x in xs]).offsets()
+    values, _ = join_arrays(where, [x.values for x in xs], dtype)
+    levels = [outer, *(inner.offsets(k) for k in range(inner.num_levels))]
+    made: LoDTensor = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
+    return made
 
 
 def as_nested(where: str, x: Any) -> LoDTensor:

@@ -153,3 +153,11 @@ def test_nested_lists_may_be_given_for_a_tensor():
     assert lodcore.lod_rank_table(nested).indices.tolist() == [0, 2, 1]
     assert list(map(list, lodcore.TensorArray.unpack(nested, 0)[0])) == [[1, 3], [2]]
     assert isinstance(lodcore.reorder_by_rank(nested, lodcore.lod_rank_table(x)), LoDTensor)
+
+
+@given(lod_tensors(2))
+def test_deeper_sequences_come_together_again(x):
+    sequences = list(x)
+    if sequences:
+        assert same(lodcore.array(sequences), x)
+        assert same(lodcore.array(tuple(sequences), num_levels=x.num_levels), x)

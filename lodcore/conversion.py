@@ -236,17 +236,17 @@ def hold(where: str, given: Any, row: Array) -> None:
     fits = zip(made.shape[::-1], row.shape[::-1], strict=False)
     if made.ndim > row.ndim or any(size not in (1, wide) for size, wide in fits):
         raise ShapeError(f"{where}: has shape {made.shape}; a number or a row of shape {row.shape[1:]} is needed")
-    kind, dtype = made.dtype.kind, row.dtype
-    refused = DTypeError(f"{where}: is {given!r}; {dtype} cannot hold it")
-    if (kind == "O" and not isinstance(given, int)) or (kind == "c" and dtype.kind != "c"):
-        raise refused
-    try:
-        with np.errstate(all="ignore"):
-            row[...] = given
-    except (ValueError, TypeError, OverflowError):
-        raise refused from None
-    if not _kept(made, row):
-        raise refused
+    kind = made.dtype.kind
+    kept = (kind != "O" or isinstance(given, int)) and (kind != "c" or row.dtype.kind == "c")
+    if kept:
+        try:
+            with np.errstate(all="ignore"):
+                row[...] = given
+            kept = _kept(made, row)
+        except (ValueError, TypeError, OverflowError):
+            kept = False
+    if not kept:
+        raise DTypeError(f"{where}: is {given!r}; {row.dtype} cannot hold it")
 
 
 def _kept(given: Array, row: Array) -> bool:

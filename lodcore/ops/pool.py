@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["DIVIDE", "cells_for", "cells_of", "numbers_of", "pool", "result_rows
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}
 ZERO = 0.0  # the very default: nothing is left to fill in
+LARGEST = 3.4e38  # what float32 holds, and a little less
 
 
 @op(lod="drop")
@@ -136,7 +138,8 @@ def pool(
     k = level_of(where, lod, level)
     offsets = below(lod, k)
     row = None if pad_value is ZERO else filling(where, pad_value, values.shape[1:], dtype)
-    result = result_rows(where, values, len(offsets) - 1, dtype, out, *(() if row is None else [np.asarray(pad_value)]))
+    given = () if out is None or row is None else (np.asarray(pad_value),)
+    result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
     index = None
     if work is None:
         last = pool_type == "last"
@@ -230,6 +233,10 @@ def filling(where: str, pad_value: Any, row_shape: tuple[int, ...], dtype: np.dt
     ShapeError, DTypeError
         If it is neither a scalar nor a row, or the dtype cannot hold it.
     """
+    if isinstance(pad_value, float) and dtype.char in "fd" and not LARGEST < abs(pad_value) < math.inf:
+        row = np.empty((1, *row_shape), dtype)
+        row.fill(pad_value)
+        return row
     try:
         given = np.asarray(pad_value)
     except ValueError:

@@ -17,6 +17,7 @@ settings.register_profile("ci", COMMON, max_examples=40, derandomize=True)
 settings.register_profile("mutants", COMMON, max_examples=100, derandomize=True)
 settings.register_profile("nightly", COMMON, max_examples=10_000)
 settings.register_profile("few", COMMON, max_examples=25, derandomize=True)
+settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # The architecture is that of the source tree, which an installed package does not have beside the tests.

@@ -1,6 +1,7 @@
 """Programs and loops: what a recorded call and a step cost beside the plain functions, and a recurrent network."""
 
 import functools
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -15,12 +16,15 @@ CALLS = 100  # in a Program, so that what a run costs by itself does not count
 STEPS = 200
 
 
-class Timed:
+class Timed(ABC):
     """Seconds of a call that `prepared` makes of the parameters, once for all samples."""
 
     repeat = (5, 30, 1.0)
     rounds = 1
     warmup_time = 0.05
+
+    @abstractmethod
+    def prepared(self, *parameters): ...
 
     def setup(self, *parameters):
         self.call = self.prepared(*parameters)

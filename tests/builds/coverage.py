@@ -13,7 +13,7 @@ def main() -> None:
     with tree.fresh_directory() as directory:
         tree.copy(directory)
         tree.build(directory, "trace")
-        tree.run(directory, *coverage, "run", *tree.pytest()[1:], HYPOTHESIS_PROFILE="few")
+        tree.run(directory, *coverage, "run", *tree.pytest()[1:], HYPOTHESIS_PROFILE="handful")
         tree.run(directory, *coverage, "json", "-q", "--fail-under=0")
         measured = set(json.loads((directory / "coverage.json").read_text())["files"])
         sources = {str(path.relative_to(directory)) for path in (directory / "lodcore").rglob("*.py*")}

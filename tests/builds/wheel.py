@@ -62,7 +62,7 @@ def main() -> None:
         tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[test]")
         tests = tree.copy(directory / "copy", "tests", "reference", "asv_benchmarks", "pyproject.toml", *tree.PAGES)
         command = tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python)
-        tree.run(tests, *command, HYPOTHESIS_PROFILE="few")
+        tree.run(tests, *command, HYPOTHESIS_PROFILE="handful")
 
 
 if __name__ == "__main__":

@@ -108,6 +108,9 @@ def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
 
 def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, d_x: Array) -> None:
     """Write the gradient of the rows that were pooled, of that of the result."""
+    if pool_type == "sum" and d_out.dtype == d_x.dtype:
+        over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(d_out), offsets, buffers.as_bytes(d_x))
+        return
     work, _ = numbers_of(where, pool_type, d_x.dtype)
     if work is None:
         over_sequences(

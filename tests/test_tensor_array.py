@@ -319,3 +319,15 @@ def test_what_is_unstacked_is_plain():
     assert type(element) is np.ndarray
     assert element.shape == ()
     assert np.shares_memory(element, numbers)
+
+
+def test_what_is_written_over_stands_in_the_stack():
+    rows = np.arange(6.0).reshape(3, 2)
+    for x in (rows, LoDTensor.from_lengths(rows, [1, 1, 1])):
+        steps = TensorArray.unstack(x) if x is rows else TensorArray.unpack(x, 0)[0]
+        whole = steps.concat(0) if isinstance(x, LoDTensor) else steps.stack(0)
+        np.testing.assert_array_equal(whole, rows)
+        steps.write(0, steps.read(0) + 10.0)
+        whole = steps.concat(0) if isinstance(x, LoDTensor) else steps.stack(0)
+        np.testing.assert_array_equal(whole[0], rows[0] + 10.0)
+        np.testing.assert_array_equal(rows[0], [0.0, 1.0])

@@ -151,6 +151,7 @@ TENSORS = [
     ("LoDTensor(rows, flat)", DTypeError, "lod.*LoDTensor"),
     ("LoDTensor(rows, [[0, 5]])", DTypeError, "lod.*list"),
     ("LoDTensor(rows[:4], flat.lod)", LoDError, "values.*4.*5"),
+    ("LoDTensor(np.arange(7), flat.lod)", LoDError, "values.*7.*5"),
     ("LoDTensor(3, flat.lod)", ShapeError, "values.*no axis"),
     ("LoDTensor(None, flat.lod)", (DTypeError, ShapeError), "values"),
     ("LoDTensor('abcde', flat.lod)", ShapeError, "values"),

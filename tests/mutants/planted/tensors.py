@@ -61,7 +61,7 @@ MUTANTS = [
         "lodcore/conversion.py",
         "(lengths != lengths[0]).any()",
         "(lengths != lengths[0]).all()",
-        "tests/test_tensor.py",
+        "tests/test_tensor.py tests/test_errors.py",
     ),
     Mutant(
         "mask-of-the-wrong-side",

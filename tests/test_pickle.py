@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoD, LoDTensor, TensorArray
+from lodcore import LoD, LoDError, LoDTensor, TensorArray
 from tests.agree import offsets_of, same
 from tests.draw import lod_tensors, lods
 
@@ -152,3 +152,12 @@ def test_one_lod_stays_one():
     x = lodcore.array([[1], [2]])
     pair = there_and_back([x, LoDTensor(x.values * 2, x.lod)])
     assert pair[0].lod is pair[1].lod
+
+
+@pytest.mark.parametrize("order", [[0, 0, 2], [0, 1], [0, 1, 3]])
+def test_a_map_in_no_order_is_refused(order):
+    indices_map = TensorArray.unpack(lodcore.array([[1], [2, 3], [4]]), 0)[1]
+    restore, (lod, level, kept) = indices_map.__reduce__()
+    assert restore(lod, level, kept).tolist() == indices_map.tolist()
+    with pytest.raises(LoDError, match="no permutation of 3"):
+        restore(lod, level, np.array(order))

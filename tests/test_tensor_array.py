@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import IndicesMap, LoD, LoDTensor, TensorArray
+from lodcore import IndicesMap, LoD, LoDError, LoDTensor, TensorArray
 from reference.ops import array as oracle
 from reference.ops.gather import concat_batches
 from reference.ops.levels import sequences
@@ -331,3 +331,11 @@ def test_what_is_written_over_stands_in_the_stack():
         whole = steps.concat(0) if isinstance(x, LoDTensor) else steps.stack(0)
         np.testing.assert_array_equal(whole[0], rows[0] + 10.0)
         np.testing.assert_array_equal(rows[0], [0.0, 1.0])
+
+
+@pytest.mark.parametrize(("level", "other"), [(0, 1), (1, 0)])
+def test_pack_at_another_level_than_that_of_the_map(level, other):
+    x = lodcore.array([[[1.0], [2.0]], [[3.0], [4.0]]])
+    steps, indices_map = TensorArray.unpack(x, level)
+    with pytest.raises(LoDError, match=rf"level: is {other}; the map is of level {level}"):
+        steps.pack(other, indices_map)

@@ -146,7 +146,7 @@ def pool(
     index = None
     if work is None:
         last = pool_type == "last"
-        over_sequences(kernels.pool.pick_rows, "ro.s", x._rows(), offsets, last, buffers.as_bytes(result))
+        kernels.pool.pick_rows(x._rows(), offsets, last, buffers.as_bytes(result))  # too few rows for threads
     else:
         source, target = cells_of(values, work), cells_for(result, work)
         if pool_type in DIVIDE:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.memory import check_out, check_size
+from lodcore.memory import check_out, check_size, integer
 from lodcore.nested import nest
 from lodcore.threads import over_sequences
 
@@ -200,7 +199,7 @@ def lines_of(where: str, lod: LoD, levels: Any, left: bool) -> tuple[Array, list
 
     Lines of sequences that are not there are empty; with `left` they come first.
     """
-    depth = _integer(f"{where}: levels", levels)
+    depth = integer(f"{where}: levels", levels, bools=True)
     if not 1 <= depth <= lod.num_levels:
         raise LevelError(f"{where}: levels: is {depth}; 1 .. {lod.num_levels} is valid")
     first = lod.num_levels - depth
@@ -263,18 +262,10 @@ def _kept(given: Array, row: Array) -> bool:
 
 def padded_length(where: str, name: str, longest: int, length: Any, multiple_of: Any = 1) -> int:
     """Find the length to which sequences are filled up; `name` is that of the argument that may tell it."""
-    padded = longest if length is None else _integer(f"{where}: {name}", length)
-    multiple = _integer(f"{where}: multiple_of", multiple_of)
+    padded = longest if length is None else integer(f"{where}: {name}", length, bools=True)
+    multiple = integer(f"{where}: multiple_of", multiple_of, bools=True)
     if padded < longest:
         raise ValueError(f"{where}: {name}: is {padded}; the longest sequence has {longest} rows")
     if multiple < 1:
         raise ValueError(f"{where}: multiple_of: is {multiple}; 1 or more is needed")
     return -(-padded // multiple) * multiple
-
-
-def _integer(where: str, number: Any) -> int:
-    """Take an integer from a caller, looking at it once."""
-    try:
-        return operator.index(number)
-    except TypeError:
-        raise DTypeError(f"{where}: is {number!r}; an integer is needed") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,7 +18,6 @@ from lodcore.tensor import LoDTensor
 __all__ = [
     "RECORDED",
     "alike",
-    "axis_number",
     "check_sizes",
     "one_kind",
     "recorded",
@@ -118,14 +116,6 @@ def slot_number(where: str, given: Any) -> int:
     if number < 0:
         raise IndexError(f"{where}: is {number}; slots count from 0")
     return int(number)
-
-
-def axis_number(where: str, axis: Any) -> int:
-    """Take an axis from a caller, looking at it once."""
-    try:
-        return operator.index(axis)
-    except TypeError:
-        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed") from None
 
 
 def source_of(where: str, x: Any, axis: int) -> Any:

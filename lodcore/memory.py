@@ -90,10 +90,10 @@ def check_apart(where: str, out: Any, *inputs: Any) -> None:
             raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
 
 
-def integer(where: str, number: Any) -> int:
-    """Take an integer from a caller, looking at it once; an array of one is none, and neither is a bool."""
+def integer(where: str, number: Any, bools: bool = False) -> int:
+    """Take an integer from a caller, looking at it once; an array of one is none, and a bool only with `bools`."""
     try:
-        if isinstance(number, (bool, np.bool_)):
+        if isinstance(number, (bool, np.bool_)) and not bools:
             raise TypeError
         return operator.index(number)
     except TypeError:

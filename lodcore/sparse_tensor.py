@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.memory import check_out, check_size
+from lodcore.memory import check_out, check_size, integer
 from lodcore.nested import as_values
 from lodcore.tensor import DenseTensor, Tensor
 
@@ -61,10 +60,7 @@ class SparseTensor(Tensor):
 
     def __init__(self, indices: npt.ArrayLike, values: npt.ArrayLike, height: int) -> None:
         where = "SparseTensor"
-        try:
-            self._height = operator.index(height)
-        except TypeError:
-            raise DTypeError(f"{where}: height: is {height!r}; an integer is needed") from None
+        self._height = integer(f"{where}: height", height, bools=True)
         if not 0 <= self._height < 2**63:
             raise ShapeError(f"{where}: height: is {height}; 0 .. 2**63 - 1 is valid")
         rows = as_values(f"{where}: values", values)

@@ -10,7 +10,6 @@ import numpy as np
 from lodcore import buffers, kernels, tensor_core
 from lodcore.elements import (
     alike,
-    axis_number,
     check_sizes,
     one_kind,
     recorded,
@@ -23,6 +22,7 @@ from lodcore.elements import (
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indices_map import IndicesMap, in_step_order
 from lodcore.lod import LoD
+from lodcore.memory import integer
 from lodcore.nested import as_array, join_arrays
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor
@@ -228,7 +228,7 @@ class TensorArray:
         IndexError
             At a hole, or if an element has no such axis.
         """
-        axis = axis_number("TensorArray.sizes", axis)
+        axis = integer("TensorArray.sizes: axis", axis, bools=True)
         if axis == 0 and self._untouched and isinstance(self._source, LoDTensor):
             lengths: npt.NDArray[np.int64] = self._source.lengths
             return lengths
@@ -263,7 +263,7 @@ class TensorArray:
         ShapeError, LoDError
             Naming the element that differs from the first.
         """
-        axis = axis_number("TensorArray.stack", axis)
+        axis = integer("TensorArray.stack: axis", axis, bools=True)
         if axis == 0 and self._untouched and isinstance(self._source, np.ndarray):
             return self._source
         elements, lods = alike("stack", self._elements("stack"))
@@ -300,7 +300,7 @@ class TensorArray:
         ShapeError, LoDError
             Naming the element that differs from the first.
         """
-        axis = axis_number("TensorArray.concat", axis)
+        axis = integer("TensorArray.concat: axis", axis, bools=True)
         if axis == 0 and self._untouched and isinstance(self._source, LoDTensor):
             return self._source.flatten(0)
         elements, lods = alike("concat", self._elements("concat"))
@@ -334,7 +334,7 @@ class TensorArray:
         TensorArray
             Of read-only views.
         """
-        return cls._over(source_of("TensorArray.unstack: x", x, axis_number("TensorArray.unstack", axis)))
+        return cls._over(source_of("TensorArray.unstack: x", x, integer("TensorArray.unstack: axis", axis, bools=True)))
 
     @classmethod
     @recorded

@@ -1,7 +1,4 @@
-"""TensorArrays where operators are recorded: each is a value, and what is written makes its next version.
-
-Also the Variables with methods of their own, and which value has which.
-"""
+"""TensorArrays where operators are recorded: each is a value, and what is written makes its next version."""
 
 from __future__ import annotations
 
@@ -144,26 +141,9 @@ class ArrayVariable(Variable):
         return (self.read(at) for at in range(len(self)))
 
 
-class TableVariable(Variable):
-    """A Variable whose value is a RankTable."""
-
-    __slots__ = ()
-
-    @property
-    def indices(self) -> Any:
-        """Numbers of the sequences, of the value; GraphError if there is none yet."""
-        return self.get().indices
-
-
 def new_variable(name: str | None, value: Any, spec: Spec | None, block: Any) -> Variable:
     """Make a Variable, with the methods of what it holds."""
-    kind = type(value) if value is not None else spec.kind if spec is not None else None
-    return VARIABLES.get(kind, Variable)(name, value, spec, block)
-
-
-#: The kinds of values whose Variables have methods of their own.
-VARIABLES: dict[Any, type[Variable]] = {
-    TensorArray: ArrayVariable,
-    Version: ArrayVariable,
-    ops.RankTable: TableVariable,
-}
+    if value is not None:
+        return (ArrayVariable if isinstance(value, TensorArray) else Variable)(name, value, spec, block)
+    kind = spec.kind if spec is not None else None
+    return (ArrayVariable if kind is TensorArray else Variable)(name, value, spec, block)

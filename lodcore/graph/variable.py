@@ -30,6 +30,11 @@ T = TypeVar("T")
 HELD = (Tensor, TensorArray)
 
 
+def _of_value(name: str, says: str) -> property:
+    """Make a property that is that of the value; GraphError if there is none yet."""
+    return property(lambda self: getattr(self.get(), name), doc=says)
+
+
 class Variable(Symbol, Face):
     """A name, a Spec, and the holder of a value that may not be there yet.
 
@@ -203,26 +208,11 @@ class Variable(Symbol, Face):
         """Number of levels."""
         return self.spec.num_levels
 
-    @property
-    def lod(self) -> Any:
-        """The LoD of the value."""
-        return self.get().lod
-
-    @property
-    def lengths(self) -> Any:
-        """Lengths of the outermost sequences of the value."""
-        return self.get().lengths
-
-    @property
-    def offsets(self) -> Any:
-        """Offsets of the outermost level of the value."""
-        return self.get().offsets
-
-    @property
-    def num_rows(self) -> int:
-        """Number of rows of the value."""
-        count: int = self.get().num_rows
-        return count
+    lod = _of_value("lod", "The LoD of the value.")
+    lengths = _of_value("lengths", "Lengths of the outermost sequences of the value, or of those of a RankTable.")
+    offsets = _of_value("offsets", "Offsets of the outermost level of the value.")
+    indices = _of_value("indices", "Numbers of the sequences of a RankTable, or of the rows of a SparseTensor.")
+    num_rows = _of_value("num_rows", "Number of rows of the value.")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

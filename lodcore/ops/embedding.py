@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodcore import buffers, kernels, tensor_core, threads
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.memory import check_apart, check_out, check_size
+from lodcore.memory import check_apart, check_out, check_size, integer
 from lodcore.nested import as_array, as_values
 from lodcore.ops.common import Array, with_levels
 from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, numbers_of, pool, result_rows, spread
@@ -269,10 +268,7 @@ def padding_of(where: str, padding_idx: Any, height: int) -> int:
     """Give the number of the row that counts as zeros, -1 if there is none."""
     if padding_idx is None:
         return -1
-    try:
-        number = operator.index(padding_idx)
-    except TypeError:
-        raise DTypeError(f"{where}: padding_idx: is {padding_idx!r}; an integer is needed") from None
+    number = integer(f"{where}: padding_idx", padding_idx, bools=True)
     if not -height <= number < height:
         raise IndexError(f"{where}: padding_idx: is {number}; the table has {height} rows")
     return number % height

@@ -78,7 +78,7 @@ def with_variables(call, replace):
     def change(x):
         if isinstance(x, TENSORS):
             return replace(x)
-        return [change(one) for one in x] if isinstance(x, list) and any(isinstance(o, LoDTensor) for o in x) else x
+        return [change(one) for one in x] if isinstance(x, list) and any(isinstance(o, TENSORS) for o in x) else x
 
     return [change(x) for x in call.args], {name: change(x) for name, x in call.kwargs.items()}
 

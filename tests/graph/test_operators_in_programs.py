@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import LoDTensor, ops, vjp
+from lodcore import TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, append_backward, data, while_loop
 from lodcore.graph.gradients import differentiable
 from lodcore.registry import OPS, spec_of
 from tests.samples import SAMPLES
-from tests.test_operators import bits, dense
+from tests.test_operators import bits, dense, with_variables
 
 NAMES = sorted(SAMPLES)
 #: What gives tensors: those that give arrays of steps have gradients only through what is read of them.
@@ -21,23 +21,26 @@ SMOOTH = sorted(
 )
 
 
-class Recorded:
-    """A call whose tensors are fed: their Variables stand in their places."""
+def fed(call, feed):
+    """Give the arguments of a call with Variables for its tensors, which are put into `feed`."""
 
-    def __init__(self, call, feeds):
-        self.feed = {}
-        self.feeds = feeds
-        self.args = [self.change(x) for x in call.args]
-        self.kwargs = {name: self.change(x) for name, x in call.kwargs.items()}
-
-    def change(self, x):
-        if isinstance(x, list) and any(isinstance(one, (LoDTensor, np.ndarray)) for one in x):
-            return [self.change(one) for one in x]
-        if not isinstance(x, (LoDTensor, np.ndarray)) or not self.feeds(x):
+    def declare(x):
+        if isinstance(x, TensorArray):
             return x
-        name, spec = f"x{len(self.feed)}", spec_of(x)
-        self.feed[name] = x
+        name, spec = f"x{len(feed)}", spec_of(x)
+        feed[name] = x
         return data(name, spec._replace(shape=(None,) * (len(spec.shape) > 0) + spec.shape[1:]))
+
+    return with_variables(call, declare)
+
+
+def squared(outputs):
+    """Add up the squares of all real numbers of results."""
+    total = 0.0
+    for out in several(outputs):
+        if out.dtype.kind == "f":
+            total = total + ops.sum(ops.mul(out, out))
+    return total
 
 
 def several(outputs):
@@ -50,12 +53,13 @@ def several(outputs):
 def test_a_program_gives_what_the_call_gives(name, drawn):
     call = drawn.draw(SAMPLES[name].calls)
     eager = OPS[name](*call.args, **call.kwargs)
+    feed = {}
     with Program() as program:
-        recorded = Recorded(call, lambda x: True)
-        outputs = OPS[name](*recorded.args, **recorded.kwargs)
-    if not recorded.feed:
+        args, kwargs = fed(call, feed)
+        outputs = OPS[name](*args, **kwargs)
+    if not feed:
         return
-    found = Executor().run(program, recorded.feed, several(outputs))
+    found = Executor().run(program, feed, several(outputs))
     assert tuple(map(bits, found)) == tuple(map(bits, several(eager)))
     assert name in str(program)
 
@@ -66,7 +70,6 @@ def test_a_program_gives_what_the_call_gives(name, drawn):
 def test_the_body_of_a_loop_gives_what_the_call_gives(name, drawn):
     call = drawn.draw(SAMPLES[name].calls)
     eager = OPS[name](*call.args, **call.kwargs)
-    outputs = []
     loop = while_loop()
     with loop.loop():
         loop.break_if(loop.step() >= 2)
@@ -82,36 +85,24 @@ def test_the_body_of_a_loop_gives_what_the_call_gives(name, drawn):
 @given(drawn=st.data())
 def test_a_program_has_the_gradients_of_the_call(name, drawn):
     call = drawn.draw(SAMPLES[name].smooth)
+    feed = {}
     with Program() as program:
-        recorded = Recorded(call, differentiable)
-        outputs = OPS[name](*recorded.args, **recorded.kwargs)
-        smooth = [out for out in several(outputs) if out.dtype.kind == "f"]
-        loss = 0.0
-        for out in smooth:
-            loss = loss + ops.sum(ops.mul(out, out))
-        if not recorded.feed:
+        args, kwargs = fed(call, feed)
+        smooth = [key for key, x in feed.items() if differentiable(x)]
+        loss = squared(OPS[name](*args, **kwargs))
+        if not smooth:
             return
         append_backward(loss)
-    found = Executor().run(program, recorded.feed, [f"{x}@GRAD" for x in recorded.feed])
+    found = Executor().run(program, feed, [f"{key}@GRAD" for key in smooth])
 
-    def run(*given_tensors):
-        rest = iter(given_tensors)
-        args = [replaced(x, rest) for x in call.args]
-        kwargs = {key: replaced(x, rest) for key, x in call.kwargs.items()}
-        total = 0.0
-        for out in several(OPS[name](*args, **kwargs)):
-            if out.dtype.kind == "f":
-                total = total + ops.sum(ops.mul(out, out))
-        return total
+    def run(*variables):
+        rest = iter(variables)
+        args, kwargs = with_variables(
+            call, lambda x: next(rest) if differentiable(x) and not isinstance(x, TensorArray) else x
+        )
+        return squared(OPS[name](*args, **kwargs))
 
-    _, pullback = vjp(run, *recorded.feed.values())
+    _, pullback = vjp(run, *[feed[key] for key in smooth])
     for one, other in zip(found, pullback(1.0), strict=True):
         assert type(one) is type(other)
         np.testing.assert_array_equal(dense(one), dense(other))
-
-
-def replaced(x, rest):
-    """Put the next of some Variables in the place of each tensor that has a gradient."""
-    if isinstance(x, list) and any(isinstance(one, (LoDTensor, np.ndarray)) for one in x):
-        return [replaced(one, rest) for one in x]
-    return next(rest) if isinstance(x, (LoDTensor, np.ndarray)) and differentiable(x) else x

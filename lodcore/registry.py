@@ -30,6 +30,7 @@ __all__ = [
     "Operands",
     "Rows",
     "Spec",
+    "Steady",
     "Steps",
     "Table",
     "as_batches",
@@ -63,6 +64,38 @@ UNKNOWN = Spec((), np.dtype(np.void), 0, object)
 OPS: dict[str, Op] = {}
 
 
+class Steady:
+    """How gradients go back through calls of which one operand is the same array in all; the other is rows, a matrix.
+
+    Parameters
+    ----------
+    places : tuple of int
+        Which operand may be that one.
+    ndim : int
+        The number of its axes.
+    elementwise : bool
+        Whether it is for rows of the shape of the result alone.
+    prepared : callable
+        Makes of the operand what `slope` takes; called once for all calls.
+    slope : callable
+        From the cotangent of a call, and what was prepared, to the gradient of the rows.
+    total : callable
+        From lists of the cotangents and the rows of calls to the gradient of the operand, the sum of all.
+    """
+
+    def __init__(
+        self,
+        places: tuple[int, ...],
+        ndim: int,
+        elementwise: bool,
+        prepared: Callable[[Any], Any],
+        slope: Callable[[Any, Any], Any],
+        total: Callable[[list[Any], list[Any]], Any],
+    ) -> None:
+        self.places, self.ndim, self.elementwise = places, ndim, elementwise
+        self.prepared, self.slope, self.total = prepared, slope, total
+
+
 class Op(OpBody):
     """An operator: called on tensors it computes, on Variables it records; made by `op`.
 
@@ -93,6 +126,11 @@ class Op(OpBody):
     slopes : callable or None
         What gives the gradients there, in place of `backward`: of the cotangent, the inputs, the result, and for each
         input whether its gradient is wanted. They may be as wide as the result; None leaves it to `backward`.
+    unread : set of str
+        The parameters, and "out", whose values `slopes` does not read, at most their shapes.
+    steady : Steady or None
+        How gradients go back through calls of which one operand is the same in all, as a weight is in the steps of a
+        loop.
     """
 
     def __init__(self, function: FunctionType, lod: str, gradient: bool, writes: str | None, results: int) -> None:
@@ -118,6 +156,8 @@ class Op(OpBody):
         self.results = results
         self.on_arrays: Callable[..., Any] | None = None
         self.slopes: Callable[..., Any] | None = None
+        self.unread: frozenset[str] = frozenset()
+        self.steady: Steady | None = None
         self._saving: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None

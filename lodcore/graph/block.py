@@ -38,9 +38,10 @@ class Operator:
         Whether the result is one tensor, not a tuple.
     """
 
-    __slots__ = ("arguments", "op", "outputs", "single")
+    __slots__ = ("_inputs", "arguments", "op", "outputs", "single")
 
     def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool) -> None:
+        self._inputs: list[Variable] | None = None
         self.op = op
         self.arguments = arguments
         self.outputs = outputs
@@ -54,11 +55,11 @@ class Operator:
     @property
     def inputs(self) -> list[Variable]:
         """The Variables that it reads."""
-        found = []
-        for name in self.op.roles:
-            given = self.arguments[name]
-            found += [x for x in (given if isinstance(given, list) else [given]) if isinstance(x, Variable)]
-        return found
+        if self._inputs is None:
+            given = [self.arguments[name] for name in self.op.roles]
+            every = [x for one in given for x in (one if type(one) is list else [one])]
+            self._inputs = [x for x in every if isinstance(x, Variable)]
+        return self._inputs
 
     @property
     def attrs(self) -> dict[str, Any]:

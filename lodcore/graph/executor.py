@@ -12,7 +12,8 @@ from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
 from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
-from lodcore.graph.engine import Call, Return
+from lodcore.graph.back import Return
+from lodcore.graph.engine import Call
 from lodcore.graph.gradients import Gradients, of_type, values_of, without_sharing
 from lodcore.graph.layout import Frame, Layout
 from lodcore.graph.program import Program

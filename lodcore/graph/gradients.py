@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import tensor_core
-from lodcore.graph.engine import Context, Gradients, values_of
+from lodcore.graph.back import Context, Gradients, values_of
 from lodcore.graph.variable import Variable
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -13,9 +14,10 @@ import numpy as np
 from lodcore.errors import GraphError
 from lodcore.graph import engine
 from lodcore.graph.arrays import Version, without_steps
+from lodcore.graph.back import Return
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, Break, LoopVariable, Update, changes
-from lodcore.graph.engine import Call, Leave, Return
+from lodcore.graph.engine import Call, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
 from lodcore.graph.layout import Frame, Layout
 from lodcore.graph.scope import Scope
@@ -149,7 +151,10 @@ class StepRunner:
         """List what the operators of the body do to a frame."""
         with self._lock:
             if keep not in self._compiled:
-                self._compiled[keep] = [_compiled(op, self._layout, keep) for op in self.body.ops]
+                made = [_compiled(op, self._layout, keep) for op in self.body.ops]
+                if keep:
+                    _let_go(self.body.ops, made, self._layout)
+                self._compiled[keep] = made
             return self._compiled[keep]
 
     # -- back ------------------------------------------------------------------------------------------------------
@@ -175,6 +180,7 @@ class StepRunner:
                 gradients.back(way.operators, self._again(trace.outer, kept) if self.recompute else kept)
                 if step:
                     gradients.hand_on(self.carried, self.sources(len(self.body.ops)))
+            gradients.finish()
         return [*map(gradients.found.get, [*self.carried, *self.captured])]
 
     def _way_back(self, wanted: frozenset[int]) -> Way:
@@ -192,7 +198,11 @@ class StepRunner:
                     break
                 begin |= carried_on
             chosen, calls = set(way), self.instructions(True)
-            back = [Return(op, needed, call) for op, call in zip(body.ops, calls, strict=True) if op in chosen]
+            back = [
+                Return(op, needed, call, set(self.captured))
+                for op, call in zip(body.ops, calls, strict=True)
+                if op in chosen
+            ]
             self._ways[wanted] = Way(needed, back[::-1])
         return self._ways[wanted]
 
@@ -227,6 +237,19 @@ def _compiled(op: Any, layout: Layout, keep: bool) -> Call | Leave | None:
         return Call(op, _checking(op), None, ("old", "new"), slots, (), False, -1, False)
     made: Call = op.call(layout, keep)
     return made
+
+
+def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:
+    """Let calls forget arguments that nobody reads later: what one operator gave, to one other, and no gradient asks for.
+
+    They would be most of what the steps keep.
+    """
+    reads = Counter(v for op in ops for v in op.inputs)
+    given = {out for op in ops if isinstance(op, Operator) and "out" in op.op.unread for out in op.outputs}
+    for op, call in zip(ops, calls, strict=True):
+        if isinstance(op, Operator) and isinstance(call, Call):
+            unread = [op.arguments[name] for name in op.op.roles if name in op.op.unread]
+            call.ending = layout.slots([v for v in unread if isinstance(v, Variable) and v in given and reads[v] == 1])
 
 
 def _checking(op: Update) -> Callable[[Any, Any], tuple[()]]:

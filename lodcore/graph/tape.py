@@ -37,10 +37,7 @@ class TapedOperator(Operator):
     def __init__(
         self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool, saved: dict[str, Any]
     ) -> None:
-        self.op = op
-        self.arguments = arguments
-        self.outputs = outputs
-        self.single = single
+        super().__init__(op, arguments, outputs, single)
         self.saved = saved
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "below",
     "broadcast_spec",
     "check_equal",
+    "joined",
     "kept_in",
     "lined_up",
     "operand_name",
@@ -269,6 +270,11 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
             return gradient
     stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] != 1)
     return gradient.sum(stretched, keepdims=True) if stretched else gradient
+
+
+def joined(pieces: list[Array]) -> Array:
+    """Put rows behind each other; a single piece is given back."""
+    return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
 
 
 def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:

@@ -9,9 +9,9 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import as_array
-from lodcore.ops.common import Array, aligned, array_of, rows_of, unbroadcast
+from lodcore.ops.common import Array, aligned, array_of, joined, rows_of, unbroadcast
 from lodcore.ops.math import float_of
-from lodcore.registry import Dense, Index, Spec, op
+from lodcore.registry import Dense, Index, Spec, Steady, op
 from lodcore.tensor import LoDTensor
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
@@ -94,7 +94,15 @@ def _slopes(d: Array, x: Array, y: Array, out: Array, needs_x: bool, needs_y: bo
     return d @ y.T if needs_x else None, x.T @ d if needs_y else None
 
 
-matmul.on_arrays, matmul.slopes = np.matmul, _slopes
+matmul.on_arrays, matmul.slopes, matmul.unread = np.matmul, _slopes, frozenset({"out"})
+matmul.steady = Steady(
+    places=(1,),
+    ndim=2,
+    elementwise=False,
+    prepared=lambda y: np.ascontiguousarray(y.T),
+    slope=np.matmul,
+    total=lambda ds, xs: joined(xs).T @ joined(ds),
+)
 
 
 @matmul.infer

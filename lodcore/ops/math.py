@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.ops.common import Array, broadcast_spec, lined_up, rows_of, shared, undone
+from lodcore.ops.common import Array, broadcast_spec, joined, lined_up, rows_of, shared, undone
 from lodcore.ops.slopes import SLOPES
-from lodcore.registry import Dense, Op, Operands, Spec, op
+from lodcore.registry import Dense, Op, Operands, Spec, Steady, op
 
 __all__ = [
     "add",
@@ -36,12 +36,15 @@ __all__ = [
 # -- two operands ------------------------------------------------------------------------------------------------------
 
 
-def _binary(ufunc: np.ufunc, slopes: Callable[..., tuple[Any, Any]]) -> Callable[[Any], Op]:
-    """Make an operator of two operands; `slopes(d, x, y, out, needs_x, needs_y)` gives the gradients."""
+def _binary(ufunc: np.ufunc, slopes: Callable[..., tuple[Any, Any]], *unread: str) -> Callable[[Any], Op]:
+    """Make an operator of two operands; `slopes(d, x, y, out, needs_x, needs_y)` gives the gradients.
+
+    The values of what is named in `unread` are not read by it.
+    """
 
     def make(function: Any) -> Op:
         made = op(lod="share")(function)
-        made.on_arrays, made.slopes = ufunc, slopes
+        made.on_arrays, made.slopes, made.unread = ufunc, slopes, frozenset(unread)
 
         @made.infer
         def _(x: Any, y: Any) -> Spec:
@@ -81,7 +84,7 @@ def dtype_of(where: str, ufunc: np.ufunc, *inputs: Any) -> np.dtype[Any]:
     return found
 
 
-@_binary(np.add, lambda d, x, y, out, wx, wy: (d, d))
+@_binary(np.add, lambda d, x, y, out, wx, wy: (d, d), "x", "y", "out")
 def add(x: Dense, y: Dense) -> Any:
     """Add elementwise.
 
@@ -114,7 +117,17 @@ def add(x: Dense, y: Dense) -> Any:
     return shared("add", np.add, x, y)
 
 
-@_binary(np.subtract, lambda d, x, y, out, wx, wy: (d, -d if wy else None))
+add.steady = Steady(
+    places=(0, 1),
+    ndim=1,
+    elementwise=True,
+    prepared=lambda operand: None,
+    slope=lambda d, prepared: d,
+    total=lambda ds, xs: joined(ds).sum(0),
+)
+
+
+@_binary(np.subtract, lambda d, x, y, out, wx, wy: (d, -d if wy else None), "x", "y", "out")
 def minus(x: Dense, y: Dense) -> Any:
     """Subtract elementwise; operands and errors as of `add`.
 
@@ -127,7 +140,7 @@ def minus(x: Dense, y: Dense) -> Any:
     return shared("minus", np.subtract, x, y)
 
 
-@_binary(np.multiply, lambda d, x, y, out, wx, wy: (d * y if wx else None, d * x if wy else None))
+@_binary(np.multiply, lambda d, x, y, out, wx, wy: (d * y if wx else None, d * x if wy else None), "out")
 def mul(x: Dense, y: Dense) -> Any:
     """Multiply elementwise; operands and errors as of `add`.
 
@@ -140,7 +153,17 @@ def mul(x: Dense, y: Dense) -> Any:
     return shared("mul", np.multiply, x, y)
 
 
-@_binary(np.divide, lambda d, x, y, out, wx, wy: (d / y if wx else None, -d * out / y if wy else None))
+mul.steady = Steady(
+    places=(0, 1),
+    ndim=1,
+    elementwise=True,
+    prepared=lambda operand: operand,
+    slope=np.multiply,
+    total=lambda ds, xs: (joined(ds) * joined(xs)).sum(0),
+)
+
+
+@_binary(np.divide, lambda d, x, y, out, wx, wy: (d / y if wx else None, -d * out / y if wy else None), "x")
 def div(x: Dense, y: Dense) -> Any:
     """Divide elementwise; operands and errors as of `add`.
 
@@ -156,12 +179,14 @@ def div(x: Dense, y: Dense) -> Any:
 # -- one operand -------------------------------------------------------------------------------------------------------
 
 
-def _unary(slope: Callable[[Array, Any, Any], Any], dtype: Callable[[np.dtype[Any]], Any]) -> Callable[[Any], Op]:
-    """Make an operator of one operand; `slope(d, x, out)` gives the gradient."""
+def _unary(
+    slope: Callable[[Array, Any, Any], Any], dtype: Callable[[np.dtype[Any]], Any], unread: str
+) -> Callable[[Any], Op]:
+    """Make an operator of one operand; `slope(d, x, out)` gives the gradient, and does not read one of the two."""
 
     def make(function: Any) -> Op:
         made = op(lod="share")(function)
-        made.slopes = lambda d, x, out, needed: (slope(d, x, out),)
+        made.slopes, made.unread = lambda d, x, out, needed: (slope(d, x, out),), frozenset({unread})
 
         @made.infer
         def _(x: Any) -> Spec:
@@ -189,7 +214,7 @@ def _sigmoid(x: Any) -> Any:
     return np.where(x < 0, small, small.dtype.type(1)) / (small + small.dtype.type(1))
 
 
-@_unary(lambda d, x, out: d * (out * (1 - out)), float_of)
+@_unary(lambda d, x, out: d * (out * (1 - out)), float_of, "x")
 def sigmoid(x: Dense) -> Any:
     """Compute 1 / (1 + exp(-x)) elementwise.
 
@@ -210,7 +235,7 @@ def sigmoid(x: Dense) -> Any:
     return shared("sigmoid", _sigmoid, x)
 
 
-@_unary(lambda d, x, out: d * (1 - out * out), float_of)
+@_unary(lambda d, x, out: d * (1 - out * out), float_of, "x")
 def tanh(x: Dense) -> Any:
     """Compute the hyperbolic tangent elementwise.
 
@@ -223,10 +248,7 @@ def tanh(x: Dense) -> Any:
     return shared("tanh", np.tanh, x)
 
 
-tanh.on_arrays = np.tanh
-
-
-@_unary(lambda d, x, out: d * (out > 0), lambda dtype: dtype)
+@_unary(lambda d, x, out: d * (out > 0), lambda dtype: dtype, "x")
 def relu(x: Dense) -> Any:
     """Compute max(x, 0) elementwise; NaN stays, and the slope at 0 is 0.
 
@@ -244,7 +266,7 @@ def _relu(x: Any) -> Any:
     return np.maximum(x, x.dtype.type(0))
 
 
-@_unary(lambda d, x, out: d * out, float_of)
+@_unary(lambda d, x, out: d * out, float_of, "x")
 def exp(x: Dense) -> Any:
     """Compute the exponential elementwise.
 
@@ -257,7 +279,7 @@ def exp(x: Dense) -> Any:
     return shared("exp", np.exp, x)
 
 
-@_unary(lambda d, x, out: d / x, float_of)
+@_unary(lambda d, x, out: d / x, float_of, "out")
 def log(x: Dense) -> Any:
     """Compute the natural logarithm elementwise; warnings as NumPy gives them.
 
@@ -270,7 +292,7 @@ def log(x: Dense) -> Any:
     return shared("log", np.log, x)
 
 
-@_unary(lambda d, x, out: d / (2 * out), float_of)
+@_unary(lambda d, x, out: d / (2 * out), float_of, "x")
 def sqrt(x: Dense) -> Any:
     """Compute the square root elementwise.
 
@@ -281,6 +303,10 @@ def sqrt(x: Dense) -> Any:
     array([2., 3.])
     """
     return shared("sqrt", np.sqrt, x)
+
+
+tanh.on_arrays, sigmoid.on_arrays, relu.on_arrays = np.tanh, _sigmoid, _relu
+exp.on_arrays, log.on_arrays, sqrt.on_arrays = np.exp, np.log, np.sqrt
 
 
 # -- any ufunc ---------------------------------------------------------------------------------------------------------

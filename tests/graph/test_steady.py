@@ -1,0 +1,227 @@
+"""Operands that all steps of a loop share, and values that no gradient reads."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies
+
+import lodcore
+from lodcore import LoDTensor, ops, vjp
+from lodcore.graph import while_loop
+from lodcore.ops.common import unbroadcast
+from lodcore.registry import OPS
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+STEADY = [name for name, op in OPS.items() if op.steady is not None]
+WITH_SLOPES = [name for name, op in OPS.items() if op.slopes is not None]
+RNG = np.random.default_rng(11)
+
+
+def steps_of(body, x, shared, count, recompute=False):
+    """Run `state = body(state, *shared)` in a loop; give the sum of the last state."""
+    loop = while_loop(recompute=recompute)
+    with loop.loop():
+        state = loop.loop_var(x)
+        loop.break_if(lodcore.equal(loop.step(), count))
+        state.update(body(state, *shared))
+    return ops.sum(lodcore.mul(state, state))
+
+
+def unrolled(body, x, shared, count):
+    """Compute the same without a loop."""
+    for _ in range(count):
+        x = body(x, *shared)
+    return ops.sum(lodcore.mul(x, x))
+
+
+def check(body, x, shared, count=3, rtol=1e-10):
+    """Compare the gradients of a loop with those of the same body unrolled, for every choice of what is wanted."""
+    for chosen in itertools.product([False, True], repeat=len(shared) + 1):
+        if not any(chosen):
+            continue
+
+        def f(way, *wanted, chosen=chosen, **options):
+            at = iter(wanted)
+            x_here, *shared_here = [next(at) if one else known for one, known in zip(chosen, [x, *shared], strict=True)]
+            return way(body, x_here, shared_here, count, **options)
+
+        wanted = [known for one, known in zip(chosen, [x, *shared], strict=True) if one]
+        expected, pullback = vjp(lambda *w, f=f: f(unrolled, *w), *wanted)
+        slopes = pullback(1.0)
+        for recompute in (False, True):
+            value, pullback = vjp(lambda *w, f=f, r=recompute: f(steps_of, *w, recompute=r), *wanted)
+            np.testing.assert_allclose(value, expected, rtol=rtol)
+            for _ in range(2):
+                for one, other in zip(pullback(1.0), slopes, strict=True):
+                    assert type(one) is type(other)
+                    one, other = (d.values if isinstance(d, LoDTensor) else d for d in (one, other))
+                    assert one.dtype == other.dtype and one.flags.c_contiguous
+                    np.testing.assert_allclose(one, other, rtol=rtol, atol=1e-12)
+
+
+def network(x, w, b, s):
+    return lodcore.tanh(lodcore.mul(lodcore.add(lodcore.matmul(x, w), b), s))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5, 400])
+def test_as_unrolled(rows):
+    """A weight, a bias and a scale; with 400 rows and 3 steps they are added up more than once."""
+    check(network, RNG.standard_normal((rows, 3)), [RNG.standard_normal(shape) for shape in ((3, 3), (3,), (3,))])
+
+
+def test_in_either_order():
+    x, b, s = RNG.standard_normal((4, 3)), RNG.standard_normal(3), RNG.standard_normal(3)
+    check(lambda x, b, s: lodcore.tanh(lodcore.mul(s, lodcore.add(b, x))), x, [b, s])
+    check(lambda x, b: lodcore.add(b, lodcore.mul(x, b)), x, [b])
+
+
+def test_operands_of_other_shapes():
+    """Those that the rows are as wide as, those of one number or row, and rows that are made wider."""
+    x = RNG.standard_normal((4, 3))
+    for shape in ((), (1,), (1, 3), (4, 1), (4, 3)):
+        check(lambda x, y: lodcore.tanh(lodcore.mul(lodcore.add(x, y), y)), x, [RNG.standard_normal(shape)])
+
+    def through_a_column(x, column, y):
+        return lodcore.matmul(lodcore.add(lodcore.mul(lodcore.matmul(x, column), y), y), np.eye(3))
+
+    check(through_a_column, x, [RNG.standard_normal((3, 1)), RNG.standard_normal(3)])
+    cube = RNG.standard_normal((2, 4, 3))
+    check(lambda x, w, b: lodcore.add(lodcore.matmul(x, w), b), cube, [RNG.standard_normal((3, 3)), RNG.random(3)])
+    check(lambda x, w: lodcore.matmul(x, w), RNG.standard_normal(3), [RNG.standard_normal((3, 3))])
+
+
+def test_rows_with_a_structure():
+    x = LoDTensor.from_lengths(RNG.standard_normal((5, 3)), [2, 0, 3])
+    check(network, x, [RNG.standard_normal(shape) for shape in ((3, 3), (3,), (3,))])
+
+
+def test_of_other_dtypes():
+    x = RNG.standard_normal((4, 3)).astype(np.float32)
+    shared = [RNG.standard_normal(shape).astype(np.float32) for shape in ((3, 3), (3,), (3,))]
+    check(network, x, shared, rtol=2e-4)
+
+
+def test_whose_steps_shrink_and_that_is_used_outside():
+    table = lodcore.lod_rank_table([[0] * 3, [0], [0] * 2])
+    w, b = RNG.standard_normal((2, 2)), RNG.standard_normal(2)
+
+    def shrinking(x, w, b, looped):
+        start = lodcore.add(x, b)
+        if looped:
+            loop = while_loop()
+            with loop.loop():
+                step, state = loop.step(), loop.loop_var(start)
+                loop.break_if(lodcore.equal(step, 3))
+                left = lodcore.shrink_memory(state, step, table)
+                state.update(lodcore.tanh(lodcore.add(lodcore.matmul(left, w), b)))
+            last = state
+        else:
+            last = start
+            for step in range(3):
+                last = lodcore.tanh(lodcore.add(lodcore.matmul(lodcore.shrink_memory(last, step, table), w), b))
+        return ops.sum(lodcore.matmul(last, w))
+
+    x = RNG.standard_normal((3, 2))
+    found = vjp(lambda *given: shrinking(*given, True), x, w, b)[1](1.0)
+    expected = vjp(lambda *given: shrinking(*given, False), x, w, b)[1](1.0)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_in_a_loop_in_a_loop():
+    def f(x, w):
+        outer = while_loop()
+        with outer.loop():
+            state = outer.loop_var(x)
+            outer.break_if(lodcore.equal(outer.step(), 2))
+            inner = while_loop()
+            with inner.loop():
+                deeper = inner.loop_var(state)
+                inner.break_if(lodcore.equal(inner.step(), 3))
+                deeper.update(lodcore.tanh(lodcore.matmul(deeper, w)))
+            state.update(lodcore.add(deeper, lodcore.matmul(state, w)))
+        return ops.sum(state)
+
+    lodcore.grad_check(f, RNG.standard_normal((2, 2)), RNG.standard_normal((2, 2)))
+
+
+def test_a_loop_variable_is_not_shared():
+    """A weight that changes from step to step."""
+
+    def f(x, w):
+        loop = while_loop()
+        with loop.loop():
+            state, weight = loop.loop_var(x), loop.loop_var(w)
+            loop.break_if(lodcore.equal(loop.step(), 3))
+            state.update(lodcore.matmul(state, weight))
+            weight.update(lodcore.mul(weight, 0.5))
+        return ops.sum(state)
+
+    lodcore.grad_check(f, RNG.standard_normal((2, 2)), RNG.standard_normal((2, 2)))
+
+
+# -- the parts -------------------------------------------------------------------------------------------------------
+
+
+def test_those_that_know_it():
+    assert STEADY == ["add", "mul", "matmul"]
+
+
+@pytest.mark.parametrize("name", STEADY)
+@given(rows=strategies.lists(strategies.integers(0, 4), min_size=1, max_size=4))
+def test_the_sum_of_slopes(name, rows):
+    """`total` is the sum of what `slopes` gives call by call, and `slope` is that of the rows."""
+    op, rng = OPS[name], np.random.default_rng(rows)
+    shared = rng.standard_normal((3,) * op.steady.ndim)
+    for place in op.steady.places:
+        prepared = op.steady.prepared(shared)
+        xs, ds, expected = [], [], np.zeros(shared.shape)
+        for count in rows:
+            x, d = rng.standard_normal((2, count, 3))
+            operands = [shared, x] if place == 0 else [x, shared]
+            slopes = op.slopes(d, *operands, op.__wrapped__(*operands), True, True)
+            np.testing.assert_allclose(op.steady.slope(d, prepared), slopes[1 - place], rtol=1e-12, atol=1e-12)
+            expected += unbroadcast(slopes[place], shared.shape)
+            xs.append(x)
+            ds.append(d)
+        np.testing.assert_allclose(op.steady.total(ds, xs), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", WITH_SLOPES)
+def test_what_is_not_read(name):
+    """With nothing but NaN there the slopes are the same."""
+    op = OPS[name]
+    operands = [RNG.uniform(0.1, 0.9, (3, 3)) for _ in op.parameters]
+    out, d = op.__wrapped__(*operands), RNG.standard_normal((3, 3))
+    expected = op.slopes(d, *operands, out, *[True] * len(operands))
+    values = dict(zip([*op.parameters, "out"], [*operands, out], strict=True))
+    assert op.unread <= values.keys()
+    hidden = [np.full_like(x, np.nan) if one in op.unread else x for one, x in values.items()]
+    for one, other in zip(op.slopes(d, *hidden, *[True] * len(operands)), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_what_nobody_reads_is_let_go():
+    loops = []
+
+    def f(x, w):
+        loop = while_loop()
+        with loop.loop():
+            state = loop.loop_var(x)
+            loop.break_if(lodcore.equal(loop.step(), 2))
+            product = lodcore.matmul(state, w)  # read by the sum alone, whose gradient does not ask for it
+            twice = lodcore.add(product, 1.0)  # read twice
+            wide = lodcore.matmul(state, np.ones((2, 1)))  # another shape than the sum
+            state.update(lodcore.tanh(lodcore.add(lodcore.mul(twice, twice), wide)))
+        loops.append(loop)
+        return ops.sum(state)
+
+    x, w = RNG.standard_normal((3, 2)), RNG.standard_normal((2, 2))
+    _, pullback = vjp(f, x, w)
+    first = loops[0].step_scopes[0]
+    held = [name for name in ("matmul", "add", "matmul_1", "mul", "add_1", "tanh") if first.find_var(name) is not None]
+    assert held == ["add", "matmul_1", "tanh"]
+    del pullback
+    lodcore.grad_check(f, x, w)

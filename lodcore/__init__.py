@@ -72,6 +72,7 @@ from lodcore.ops import (
     tensor_array_unstack,
     tensor_array_write,
 )
+from lodcore.recycling import get_recycled_bytes, set_recycled_bytes
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array
 from lodcore.tensor_array import TensorArray
@@ -114,6 +115,7 @@ __all__ = [
     "exp",
     "gather_sequences",
     "get_num_threads",
+    "get_recycled_bytes",
     "grad_check",
     "greater_equal_than",
     "greater_than",
@@ -160,6 +162,7 @@ __all__ = [
     "sequence_topk",
     "sequence_unpad",
     "set_num_threads",
+    "set_recycled_bytes",
     "shrink_memory",
     "sigmoid",
     "softmax",

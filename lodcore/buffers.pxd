@@ -16,6 +16,7 @@ cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop
 cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=*, int first=*)
 cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded, out=*)
 cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, int ndim)
+cpdef cnp.ndarray extended(cnp.ndarray rows, Py_ssize_t count)
 cpdef seal(cnp.ndarray array)
 cpdef cnp.ndarray as_int64(given, str where, type error=*, entry=*)
 cpdef cnp.ndarray private_offsets(given, str where, entry=*)

@@ -4,7 +4,9 @@ cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport INT64_MAX, int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
+
+from lodcore cimport recycling
 
 import numpy as np
 
@@ -26,6 +28,7 @@ cdef object UINT8_DTYPE = np.dtype(np.uint8)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 cdef cnp.PyArray_Descr* UINT8 = <cnp.PyArray_Descr*> UINT8_DTYPE
 cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
+cdef int64_t LARGE = 1 << 14  # bytes that take longer to get from the system than to find among those that are kept
 cdef cnp.ndarray NO_ROWS = np.empty(0)
 cdef int MOST_AXES = 32 if np.__version__.startswith("1.") else 64
 
@@ -47,7 +50,18 @@ cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
     if count > SIZE_LIMIT // 8 // max(width, 1):
         check_size("lodcore", count, max(width, 1), 8)
     shape[0], shape[1] = count, width
-    return cnp.PyArray_EMPTY(2 if width else 1, shape, cnp.NPY_INT64, 0)
+    return new_empty(INT64, 2 if width else 1, shape, 8 * count * max(width, 1))
+
+
+cdef cnp.ndarray new_empty(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape, int64_t size):
+    """Make an array of `size` bytes; a large one may have memory that was used before."""
+    if size < LARGE:
+        return empty_array(dtype, ndim, shape)
+    before = recycling.begin()
+    try:
+        return empty_array(dtype, ndim, shape)
+    finally:
+        recycling.end(before)
 
 
 cdef Py_ssize_t row_size(cnp.ndarray array, int first=1) noexcept:
@@ -133,6 +147,7 @@ cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded
 cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, int ndim):
     """Make an array of the dtype of `values`; its shape goes on with the axes of that from `first` on."""
     cdef int axis
+    cdef int64_t size = cnp.PyArray_ITEMSIZE(values)
     for axis in range(first, cnp.PyArray_NDIM(values)):
         shape[ndim] = cnp.PyArray_DIM(values, axis)
         ndim += 1
@@ -140,7 +155,22 @@ cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, in
         raise ShapeError(f"lodcore: the result has {ndim} axes; {MOST_AXES} is the most")
     if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would make S1 of S0
         return array_over(NO_ROWS, cnp.PyArray_DESCR(values), ndim, shape, NULL, cnp.PyArray_DATA(NO_ROWS), True)
-    return empty_array(cnp.PyArray_DESCR(values), ndim, shape)
+    for axis in range(ndim):
+        size *= shape[axis]
+    return new_empty(cnp.PyArray_DESCR(values), ndim, shape, size)
+
+
+cpdef cnp.ndarray extended(cnp.ndarray rows, Py_ssize_t count):
+    """Give C-contiguous rows, and rows of zeros behind them, `count` in all."""
+    cdef cnp.npy_intp shape[64]
+    cdef Py_ssize_t known = cnp.PyArray_NBYTES(rows)
+    if not is_plain(rows) or cnp.PyArray_DIM(rows, 0) > count:
+        raise ValueError(f"extended: rows: have shape {(<object> rows).shape}; {count} are to be given")
+    shape[0] = count
+    made = new_like(rows, 1, shape, 1)
+    memcpy(cnp.PyArray_BYTES(made), cnp.PyArray_BYTES(rows), known)
+    memset(cnp.PyArray_BYTES(made) + known, 0, cnp.PyArray_NBYTES(made) - known)
+    return made
 
 
 cpdef seal(cnp.ndarray array):

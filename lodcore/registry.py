@@ -124,8 +124,9 @@ class Op(OpBody):
     on_arrays : callable or None
         What computes the same on arrays and numbers alone; loops call it in place of the function.
     slopes : callable or None
-        What gives the gradients there, in place of `backward`: of the cotangent, the inputs, the result, and for each
-        input whether its gradient is wanted. They may be as wide as the result; None leaves it to `backward`.
+        What gives the gradients in place of `backward`, in less time: of the cotangent, the inputs, the result, and for
+        each input whether its gradient is wanted. With `on_arrays` it is called for arrays and numbers alone, and what
+        it gives may be as wide as the result. None leaves it to `backward`.
     unread : set of str
         The parameters, and "out", whose values `slopes` does not read, at most their shapes.
     steady : Steady or None

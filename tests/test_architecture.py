@@ -21,7 +21,7 @@ FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(inspect.unwr
 LONGEST = 450  # lines of a file
 
 # A module imports only from those before it; the name of a package stands for all that is in it.
-BASE = ["errors", "symbol", "memory", "threads", "kernels", "buffers", "core", "tensor_core"]
+BASE = ["errors", "symbol", "memory", "recycling", "threads", "kernels", "buffers", "core", "tensor_core"]
 STRUCTURES = ["structure", "lod_making", "lod", "nested"]
 TENSORS = ["show", "making", "conversion", "tensor"]
 ARRAYS = ["elements", "indices_map", "tensor_array"]

@@ -43,13 +43,17 @@ class Version(TensorArray):
 
     def written(self, index: Any, value: Any, data_shared: bool = True) -> Version:
         """Give the version with one more element written."""
-        at, written = self._checked(index, value, data_shared)
+        at = int(index) if type(index) is np.int64 and self._limit is None else -1  # the number of a step, in a loop
+        if at >= 0 and data_shared and type(value) is np.ndarray and not value.dtype.hasobject:
+            written = value
+        else:
+            at, written = self._checked(index, value, data_shared)
         if self._undo is not None:
             self._come_back()
         elements = self._held
         made = Version.__new__(Version)
         made._source, made._limit, made._block = self._source, self._limit, None
-        made._size = max(self._size, at + 1)
+        made._size = self._size if at < self._size else at + 1
         made._held, made._undo = elements, None
         self._held, self._undo = None, (made, at, elements.get(at, _HOLE))
         elements[at] = written

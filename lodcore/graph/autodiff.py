@@ -18,6 +18,7 @@ from lodcore.graph.var_array import VarArray
 from lodcore.graph.variable import Variable
 from lodcore.memory import check_out
 from lodcore.ops.common import check_equal
+from lodcore.recycling import Recycled
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor, Tensor, array
 from lodcore.tensor_array import TensorArray
@@ -91,8 +92,9 @@ class Pullback:
         return taken
 
     def _back(self, gradients: Gradients) -> None:
-        for operator in reversed(self._ops):
-            gradients.step_back(operator, operator.saved)
+        with Recycled():
+            for operator in reversed(self._ops):
+                gradients.step_back(operator, operator.saved)
 
     def _place(self, gradients: Gradients, out: Any) -> None:
         """Check the arrays that the caller gives for gradients."""

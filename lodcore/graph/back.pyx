@@ -3,7 +3,7 @@
 
 cimport numpy as cnp
 from cpython.dict cimport PyDict_GetItem
-from cpython.object cimport PyObject, PyObject_GenericGetAttr
+from cpython.object cimport PyObject, PyObject_Call, PyObject_GenericGetAttr
 
 from lodcore.graph.engine cimport Call, are_arrays, fetched
 
@@ -18,7 +18,6 @@ from lodcore.tensor import DenseTensor, LoDTensor
 cnp.import_array()
 
 cdef Py_ssize_t MANY = 512  # rows of calls whose gradient of what they share is computed at once
-
 
 
 cdef class Return:
@@ -36,8 +35,12 @@ cdef class Return:
     """
 
     cdef object operator, rule, slopes
+    cdef bint broadcasts  # whether slopes are of arrays and numbers alone, and may be as wide as the result
     cdef object steady  # what the operator does with an operand that all calls share; None if there is no such
     cdef Py_ssize_t place  # of that operand
+    cdef int ndim  # the number of its axes
+    cdef bint elementwise
+    cdef object slope
     cdef tuple wanted
     cdef list outputs
     cdef Call call
@@ -55,11 +58,14 @@ cdef class Return:
         self.needs = dict.fromkeys(arguments, False)
         for name, target in zip(self.names, self.targets):
             self.needs[name] = target is not None
+        self.broadcasts = operator.op.on_arrays is not None
         self.steady, self.place = None, -1
         if operator.op.steady is not None and shared:
             for place in operator.op.steady.places:
                 if isinstance(arguments[self.names[place]], Symbol) and arguments[self.names[place]] in shared:
                     self.steady, self.place = operator.op.steady, place
+                    self.ndim, self.elementwise = self.steady.ndim, self.steady.elementwise
+                    self.slope = self.steady.slope
 
 
 cdef class Together:
@@ -247,21 +253,23 @@ cdef class Gradients:
 
     cdef go(self, Return way, dict saved, list frame):
         """Go back through one operator, if one of its results has a gradient."""
-        cdef list cotangents
+        cdef tuple cotangents
         if len(way.outputs) == 1:
             d = self.take(way.outputs[0])
             if d is None or way.steady is not None and self.through_steady(way, saved, frame, d):
                 return
-            if way.slopes is None or not self.through_arrays(way, saved, frame, d):
-                self.through(way, Context(saved, frame, way, self), [d])
+            if way.slopes is None or not self.through_slopes(way, saved, frame, d):
+                self.through(way, saved, frame, (d,))
         else:
-            cotangents = [self.take(out) for out in way.outputs]
+            cotangents = tuple([self.take(out) for out in way.outputs])
             if any([d is not None for d in cotangents]):
-                self.through(way, Context(saved, frame, way, self), cotangents)
+                self.through(way, saved, frame, cotangents)
 
-    cdef through(self, Return way, Context context, list cotangents):
+    cdef through(self, Return way, dict saved, list frame, tuple cotangents):
         """Add the gradients of the inputs of an operator."""
         cdef Py_ssize_t j
+        cdef Context context = Context.__new__(Context)
+        context._saved, context._frame, context._way, context._gradients = saved, frame, way, self
         if way.rule is None:
             raise GraphError(f"{way.operator.name}: has no gradient")
         cdef tuple found = tuple(way.rule(context, *cotangents))
@@ -272,24 +280,28 @@ cdef class Gradients:
             if target is None or gradient is None:
                 continue
             if type(target) is list:
-                for x, one, value in zip(target, gradient, context.value(way.names[j]), strict=True):
+                for x, one, value in zip(target, gradient, held(saved, frame, way.names[j]), strict=True):
                     if x is not None and one is not None:
                         self.add(x, fitting(one, value))
             else:
-                self.add(target, fitting(gradient, context.value(way.names[j])))
+                self.add(target, fitting(gradient, held(saved, frame, way.names[j])))
 
-    cdef bint through_arrays(self, Return way, dict saved, list frame, d) except -1:
-        """Add the gradients of inputs that are arrays and numbers; tell whether that was possible."""
+    cdef bint through_slopes(self, Return way, dict saved, list frame, d) except -1:
+        """Add the gradients of inputs by the short rule, `slopes`; tell whether that was possible."""
         cdef Py_ssize_t j
         cdef tuple given = tuple([held_or(saved, frame, name, d) for name in way.names])
-        if not are_arrays(given):
+        if way.broadcasts and not are_arrays(given):
             return False
-        found = way.slopes(d, *given, held(saved, frame, "out"), *way.wanted)
+        found = PyObject_Call(way.slopes, (d,) + given + (held(saved, frame, "out"),) + way.wanted, <dict> NULL)
         if found is None:
             return False
         for j in range(len(given)):
-            if way.wanted[j]:
+            if not way.wanted[j] or found[j] is None:
+                continue
+            if way.broadcasts:
                 self.add_of_array(way.targets[j], found[j], given[j])
+            else:
+                self.add(way.targets[j], fitting(found[j], given[j]))
         return True
 
     cdef add_of_array(self, variable, gradient, value):
@@ -308,20 +320,20 @@ cdef class Gradients:
         x, operand = held_or(saved, frame, way.names[1 - way.place], d), held(saved, frame, way.names[way.place])
         if type(d) is not cnp.ndarray or type(x) is not cnp.ndarray or type(operand) is not cnp.ndarray:
             return False
-        if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(x) != 2 or cnp.PyArray_NDIM(operand) != way.steady.ndim:
+        if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(x) != 2 or cnp.PyArray_NDIM(operand) != way.ndim:
             return False
-        if way.steady.elementwise and not cnp.PyArray_SAMESHAPE(d, x):
+        if way.elementwise and not cnp.PyArray_SAMESHAPE(d, x):
             return False
         wanted = way.targets[1 - way.place]
         if calls is None:
             prepared = None if wanted is None else way.steady.prepared(operand)
             calls = self._together[way] = Together(operand, prepared)
         if wanted is not None:
-            self.add(wanted, fitting(way.steady.slope(d, calls.prepared), x))
+            self.add(wanted, fitting(way.slope(d, calls.prepared), x))
         if way.wanted[way.place]:
             calls.cotangents.append(d)
             calls.others.append(x)
-            calls.rows += len(d)
+            calls.rows += cnp.PyArray_DIM(d, 0)
             if calls.rows >= MANY:
                 self.settle(way, calls)
         return True

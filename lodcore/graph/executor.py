@@ -10,9 +10,9 @@ import numpy as np
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
+from lodcore.graph.back import Return
 from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
-from lodcore.graph.back import Return
 from lodcore.graph.engine import Call
 from lodcore.graph.gradients import Gradients, of_type, values_of, without_sharing
 from lodcore.graph.layout import Frame, Layout
@@ -21,6 +21,7 @@ from lodcore.graph.scope import Scope
 from lodcore.graph.tape import computing
 from lodcore.graph.variable import Variable, settled, spec_text
 from lodcore.nested import as_array
+from lodcore.recycling import Recycled
 from lodcore.registry import Spec, spec_of
 from lodcore.tensor import LoDTensor, Tensor, array
 from lodcore.tensor_array import TensorArray
@@ -166,11 +167,12 @@ class Plan:
 
     def run(self, frame: Frame) -> None:
         """Run all, on a frame that holds what is read."""
-        for part in self._parts:
-            if isinstance(part, list):
-                engine.run(part, frame, len(part))
-            else:
-                part(frame)
+        with Recycled():
+            for part in self._parts:
+                if isinstance(part, list):
+                    engine.run(part, frame, len(part))
+                else:
+                    part(frame)
 
     def given(self, frame: Frame, wanted: list[Variable]) -> list[Any]:
         """List the values of what is fetched; two gradients never share memory."""

@@ -240,7 +240,7 @@ def _compiled(op: Any, layout: Layout, keep: bool) -> Call | Leave | None:
 
 
 def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:
-    """Let calls forget arguments that nobody reads later: what one operator gave, to one other, and no gradient asks for.
+    """Let calls forget arguments that nobody reads later: what one operator gave to one other, and no gradient reads.
 
     They would be most of what the steps keep.
     """

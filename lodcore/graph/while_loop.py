@@ -15,6 +15,7 @@ from lodcore.graph.body import Body, Break, LoopArray, LoopVariable, Update, siz
 from lodcore.graph.scope import Scope
 from lodcore.graph.steps import StepRunner, Trace
 from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
+from lodcore.recycling import Recycled
 from lodcore.registry import Batches, Op, Spec, spec_of
 from lodcore.symbol import open_block, recording
 from lodcore.tensor import Tensor
@@ -235,7 +236,8 @@ class WhileLoop:
 def _run(inputs: Batches, loop: WhileLoop) -> Any:
     """Run a loop: its inputs are the first values of what is carried, then what comes from outside."""
     assert loop.steps is not None
-    return loop.steps.run(inputs, None)
+    with Recycled():
+        return loop.steps.run(inputs, None)
 
 
 class LoopOp(Op):
@@ -254,7 +256,8 @@ RUN.__name__ = "while_loop"
 def _(inputs: Any, loop: WhileLoop) -> Any:
     assert loop.steps is not None
     trace = Trace()
-    return loop.steps.run(inputs, trace), trace
+    with Recycled():
+        return loop.steps.run(inputs, trace), trace
 
 
 @RUN.infer
@@ -266,7 +269,8 @@ def _(inputs: list[Any], loop: WhileLoop) -> tuple[Spec, ...]:
 @RUN.backward
 def _(saved: Any, *cotangents: Any) -> tuple[Any]:
     wanted = frozenset(j for j, x in enumerate(saved.arguments["inputs"]) if saved.wants(x))
-    return (saved.loop.steps.go_back(saved.hidden, wanted, cotangents),)
+    with Recycled():
+        return (saved.loop.steps.go_back(saved.hidden, wanted, cotangents),)
 
 
 def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, recompute: bool = False) -> WhileLoop:

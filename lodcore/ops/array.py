@@ -95,6 +95,14 @@ def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     return Spec(shape, x.dtype, x.num_levels, TensorArray) if known.kind is object else ta
 
 
+def _slopes_of_write(d: dict[int, Any], ta: Any, index: Any, x: Any, out: Any, *wanted: bool) -> Any:
+    """Give the gradients of a write in a loop, whose index is the number of a step."""
+    return (d, None, d.pop(int(index), None)) if type(index) is np.int64 else None
+
+
+tensor_array_write.slopes = _slopes_of_write
+
+
 @tensor_array_write.backward
 def _(saved: Any, d: dict[int, Any]) -> tuple[Any, None, Any]:
     return d, None, d.pop(int(np.asarray(saved.index).item()), None)
@@ -132,6 +140,14 @@ def tensor_array_read(ta: Steps, index: Index) -> Any:
 @tensor_array_read.infer
 def _(ta: Spec, index: Any) -> Spec:
     return element_spec(ta)
+
+
+def _slopes_of_read(d: Array, ta: Any, index: Any, out: Any, *wanted: bool) -> Any:
+    """Give the gradients of a read in a loop, whose index is the number of a step."""
+    return ({int(index): d}, None) if type(index) is np.int64 else None
+
+
+tensor_array_read.slopes = _slopes_of_read
 
 
 @tensor_array_read.backward

@@ -241,8 +241,10 @@ def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
     """
     where = "shrink_memory"
     x = _in_order(where, x, table)
-    t = _step(f"{where}: step", step)
-    longer = kernels.rank.count_longer(table.lengths, min(t, 2**63 - 1))
+    t = int(step) if type(step) is np.int64 else -1  # the number of a step, in a loop
+    if t < 0:
+        t = _step(f"{where}: step", step)
+    longer = kernels.rank.count_longer(table._lengths, t if t < 2**63 else 2**63 - 1)
     if not longer <= len(x) <= len(table):
         raise LoDError(f"{where}: x: has {len(x)} sequences; {longer} are longer than step {t}, of {len(table)} in all")
     return x[:longer]
@@ -251,6 +253,16 @@ def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
 @shrink_memory.infer
 def _(x: Spec, step: Any, table: Any) -> Spec:
     return x._replace(shape=spec_rows(x))
+
+
+def _slopes(d: Array, x: Any, step: Any, table: Any, out: Any, *wanted: bool) -> Any:
+    """Give the gradients of a call in a loop."""
+    if type(x) is not np.ndarray:
+        return None
+    return d if len(d) == len(x) else buffers.extended(d, len(x)), None, None
+
+
+shrink_memory.slopes = _slopes
 
 
 @shrink_memory.backward

@@ -15,7 +15,7 @@ from lodcore.registry import OPS
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
 SHORT = [name for name, op in OPS.items() if op.on_arrays is not None]
-WITH_SLOPES = [name for name, op in OPS.items() if op.slopes is not None]
+WITH_SLOPES = [name for name, op in OPS.items() if op.slopes is not None and op.on_arrays is not None]
 RNG = np.random.default_rng(5)
 SQUARE, ROW = RNG.uniform(0.1, 0.9, (3, 3)), RNG.uniform(0.1, 0.9, 3)
 OPERANDS = [

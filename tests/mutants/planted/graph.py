@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant
 ARRAYS = "lodcore/graph/arrays.py"
 BLOCK = "lodcore/graph/block.py"
 BODY = "lodcore/graph/body.py"
+BACK = "lodcore/graph/back.pyx"
 ENGINE = "lodcore/graph/engine.pyx"
 EXECUTOR = "lodcore/graph/executor.py"
 GRADIENTS = "lodcore/graph/gradients.py"
@@ -15,6 +16,7 @@ TEST_ARRAYS = "tests/graph/test_arrays.py"
 TEST_AUTODIFF = "tests/graph/test_autodiff.py"
 TEST_PROGRAM = "tests/graph/test_program.py"
 TEST_RANDOM = "tests/graph/test_random_loops.py"
+TEST_STEADY = "tests/graph/test_steady.py"
 TEST_WHILE_LOOP = "tests/graph/test_while_loop.py"
 
 MUTANTS = [
@@ -100,7 +102,7 @@ MUTANTS = [
     Mutant("way-back-of-one-step", STEPS, "if carried_on <= begin:", "if True:", f"{TEST_AUTODIFF} {TEST_RANDOM}"),
     Mutant(
         "gradients-handed-on-and-kept",
-        ENGINE,
+        BACK,
         "[self.take(v) for v in carried]",
         "[self.found.get(v) for v in carried]",
         f"{TEST_AUTODIFF} {TEST_RANDOM}",
@@ -108,19 +110,85 @@ MUTANTS = [
     # -- gradients
     Mutant(
         "added-into-the-array-of-another",
-        ENGINE,
+        BACK,
         "elif type(gradient) is cnp.ndarray and variable in self._own:",
         "elif type(gradient) is cnp.ndarray:",
         f"{TEST_AUTODIFF} {TEST_RANDOM}",
     ),
     Mutant(
         "sum-still-owned-when-taken",
-        ENGINE,
+        BACK,
         "            self._own.discard(variable)\n",
         "            pass\n",
         f"{TEST_AUTODIFF} {TEST_RANDOM}",
     ),
-    Mutant("gradient-stays-broadcast", ENGINE, "if not alike(gradient, value):", "if False:", TEST_AUTODIFF),
+    Mutant("steps-not-settled-at-the-end", STEPS, "            gradients.finish()\n", "", TEST_STEADY),
+    Mutant(
+        "settled-steps-count-again",
+        BACK,
+        "calls.cotangents, calls.others, calls.rows = [], [], 0\n\n    def finish",
+        "calls.rows = 0\n\n    def finish",
+        TEST_STEADY,
+    ),
+    Mutant(
+        "loop-variables-taken-for-shared",
+        STEPS,
+        "Return(op, needed, call, set(self.captured))",
+        "Return(op, needed, call, {*self.captured, *self.carried})",
+        TEST_STEADY,
+    ),
+    Mutant(
+        "rows-made-wider-taken-for-rows",
+        BACK,
+        "if way.elementwise and not cnp.PyArray_SAMESHAPE(d, x):",
+        "if False:",
+        TEST_STEADY,
+    ),
+    Mutant("rows-of-several-axes-joined", BACK, "cnp.PyArray_NDIM(x) != 2 or ", "", TEST_STEADY),
+    Mutant(
+        "weight-not-transposed",
+        "lodcore/ops/dense.py",
+        "prepared=lambda y: np.ascontiguousarray(y.T)",
+        "prepared=lambda y: y",
+        TEST_STEADY,
+    ),
+    Mutant("value-read-twice-let-go", STEPS, "and reads[v] == 1]", "]", TEST_STEADY),
+    Mutant(
+        "value-the-gradient-reads-let-go",
+        STEPS,
+        'if isinstance(op, Operator) and "out" in op.op.unread',
+        "if isinstance(op, Operator)",
+        TEST_STEADY,
+    ),
+    Mutant(
+        "value-of-another-dtype-let-go",
+        ENGINE,
+        "return cnp.PyArray_SAMESHAPE(one, other) and cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)",
+        "return cnp.PyArray_SAMESHAPE(one, other)",
+        TEST_STEADY,
+    ),
+    Mutant(
+        "value-of-another-shape-let-go",
+        ENGINE,
+        "return cnp.PyArray_SAMESHAPE(one, other) and cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)",
+        "return cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)",
+        TEST_STEADY,
+    ),
+    Mutant(
+        "product-read-by-no-gradient",
+        "lodcore/ops/math.py",
+        'lambda d, x, y, out, wx, wy: (d * y if wx else None, d * x if wy else None), "out")',
+        'lambda d, x, y, out, wx, wy: (d * y if wx else None, d * x if wy else None), "x", "out")',
+        TEST_STEADY,
+    ),
+    Mutant(
+        "memory-that-shrank-has-no-zeros",
+        "lodcore/buffers.pyx",
+        "    memset(cnp.PyArray_BYTES(made) + known, 0, cnp.PyArray_NBYTES(made) - known)\n",
+        "",
+        "tests/test_recycling.py",
+    ),
+    Mutant("gradient-stays-broadcast", BACK, "if not alike(gradient, value):", "if False:", TEST_AUTODIFF),
     Mutant(
         "gradients-share-memory",
         GRADIENTS,
@@ -159,7 +227,7 @@ MUTANTS = [
     ),
     # -- arrays as values
     Mutant("undone-write-leaves-no-hole", ARRAYS, "if before is _HOLE:", "if False:", TEST_ARRAYS),
-    Mutant("version-shrinks", ARRAYS, "made._size = max(self._size, at + 1)", "made._size = at + 1", TEST_ARRAYS),
+    Mutant("version-shrinks", ARRAYS, "self._size if at < self._size else at + 1", "at + 1", TEST_ARRAYS),
     Mutant(
         "overwritten-slot-gets-a-gradient",
         "lodcore/ops/array.py",

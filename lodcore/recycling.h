@@ -1,0 +1,157 @@
+/* A handler of NumPy's memory (NEP 49) that keeps freed blocks for later arrays: fresh pages cost more than most kernels. */
+#ifndef LODCORE_RECYCLING_H
+#define LODCORE_RECYCLING_H
+
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <string.h>
+
+#if !defined(__GNUC__)
+#include <intrin.h>
+#endif
+
+/* Blocks of more than 2^10 and at most 2^30 bytes, in four sizes a power of two. */
+#define LODCORE_FIRST 10
+#define LODCORE_LAST 30
+#define LODCORE_SIZES (4 * (LODCORE_LAST - LODCORE_FIRST))
+
+typedef struct lodcore_block {
+    struct lodcore_block *next;
+} lodcore_block;
+
+static lodcore_block *lodcore_kept[LODCORE_SIZES];
+static size_t lodcore_kept_bytes = 0, lodcore_most_bytes = 0;
+static char lodcore_busy = 0;
+static PyDataMemAllocator *lodcore_source; /* NumPy's own */
+
+/* Whoever comes while another thread is at the lists goes without them, and so does a fork in which they stay locked. */
+static int lodcore_enter(void)
+{
+#if defined(__GNUC__)
+    return !__atomic_test_and_set(&lodcore_busy, __ATOMIC_ACQUIRE);
+#else
+    return !_InterlockedExchange8(&lodcore_busy, 1);
+#endif
+}
+
+static void lodcore_leave(void)
+{
+#if defined(__GNUC__)
+    __atomic_clear(&lodcore_busy, __ATOMIC_RELEASE);
+#else
+    _InterlockedExchange8(&lodcore_busy, 0);
+#endif
+}
+
+/* Tell which list has the blocks for a size, and their size; -1 if there is none. */
+static int lodcore_list(size_t size, size_t *whole)
+{
+    *whole = size;
+#if defined(__SANITIZE_ADDRESS__)
+    return -1; /* what is kept, the sanitizer would take for used */
+#endif
+    if (size <= (size_t)1 << LODCORE_FIRST || size > (size_t)1 << LODCORE_LAST)
+        return -1;
+    int power = LODCORE_FIRST;
+    while (size > (size_t)2 << power)
+        power++;
+    size_t step = (size_t)1 << (power - 2);
+    size_t quarter = (size - 1 - ((size_t)1 << power)) / step;
+    *whole = ((size_t)1 << power) + (quarter + 1) * step;
+    return 4 * (power - LODCORE_FIRST) + (int)quarter;
+}
+
+static void lodcore_empty(void)
+{
+    for (int list = 0; list < LODCORE_SIZES; list++) {
+        size_t size = ((size_t)1 << (LODCORE_FIRST + list / 4)) / 4 * (size_t)(5 + list % 4);
+        while (lodcore_kept[list] != NULL) {
+            lodcore_block *block = lodcore_kept[list];
+            lodcore_kept[list] = block->next;
+            lodcore_source->free(lodcore_source->ctx, block, size);
+        }
+    }
+    lodcore_kept_bytes = 0;
+}
+
+/* Give a block that is kept, NULL if there is none; and its size, or that of the new one that is needed. */
+static void *lodcore_take(size_t size, size_t *whole)
+{
+    lodcore_block *block = NULL;
+    int list = lodcore_list(size, whole);
+    if (list >= 0 && lodcore_enter()) {
+        block = lodcore_kept[list];
+        if (block != NULL) {
+            lodcore_kept[list] = block->next;
+            lodcore_kept_bytes -= *whole;
+        }
+        lodcore_leave();
+    }
+    return block;
+}
+
+static void *lodcore_malloc(void *ctx, size_t size)
+{
+    size_t whole;
+    void *block = lodcore_take(size, &whole);
+    return block != NULL ? block : lodcore_source->malloc(lodcore_source->ctx, whole);
+}
+
+static void *lodcore_calloc(void *ctx, size_t count, size_t each)
+{
+    size_t whole, size = count * each;
+    if (each != 0 && size / each != count)
+        return NULL;
+    void *block = lodcore_take(size, &whole);
+    return block != NULL ? memset(block, 0, size) : lodcore_source->calloc(lodcore_source->ctx, 1, whole);
+}
+
+static void lodcore_free(void *ctx, void *block, size_t size)
+{
+    size_t whole;
+    int list = lodcore_list(size, &whole);
+    if (block != NULL && list >= 0 && whole <= lodcore_most_bytes && lodcore_enter()) {
+        if (lodcore_kept_bytes + whole > lodcore_most_bytes)
+            lodcore_empty(); /* sizes that are no longer asked for must not stay for good */
+        ((lodcore_block *)block)->next = lodcore_kept[list];
+        lodcore_kept[list] = (lodcore_block *)block;
+        lodcore_kept_bytes += whole;
+        lodcore_leave();
+        return;
+    }
+    lodcore_source->free(lodcore_source->ctx, block, whole);
+}
+
+static void *lodcore_realloc(void *ctx, void *block, size_t size)
+{
+    size_t whole;
+    (void)lodcore_list(size, &whole);
+    return lodcore_source->realloc(lodcore_source->ctx, block, whole);
+}
+
+/* Let at most so many bytes be kept, and tell how many could be before. */
+static size_t lodcore_set_most(size_t most)
+{
+    size_t before = lodcore_most_bytes;
+    if (lodcore_enter()) {
+        lodcore_most_bytes = most;
+        if (lodcore_kept_bytes > most)
+            lodcore_empty();
+        lodcore_leave();
+    }
+    return before;
+}
+
+static PyDataMem_Handler lodcore_handler = {
+    "lodcore", 1, {NULL, lodcore_malloc, lodcore_calloc, lodcore_realloc, lodcore_free}};
+
+static PyObject *lodcore_make_handler(void)
+{
+    PyDataMem_Handler *source = (PyDataMem_Handler *)PyCapsule_GetPointer(PyDataMem_DefaultHandler, "mem_handler");
+    if (source == NULL)
+        return NULL;
+    lodcore_source = &source->allocator;
+    return PyCapsule_New(&lodcore_handler, "mem_handler", NULL);
+}
+
+#endif

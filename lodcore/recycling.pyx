@@ -1,0 +1,91 @@
+"""Freed memory that is kept for later results: fresh pages cost more time than most kernels."""
+
+cimport numpy as cnp
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.memory import LIMIT
+
+cdef extern from "recycling.h":
+    size_t lodcore_kept_bytes
+    size_t lodcore_most_bytes
+    size_t lodcore_set_most(size_t most)
+    object lodcore_make_handler()
+
+cnp.import_array()
+
+cdef object HANDLER = lodcore_make_handler()
+lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
+
+
+cdef object begin():
+    """Let new arrays of this thread have memory that may have been used before; give what `end` takes."""
+    return cnp.PyDataMem_SetHandler(HANDLER)
+
+
+cdef int end(before) except -1:
+    """Let new arrays have memory as before."""
+    cnp.PyDataMem_SetHandler(before)
+    return 0
+
+
+cdef class Recycled:
+    """A context in which new arrays have memory that may have been used before."""
+
+    cdef object _before
+
+    def __enter__(self):
+        self._before = begin()
+
+    def __exit__(self, *error):
+        end(self._before)
+
+
+def kept_bytes():
+    """Count the bytes that are kept now."""
+    return lodcore_kept_bytes
+
+
+def get_recycled_bytes():
+    """Tell how many bytes of freed results may be kept for later ones.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.get_recycled_bytes() <= 2**27
+    True
+    """
+    return lodcore_most_bytes
+
+
+def set_recycled_bytes(n):
+    """Let some bytes of freed results be kept for later ones, which then need no fresh pages from the system.
+
+    Only blocks of more than 1 KiB, and of at most 1 GiB, are kept.
+
+    Parameters
+    ----------
+    n : int
+        0 keeps nothing. The default is 128 MiB, or a 64th of the machine's memory if that is less.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If n is no integer, or negative.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> before = lodcore.get_recycled_bytes()
+    >>> lodcore.set_recycled_bytes(0)
+    >>> lodcore.get_recycled_bytes()
+    0
+    >>> lodcore.set_recycled_bytes(before)
+    """
+    if isinstance(n, (bool, np.bool_)) or not hasattr(n, "__index__"):
+        raise DTypeError(f"set_recycled_bytes: n: is {n!r}; an integer is needed")
+    count = int(n.__index__())
+    if not 0 <= count < 2**63:
+        raise ValueError(f"set_recycled_bytes: n: is {count}; 0 .. 2**63 - 1 is valid")
+    lodcore_set_most(<size_t> count)

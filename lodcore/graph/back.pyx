@@ -320,7 +320,7 @@ cdef class Gradients:
         x, operand = held_or(saved, frame, way.names[1 - way.place], d), held(saved, frame, way.names[way.place])
         if type(d) is not cnp.ndarray or type(x) is not cnp.ndarray or type(operand) is not cnp.ndarray:
             return False
-        if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(x) != 2 or cnp.PyArray_NDIM(operand) != way.ndim:
+        if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(operand) != way.ndim:
             return False
         if way.elementwise and not cnp.PyArray_SAMESHAPE(d, x):
             return False

@@ -128,6 +128,19 @@ def test_a_frame_tells_where_it_failed():
     assert run([None, Leave(1), bad], frame, 1) == -1
 
 
+def test_arguments_that_end_are_let_go_if_they_are_like_the_result():
+    """Whoever goes back takes the cotangent for their shape and dtype."""
+    given = [np.ones((2, 3)), np.ones((2, 3), np.float32), np.ones((1, 3)), np.ones(3), 1.0, np.float64(1)]
+    for kept, x in enumerate(given):
+        call = Call(None, np.add, np.add, ("x", "y"), (1, 2), (3,), True, -1, False)
+        call.ending = (2,)
+        frame = [None, given[0], x, None]
+        run([call], frame, 1)
+        np.testing.assert_array_equal(frame[3], np.full((2, 3), 2.0))
+        assert frame[1] is given[0]
+        assert frame[2] is (x if kept else None)
+
+
 def test_nothing_is_read_beyond_a_frame():
     call = Call(None, np.negative, None, ("x",), (7,), (2,), True, -1, False)
     with pytest.raises(IndexError):

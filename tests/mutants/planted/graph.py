@@ -14,6 +14,7 @@ WHILE_LOOP = "lodcore/graph/while_loop.py"
 
 TEST_ARRAYS = "tests/graph/test_arrays.py"
 TEST_AUTODIFF = "tests/graph/test_autodiff.py"
+TEST_ENGINE = "tests/graph/test_engine.py"
 TEST_PROGRAM = "tests/graph/test_program.py"
 TEST_RANDOM = "tests/graph/test_random_loops.py"
 TEST_STEADY = "tests/graph/test_steady.py"
@@ -144,7 +145,7 @@ MUTANTS = [
         "if False:",
         TEST_STEADY,
     ),
-    Mutant("rows-of-several-axes-joined", BACK, "cnp.PyArray_NDIM(x) != 2 or ", "", TEST_STEADY),
+    Mutant("rows-of-several-axes-joined", BACK, "if cnp.PyArray_NDIM(d) != 2 or ", "if ", TEST_STEADY),
     Mutant(
         "weight-not-transposed",
         "lodcore/ops/dense.py",
@@ -165,14 +166,14 @@ MUTANTS = [
         ENGINE,
         "return cnp.PyArray_SAMESHAPE(one, other) and cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)",
         "return cnp.PyArray_SAMESHAPE(one, other)",
-        TEST_STEADY,
+        TEST_ENGINE,
     ),
     Mutant(
         "value-of-another-shape-let-go",
         ENGINE,
         "return cnp.PyArray_SAMESHAPE(one, other) and cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)",
         "return cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)",
-        TEST_STEADY,
+        TEST_ENGINE,
     ),
     Mutant(
         "product-read-by-no-gradient",

@@ -15,6 +15,7 @@ cdef extern from "recycling.h":
 
 cnp.import_array()
 
+cdef Py_ssize_t WIDE = 2**18  # bytes of an array that is large
 cdef object HANDLER = lodcore_make_handler()
 lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
 
@@ -28,6 +29,20 @@ cdef int end(before) except -1:
     """Let new arrays have memory as before."""
     cnp.PyDataMem_SetHandler(before)
     return 0
+
+
+def computed(function, values):
+    """Call a function of arrays; if one is large, so that its result may have memory that was used before."""
+    for x in values:
+        if type(x) is cnp.ndarray and cnp.PyArray_NBYTES(x) > WIDE:
+            break
+    else:
+        return function(*values)
+    before = begin()
+    try:
+        return function(*values)
+    finally:
+        end(before)
 
 
 cdef class Recycled:

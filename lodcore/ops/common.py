@@ -11,6 +11,7 @@ from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.nested import as_array
+from lodcore.recycling import computed
 from lodcore.registry import Spec
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
@@ -134,7 +135,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     if uneven:
         values = lined_up(operands)
     try:
-        result = function(*values)
+        result = computed(function, values)
     except ValueError as error:
         if "broadcast" not in str(error):
             raise

@@ -11,6 +11,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import as_array
 from lodcore.ops.common import Array, aligned, array_of, joined, rows_of, unbroadcast
 from lodcore.ops.math import float_of
+from lodcore.recycling import computed
 from lodcore.registry import Dense, Index, Spec, Steady, op
 from lodcore.tensor import LoDTensor
 
@@ -56,7 +57,7 @@ def matmul(x: Dense, y: Dense) -> Any:
     if nested or right.ndim > 2 or left.shape[1:] != right.shape[:1]:
         _check_inner(left.shape, right.shape, nested)
     try:
-        product = np.matmul(left, right)
+        product = computed(np.matmul, (left, right))
     except ValueError:
         raise ShapeError(f"matmul: x, y: have shapes {left.shape}, {right.shape}, which do not broadcast") from None
     except TypeError as error:

@@ -223,7 +223,10 @@ class WhileLoop:
 
     @property
     def step_scopes(self) -> tuple[Scope, ...]:
-        """The Scopes of the steps of the last run, kids of that of the outer Variables; none without a gradient."""
+        """The Scopes of the steps of the last run, kids of that of the outer Variables; none without a gradient.
+
+        They hold the values that gradients read; what nobody reads any more is let go.
+        """
         return () if self.steps is None else self.steps.scopes()
 
     def __repr__(self) -> str:

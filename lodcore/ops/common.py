@@ -26,6 +26,7 @@ __all__ = [
     "kept_in",
     "lined_up",
     "operand_name",
+    "rows_below",
     "rows_of",
     "shared",
     "unbroadcast",
@@ -70,6 +71,14 @@ def array_of(where: str, x: Any) -> Array:
 def below(lod: LoD, level: int) -> Any:
     """Give the offsets in rows of a level, which counts from the first, for a kernel."""
     return lod._view(level) if level == lod.num_levels - 1 else lod.row_offsets(level)
+
+
+def rows_below(lod: LoD, level: int) -> Array:
+    """Count the rows below each sequence of a level, which counts from the first."""
+    if level == lod.num_levels - 1:
+        return lod.lengths(level)
+    bounds = lod.row_offsets(level)
+    return bounds[1:] - bounds[:-1]
 
 
 def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "x") -> None:

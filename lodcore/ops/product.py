@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import buffers, kernels
 from lodcore.errors import DTypeError
-from lodcore.ops.common import Array, below, with_levels
+from lodcore.ops.common import Array, below, rows_below, with_levels
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
 from lodcore.registry import Nested, Spec, op
 from lodcore.tensor import as_nested
@@ -196,8 +196,8 @@ def refuse_empty(x: Nested, where: str, level: int = -1) -> Any:
     """
     x = as_nested("refuse_empty: x", x)
     k = x.lod._level(level)
-    lengths = np.diff(np.asarray(below(x.lod, k)))
-    if not lengths.all():
+    lengths = rows_below(x.lod, k)
+    if np.count_nonzero(lengths) < len(lengths):
         s = int(np.argmin(lengths != 0))
         needed = "an element is needed" if where.startswith("arg") else "give an initial value"
         raise ValueError(f"{where}: sequence {s} of level {k} is empty; {needed}")

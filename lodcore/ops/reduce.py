@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, array_of, below, kept_in, rows_of, with_levels
+from lodcore.ops.common import Array, array_of, kept_in, rows_below, rows_of, with_levels
 from lodcore.ops.convert import cast, sized
 from lodcore.registry import Dense, Spec, op
 from lodcore.symbol import Symbol
@@ -102,7 +102,7 @@ def cast_for(name: str, x: Any, dtype: Any) -> Any:
 
 def count_rows(x: LoDTensor, level: int) -> Any:
     """Count the rows below each sequence of a level, for each column."""
-    count = np.diff(np.asarray(below(x.lod, level))).astype(x.dtype)
+    count = rows_below(x.lod, level).astype(x.dtype)
     wide = np.broadcast_to(count.reshape(-1, *(1,) * (x.values.ndim - 1)), (len(count), *x.values.shape[1:]))
     return with_levels(np.ascontiguousarray(wide), x.lod, level)
 

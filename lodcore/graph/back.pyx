@@ -218,6 +218,11 @@ cdef class Gradients:
             self._own.discard(variable)
         return found
 
+    cdef cotangent(self, variable):
+        """Take the gradient of a result, for a rule: dense, where rows of it were looked up."""
+        found = self.take(variable)
+        return found.to_dense() if isinstance(found, SparseTensor) else found
+
     def hand_on(self, list carried, list sources):
         """Make the gradients of what a step began with those of what the step before it ended with."""
         cdef list taken = [self.take(v) for v in carried]
@@ -255,13 +260,13 @@ cdef class Gradients:
         """Go back through one operator, if one of its results has a gradient."""
         cdef tuple cotangents
         if len(way.outputs) == 1:
-            d = self.take(way.outputs[0])
+            d = self.cotangent(way.outputs[0])
             if d is None or way.steady is not None and self.through_steady(way, saved, frame, d):
                 return
             if way.slopes is None or not self.through_slopes(way, saved, frame, d):
                 self.through(way, saved, frame, (d,))
         else:
-            cotangents = tuple([self.take(out) for out in way.outputs])
+            cotangents = tuple([self.cotangent(out) for out in way.outputs])
             if any([d is not None for d in cotangents]):
                 self.through(way, saved, frame, cotangents)
 

@@ -683,3 +683,28 @@ def test_elements_of_an_array_that_nobody_reads():
     _, pullback = vjp(read_one, array)
     (gradient,) = pullback(1.0)
     assert [one.tolist() for one in gradient] == [[0.0, 0.0, 0.0], [1.0, 1.0], [0.0]]
+
+
+def test_rows_that_are_looked_up_of_what_was_computed():
+    """The gradient of a table is a SparseTensor; that of a table which was computed goes on dense."""
+    ids = np.array([1, 0, 1])
+    w = np.array([[1.0, 0.5], [-0.5, 2.0]])
+    for before in (
+        lambda x, w: lodcore.tanh(lodcore.matmul(x, w)),
+        lambda x, w: lodcore.relu(lodcore.add(lodcore.mul(x, w), 3.0)),
+        lambda x, w: lodcore.minus(w, lodcore.div(x, w)),
+    ):
+
+        def once(x, w, before=before):
+            return lodcore.lookup_table(before(x, w), ids)
+
+        def in_a_loop(x, w, before=before):
+            loop = while_loop()
+            with loop.loop():
+                state = loop.loop_var(x)
+                loop.break_if(lodcore.equal(loop.step(), 2))
+                state.update(lodcore.lookup_table(before(state, w), np.array([1, 0])))
+            return state
+
+        lodcore.grad_check(once, X, w)
+        lodcore.grad_check(in_a_loop, X, w)

@@ -15,7 +15,7 @@ from lodcore.graph.layout import Layout
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.lod import LoD
 from lodcore.registry import LISTS, Op, Spec, spec_of
-from lodcore.symbol import Symbol
+from lodcore.symbol import Symbol, recording
 from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
 
@@ -194,7 +194,12 @@ class Block:
             name: ([_spec(one) for one in x] if isinstance(x, list) else _spec(x)) if name in op.roles else x
             for name, x in arguments.items()
         }
-        found = op.infer_arguments(specs)
+        given = _flat([arguments[name] for name in op.roles])
+        if any(isinstance(x, Variable) for x in given):
+            found = op.infer_arguments(specs)
+        else:  # numbers alone, which rules of shapes do not know
+            with recording(None):
+                found = spec_of(function_of(op, False)(**arguments))
         single = isinstance(found, Spec)
         outputs = [new_variable(None, None, spec, self) for spec in ([found] if single else found)]
         for out in outputs:

@@ -636,3 +636,16 @@ def test_a_body_in_a_generator():
     assert isinstance(next(inside), Variable)
     inside.close()
     assert lodcore.mul(2, 3) == 6
+
+
+def test_operators_of_numbers_alone():
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 2)
+        state = loop.loop_var(np.ones(3))
+        both = lodcore.add(1, 2.0)
+        assert (both.shape, both.dtype) == ((), np.float64)
+        state.update(lodcore.add(lodcore.mul(state, both), lodcore.sqrt(4)))
+    np.testing.assert_array_equal(state.get(), [17.0] * 3)
+    with pytest.raises(lodcore.DTypeError, match="add: dtypes"), while_loop().loop():
+        lodcore.add("one", 2.0)

@@ -161,10 +161,11 @@ cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, in
 
 
 cpdef cnp.ndarray extended(cnp.ndarray rows, Py_ssize_t count):
-    """Give C-contiguous rows, and rows of zeros behind them, `count` in all."""
+    """Give C-contiguous rows, in memory of any kind, and rows of zeros behind them, `count` in all."""
     cdef cnp.npy_intp shape[64]
     cdef Py_ssize_t known = cnp.PyArray_NBYTES(rows)
-    if not is_plain(rows) or cnp.PyArray_DIM(rows, 0) > count:
+    cdef bint fit = cnp.PyArray_NDIM(rows) > 0 and cnp.PyArray_IS_C_CONTIGUOUS(rows)
+    if not fit or PyDataType_REFCHK(cnp.PyArray_DESCR(rows)) or cnp.PyArray_DIM(rows, 0) > count:
         raise ValueError(f"extended: rows: have shape {(<object> rows).shape}; {count} are to be given")
     shape[0] = count
     made = new_like(rows, 1, shape, 1)

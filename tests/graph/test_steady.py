@@ -237,6 +237,26 @@ def test_short_rules_of_arrays_and_memory(monkeypatch):
     lodcore.grad_check(f, x, rows)
 
 
+def test_a_cotangent_in_memory_of_any_kind():
+    """Read-only, or at an odd address."""
+    table = lodcore.lod_rank_table([[0], [0] * 3, [0] * 3])
+
+    def f(x):
+        loop = while_loop()
+        with loop.loop():
+            step, state = loop.step(), loop.loop_var(x)
+            loop.break_if(lodcore.equal(step, 2))
+            state.update(lodcore.shrink_memory(state, step, table))
+        return state
+
+    _, pullback = vjp(f, np.ones((3, 2)))
+    odd = np.zeros(33, np.uint8)[1:].view(np.float64).reshape(2, 2)
+    odd[...] = [[1.0, 2.0], [3.0, 4.0]]
+    odd.flags.writeable = False
+    (found,) = pullback(odd)
+    np.testing.assert_array_equal(found, [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])
+
+
 def test_what_nobody_reads_is_let_go():
     loops = []
 

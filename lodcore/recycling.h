@@ -129,17 +129,15 @@ static void *lodcore_realloc(void *ctx, void *block, size_t size)
     return lodcore_source->realloc(lodcore_source->ctx, block, whole);
 }
 
-/* Let at most so many bytes be kept, and tell how many could be before. */
-static size_t lodcore_set_most(size_t most)
+/* Let at most so many bytes be kept. */
+static void lodcore_set_most(size_t most)
 {
-    size_t before = lodcore_most_bytes;
+    lodcore_most_bytes = most;
     if (lodcore_enter()) {
-        lodcore_most_bytes = most;
         if (lodcore_kept_bytes > most)
             lodcore_empty();
         lodcore_leave();
     }
-    return before;
 }
 
 static PyDataMem_Handler lodcore_handler = {

@@ -1,6 +1,7 @@
 """Freed memory that is kept for later results: fresh pages cost more time than most kernels."""
 
 cimport numpy as cnp
+from cpython.object cimport PyObject
 
 import numpy as np
 
@@ -10,19 +11,25 @@ from lodcore.memory import LIMIT
 cdef extern from "recycling.h":
     size_t lodcore_kept_bytes
     size_t lodcore_most_bytes
-    size_t lodcore_set_most(size_t most)
+    void lodcore_set_most(size_t most)
     object lodcore_make_handler()
+
+cdef extern from "numpy/arrayobject.h":
+    PyObject* PyDataMem_DefaultHandler
 
 cnp.import_array()
 
 cdef Py_ssize_t WIDE = 2**18  # bytes of an array that is large
-cdef object HANDLER = lodcore_make_handler()
+cdef object HANDLER = lodcore_make_handler(), NUMPYS = <object> PyDataMem_DefaultHandler
 lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
 
 
 cdef object begin():
     """Let new arrays of this thread have memory that may have been used before; give what `end` takes."""
-    return cnp.PyDataMem_SetHandler(HANDLER)
+    before = cnp.PyDataMem_SetHandler(HANDLER)
+    if before is not NUMPYS and before is not HANDLER:  # the user's own, who has a reason for it
+        cnp.PyDataMem_SetHandler(before)
+    return before
 
 
 cdef int end(before) except -1:
@@ -77,7 +84,8 @@ def get_recycled_bytes():
 def set_recycled_bytes(n):
     """Let some bytes of freed results be kept for later ones, which then need no fresh pages from the system.
 
-    Only blocks of more than 1 KiB, and of at most 1 GiB, are kept.
+    Only blocks of more than 1 KiB, and of at most 1 GiB, are kept. Where you have set a memory handler of your own (NEP
+    49), results come from that.
 
     Parameters
     ----------

@@ -89,6 +89,44 @@ def test_elementwise_results_and_products():
     assert get_handler_name((x[:1, :2] + 1).values) == "default_allocator"
 
 
+class Handler(ctypes.Structure):
+    """The PyDataMem_Handler of NumPy."""
+
+    _fields_ = (("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("allocator", ctypes.c_void_p * 5))
+
+
+def test_a_handler_of_the_user_stays():
+    """NEP 49: memory that is locked, aligned or counted; results come from it, and so do those of loops."""
+    from numpy._core._multiarray_umath import _ARRAY_API
+
+    python = ctypes.pythonapi
+    python.PyCapsule_GetPointer.restype, python.PyCapsule_GetPointer.argtypes = (
+        ctypes.c_void_p,
+        [ctypes.py_object, ctypes.c_char_p],
+    )
+    python.PyCapsule_New.restype = ctypes.py_object
+    python.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    functions = ctypes.cast(python.PyCapsule_GetPointer(_ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+    set_handler = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(functions[304])
+    numpys = ctypes.PYFUNCTYPE(ctypes.py_object)(functions[305])()
+    kind = b"mem_handler"
+    own = Handler.from_buffer_copy(Handler.from_address(python.PyCapsule_GetPointer(numpys, kind)))
+    own.name = b"own"
+    x = LoDTensor.from_lengths(np.ones((1000, 16)), [400, 600])
+    before = set_handler(python.PyCapsule_New(ctypes.addressof(own), kind, None))
+    try:
+        made = [gather_sequences(x, [1, 0]).values, new(5000)]
+        with pytest.raises(ValueError, match="negative"), Recycled():
+            np.empty(-1)
+        made.append(np.empty(5000))
+    finally:
+        set_handler(before)
+    assert [get_handler_name(one) for one in made] == ["own"] * 3
+    assert get_handler_name(np.empty(5000)) == "default_allocator"
+    del made
+    assert kept_bytes() == 0
+
+
 def test_loops_and_their_gradients_use_it():
     names = []
 
@@ -244,7 +282,11 @@ def test_rows_that_are_extended():
     np.testing.assert_array_equal(made[:3], rows)
     assert made.shape == (5000, 2)
     assert not made[3:].any()
-    for wrong in (rows[:, ::2], rows.T):
+    odd = np.zeros(17, np.uint8)[1:].view(np.float64)
+    for one in (odd, odd.astype(">f8")):
+        np.testing.assert_array_equal(buffers.extended(one, 3), [0.0] * 3)
+        assert buffers.extended(one, 3).dtype == one.dtype
+    for wrong in (rows[:, ::2], rows.T, np.array(1.0), np.array([None])):
         with pytest.raises(ValueError, match="extended: rows"):
             buffers.extended(wrong, 5)
     with pytest.raises(ValueError, match="extended: rows: have shape"):

@@ -101,7 +101,7 @@ matmul.steady = Steady(
     ndim=2,
     elementwise=False,
     prepared=lambda y: np.ascontiguousarray(y.T),
-    slope=np.matmul,
+    slope=np.dot,  # of two matrices the same, and sooner begun
     total=lambda ds, xs: joined(xs).T @ joined(ds),
 )
 

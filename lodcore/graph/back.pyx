@@ -3,9 +3,9 @@
 
 cimport numpy as cnp
 from cpython.dict cimport PyDict_GetItem
-from cpython.object cimport PyObject, PyObject_Call, PyObject_GenericGetAttr
+from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
-from lodcore.graph.engine cimport Call, are_arrays, fetched
+from lodcore.graph.engine cimport FEW, Call, PyObject_Vectorcall, are_arrays, fetched
 
 import numpy as np
 
@@ -293,14 +293,21 @@ cdef class Gradients:
 
     cdef bint through_slopes(self, Return way, dict saved, list frame, d) except -1:
         """Add the gradients of inputs by the short rule, `slopes`; tell whether that was possible."""
-        cdef Py_ssize_t j
-        cdef tuple given = tuple([held_or(saved, frame, name, d) for name in way.names])
-        if way.broadcasts and not are_arrays(given):
+        cdef PyObject* passed[2 * FEW + 2]
+        cdef Py_ssize_t j, count = len(way.names)
+        cdef list given = [held_or(saved, frame, name, d) for name in way.names]
+        out = held(saved, frame, "out")
+        if count > FEW:
             return False
-        found = PyObject_Call(way.slopes, (d,) + given + (held(saved, frame, "out"),) + way.wanted, <dict> NULL)
+        passed[0], passed[count + 1] = <PyObject*> d, <PyObject*> out
+        for j in range(count):
+            passed[j + 1], passed[count + j + 2] = <PyObject*> given[j], <PyObject*> way.wanted[j]
+        if way.broadcasts and not are_arrays(passed + 1, count):
+            return False
+        found = PyObject_Vectorcall(way.slopes, passed, 2 * count + 2, NULL)
         if found is None:
             return False
-        for j in range(len(given)):
+        for j in range(count):
             if not way.wanted[j] or found[j] is None:
                 continue
             if way.broadcasts:

@@ -1,14 +1,27 @@
+from cpython.object cimport PyObject
+
+
+cdef extern from "Python.h":
+    object PyObject_Vectorcall(object function, PyObject** given, size_t count, PyObject* names)
+
+cdef enum:
+    FEW = 6  # arguments that are passed on without a tuple
+
+
 cdef class Call:
     cdef readonly object operator
     cdef object function, on_arrays
     cdef tuple names, slots, outs
     cdef dict places  # the slots by name, for rules of gradients: of the arguments, `out` and `hidden`
     cdef public tuple ending  # slots of arguments that nobody reads later; their gradient asks for their shape alone
-    cdef Py_ssize_t out, hidden
+    cdef Py_ssize_t out, hidden, count
+    cdef Py_ssize_t[FEW] numbers  # the slots, if `few`
+    cdef bint few
     cdef bint single, by_name
-    cdef tuple arguments(self, list frame)
     cdef int run(self, list frame) except -1
+    cdef object called(self, list frame)
+    cdef int put(self, list frame, result) except -1
 
 
-cdef bint are_arrays(tuple given)
+cdef bint are_arrays(PyObject** given, Py_ssize_t count)
 cdef object fetched(list frame, slot)

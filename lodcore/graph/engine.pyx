@@ -2,9 +2,7 @@
 """How recorded calls run; a frame is a list, and what is computed stands in its slots. The way back is in `back`."""
 
 cimport numpy as cnp
-from cpython.object cimport PyObject_Call
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.object cimport PyObject
 
 import numpy as np
 
@@ -52,26 +50,25 @@ cdef class Call:
         self.out = outs[0] if single else -1
         self.single, self.hidden, self.by_name = single, hidden, by_name
         self.ending = ()
+        self.count = len(slots)
+        self.few = not by_name and self.count <= FEW and all([type(slot) is int for slot in slots])
+        for j in range(self.count if self.few else 0):
+            self.numbers[j] = slots[j]
         self.places = dict(zip(names, slots))
         self.places["out"] = outs[0] if single else list(outs)
         self.places["hidden"] = max(hidden, 0)  # slot 0 holds None
 
-    cdef tuple arguments(self, list frame):
-        """Give the values of the arguments."""
-        cdef Py_ssize_t j, count = len(self.slots)
-        cdef tuple given = PyTuple_New(count)
-        for j in range(count):
-            value = fetched(frame, self.slots[j])
-            Py_INCREF(value)
-            PyTuple_SET_ITEM(given, j, value)
-        return given
-
     cdef int run(self, list frame) except -1:
         """Compute, and put the results into their slots."""
-        cdef tuple given = self.arguments(frame)
-        if self.on_arrays is not None and are_arrays(given):
+        cdef PyObject* given[FEW]  # the frame holds them
+        cdef Py_ssize_t j
+        if not self.few:
+            return self.put(frame, self.called(frame))
+        for j in range(self.count):
+            given[j] = <PyObject*> frame[self.numbers[j]]
+        if self.on_arrays is not None and are_arrays(given, self.count):
             try:
-                result = PyObject_Call(self.on_arrays, given, <dict> NULL)
+                result = PyObject_Vectorcall(self.on_arrays, given, self.count, NULL)
             except Exception:
                 pass  # the function says what is wrong
             else:
@@ -80,10 +77,17 @@ cdef class Call:
                     if same_kind(frame[slot], result):
                         frame[slot] = None  # whoever asks for its shape looks at the result
                 return 0
+        return self.put(frame, PyObject_Vectorcall(self.function, given, self.count, NULL))
+
+    cdef object called(self, list frame):
+        """Call the function with lists among its arguments, many of them, or by their names."""
+        cdef list given = [fetched(frame, slot) for slot in self.slots]
         if self.by_name:
-            result = PyObject_Call(self.function, (), dict(zip(self.names, given)))
-        else:
-            result = PyObject_Call(self.function, given, <dict> NULL)
+            return self.function(**dict(zip(self.names, given)))
+        return self.function(*given)
+
+    cdef int put(self, list frame, result) except -1:
+        """Put the results into their slots."""
         if self.hidden >= 0:
             result, frame[self.hidden] = result
         if self.single:
@@ -101,10 +105,12 @@ cdef inline bint same_kind(one, other):
     return cnp.PyArray_SAMESHAPE(one, other) and cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)
 
 
-cdef bint are_arrays(tuple given):
+cdef bint are_arrays(PyObject** given, Py_ssize_t count):
     """Tell whether arguments are arrays and numbers, and one of them is NumPy's."""
     cdef bint found = False
-    for x in given:
+    cdef Py_ssize_t j
+    for j in range(count):
+        x = <object> given[j]
         if type(x) is cnp.ndarray or type(x) in NUMBERS:
             found = True
         elif type(x) is not int and type(x) is not float:

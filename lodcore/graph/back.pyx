@@ -221,7 +221,7 @@ cdef class Gradients:
     cdef cotangent(self, variable):
         """Take the gradient of a result, for a rule: dense, where rows of it were looked up."""
         found = self.take(variable)
-        return found.to_dense() if isinstance(found, SparseTensor) else found
+        return found.to_dense() if type(found) is SparseTensor else found
 
     def hand_on(self, list carried, list sources):
         """Make the gradients of what a step began with those of what the step before it ended with."""

@@ -69,7 +69,7 @@ cdef class Call:
         if self.on_arrays is not None and are_arrays(given, self.count):
             try:
                 result = PyObject_Vectorcall(self.on_arrays, given, self.count, NULL)
-            except Exception:
+            except (ArithmeticError, TypeError, ValueError, Warning):
                 pass  # the function says what is wrong
             else:
                 frame[self.out] = result

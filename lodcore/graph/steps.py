@@ -117,6 +117,8 @@ class StepRunner:
             try:
                 at = engine.run(instructions, frame, ops)
             except Exception as error:
+                if frame[0] is None:  # of a signal, between two calls
+                    raise
                 raise _named(error, f"while_loop: step {step}: {self.body.ops[frame[0]].name}") from error
             if at < 0:
                 values = [frame[slot] for slot in carry]

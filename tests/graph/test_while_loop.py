@@ -7,7 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, vjp
-from lodcore.graph import Program, Variable, parameter, while_loop
+from lodcore.graph import Program, Variable, engine, parameter, while_loop
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -468,6 +468,23 @@ def test_errors_that_cannot_be_made_of_a_text_alone(error, monkeypatch):
     with pytest.raises(Exception, match="while_loop: step 0: tanh: ") as caught, loop.loop():
         loop.break_if(lodcore.greater_than(lodcore.tanh(loop.loop_var(1.0)), 2.0))
     assert caught.value.__cause__ is error
+
+
+def test_errors_of_signals(monkeypatch):
+    """They come as they are between two calls, and are not lost in one."""
+
+    def late(*given):
+        raise TimeoutError("late")
+
+    monkeypatch.setattr(lodcore.sigmoid, "on_arrays", late)
+    loop = while_loop()
+    with loop.loop(exec_immediately=False):
+        loop.break_if(lodcore.greater_than(lodcore.sigmoid(loop.loop_var(np.array(1.0))), 0.5))
+    with pytest.raises(TimeoutError, match=r"^while_loop: step 0: sigmoid: late$"):
+        loop()
+    monkeypatch.setattr(engine, "run", late)
+    with pytest.raises(TimeoutError, match=r"^late$"):
+        loop()
 
 
 def test_variables_of_the_body_have_no_meaning_outside():

@@ -10,6 +10,13 @@
 #include <intrin.h>
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(start, size) ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(start, size) ((void)0)
+#endif
+
 /* Blocks of more than 2^10 and at most 2^30 bytes, in four sizes a power of two. */
 #define LODCORE_FIRST 10
 #define LODCORE_LAST 30
@@ -47,9 +54,6 @@ static void lodcore_leave(void)
 static int lodcore_list(size_t size, size_t *whole)
 {
     *whole = size;
-#if defined(__SANITIZE_ADDRESS__)
-    return -1; /* what is kept, the sanitizer would take for used */
-#endif
     if (size <= (size_t)1 << LODCORE_FIRST || size > (size_t)1 << LODCORE_LAST)
         return -1;
     int power = LODCORE_FIRST;
@@ -59,6 +63,16 @@ static int lodcore_list(size_t size, size_t *whole)
     size_t quarter = (size - 1 - ((size_t)1 << power)) / step;
     *whole = ((size_t)1 << power) + (quarter + 1) * step;
     return 4 * (power - LODCORE_FIRST) + (int)quarter;
+}
+
+/* Tell the address sanitizer how much of a block is in use: what is kept, and what only fills it up, is not. */
+static void *lodcore_used(void *block, size_t size, size_t whole)
+{
+    if (block != NULL) {
+        ASAN_UNPOISON_MEMORY_REGION(block, size);
+        ASAN_POISON_MEMORY_REGION((char *)block + size, whole - size);
+    }
+    return block;
 }
 
 static void lodcore_empty(void)
@@ -94,7 +108,9 @@ static void *lodcore_malloc(void *ctx, size_t size)
 {
     size_t whole;
     void *block = lodcore_take(size, &whole);
-    return block != NULL ? block : lodcore_source->malloc(lodcore_source->ctx, whole);
+    if (block == NULL)
+        block = lodcore_source->malloc(lodcore_source->ctx, whole);
+    return lodcore_used(block, size, whole);
 }
 
 static void *lodcore_calloc(void *ctx, size_t count, size_t each)
@@ -103,7 +119,9 @@ static void *lodcore_calloc(void *ctx, size_t count, size_t each)
     if (each != 0 && size / each != count)
         return NULL;
     void *block = lodcore_take(size, &whole);
-    return block != NULL ? memset(block, 0, size) : lodcore_source->calloc(lodcore_source->ctx, 1, whole);
+    if (block != NULL)
+        return memset(lodcore_used(block, size, whole), 0, size);
+    return lodcore_used(lodcore_source->calloc(lodcore_source->ctx, 1, whole), size, whole);
 }
 
 static void lodcore_free(void *ctx, void *block, size_t size)
@@ -116,6 +134,7 @@ static void lodcore_free(void *ctx, void *block, size_t size)
         ((lodcore_block *)block)->next = lodcore_kept[list];
         lodcore_kept[list] = (lodcore_block *)block;
         lodcore_kept_bytes += whole;
+        lodcore_used(block, sizeof(lodcore_block), whole);
         lodcore_leave();
         return;
     }
@@ -126,7 +145,7 @@ static void *lodcore_realloc(void *ctx, void *block, size_t size)
 {
     size_t whole;
     (void)lodcore_list(size, &whole);
-    return lodcore_source->realloc(lodcore_source->ctx, block, whole);
+    return lodcore_used(lodcore_source->realloc(lodcore_source->ctx, block, whole), size, whole);
 }
 
 /* Let at most so many bytes be kept. */

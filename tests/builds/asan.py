@@ -5,7 +5,10 @@ import subprocess
 
 from tests.builds import tree
 
-TESTS = ("tests/kernels", "tests/test_errors.py", "tests/test_hostile.py", "tests/test_operators.py")
+TESTS = (
+    *("tests/kernels", "tests/test_errors.py", "tests/test_hostile.py", "tests/test_operators.py"),
+    *("tests/test_recycling.py", "tests/graph/test_steady.py"),
+)
 
 
 def library(name: str) -> str:

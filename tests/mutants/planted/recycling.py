@@ -22,7 +22,13 @@ MUTANTS = [
     Mutant(
         "too-large-for-the-limit-kept", HEADER, "list >= 0 && whole <= lodcore_most_bytes && ", "list >= 0 && ", TESTS
     ),
-    Mutant("zeros-that-are-none", HEADER, "block != NULL ? memset(block, 0, size) :", "block != NULL ? block :", TESTS),
+    Mutant(
+        "zeros-that-are-none",
+        HEADER,
+        "memset(lodcore_used(block, size, whole), 0, size)",
+        "lodcore_used(block, size, whole)",
+        TESTS,
+    ),
     Mutant(
         "resized-to-less-than-its-list", HEADER, "    (void)lodcore_list(size, &whole);\n", "    whole = size;\n", TESTS
     ),

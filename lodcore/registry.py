@@ -57,8 +57,9 @@ LISTS = {"Batches": "Nested", "Operands": "Dense", "Keys": "Index"}
 PLACES = {"Steps": "TensorArray", "Map": "IndicesMap", "Table": "RankTable"}
 LOD_RULES = ("share", "drop", "none", "own")
 
-#: The Spec of a value of which nothing is known before it is computed.
+#: The Spec of a value of which nothing is known before it is computed, and that of a TensorArray without elements.
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)
+NO_ELEMENTS = UNKNOWN._replace(kind=TensorArray)
 
 #: All operators by their names.
 OPS: dict[str, Op] = {}
@@ -161,6 +162,7 @@ class Op(OpBody):
         self.steady: Steady | None = None
         self._saving: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
+        self._described: frozenset[str] = frozenset()  # where that takes a Spec, no number
         self._backward: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
         batches = [name for name, role in self.roles.items() if role in LISTS]
@@ -199,62 +201,66 @@ class Op(OpBody):
         Spec, or tuple of Spec
         """
         if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType):
-            self._infer = args[0]
+            self._infer, notes = args[0], args[0].__annotations__
+            self._described = frozenset([name for name in notes if str(notes[name]).startswith("Spec")])
             return None
         return self.infer_arguments(self.bind(args, kwargs))
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Tell what a call gives, of arguments by their names, with a Spec in place of each tensor."""
-        if any(isinstance(spec, Spec) and spec.kind is object for spec in arguments.values()):
-            return UNKNOWN if self.results == 1 else (UNKNOWN,) * self.results
+        for given in arguments.values():
+            if isinstance(given, Spec) and given.kind is object:
+                return UNKNOWN if self.results == 1 else (UNKNOWN,) * self.results
         if self._infer is None:
             raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
-        for name in self.roles:
+        specs = []
+        for name, role in self.roles.items():
             given = arguments[name]
             if isinstance(given, Spec):
-                arguments[name] = self.taken(name, given)
-            elif isinstance(given, list) and self.roles[name] in LISTS:
-                arguments[name] = [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
+                arguments[name] = spec = self.taken(name, given)
+                specs.append(spec)
+            elif isinstance(given, list) and role in LISTS:
+                arguments[name] = given = [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
+                specs += [x for x in given if isinstance(x, Spec)]
             elif isinstance(given, (list, tuple)):
-                arguments[name] = _spec_of_list(f"{self.__name__}: {name}", given)
+                arguments[name] = spec = _spec_of_list(f"{self.__name__}: {name}", given)
+                specs.append(spec)
+            elif name in self._described and isinstance(given, (int, float, complex, str, np.generic)):
+                arguments[name] = spec = self.taken(name, spec_of(given))
+                specs.append(spec)
         found = self._infer(**arguments)
         if self.lod == "own":
             return found
-        levels = self._num_levels(arguments)
-        if isinstance(found, tuple) and not isinstance(found, Spec):
-            return tuple(with_levels(spec, levels) for spec in found)
-        return with_levels(found, levels)
+        levels = self._num_levels(specs, arguments)
+        return with_levels(found, levels) if isinstance(found, Spec) else tuple([with_levels(x, levels) for x in found])
 
     def taken(self, name: str, spec: Spec) -> Spec:
         """Make sure that an operator takes a kind of tensor; what holds a dense array is one."""
-        kind, role = spec.kind, self.roles[name]
+        kind, place = spec.kind, PLACES.get(self.roles[name])
         if kind is object:
             return spec
-        if role in PLACES:
-            needed = f"a {PLACES[role]}"
-            if kind.__name__ == PLACES[role]:
-                return spec
-        else:
-            needed = "a LoDTensor or an array"
+        if place is None:
             if kind is np.ndarray or kind is LoDTensor:
                 return spec
             if issubclass(kind, DenseTensor):
                 return spec._replace(kind=np.ndarray)
+        elif kind.__name__ == place:
+            return spec
+        needed = f"a {place}" if place else "a LoDTensor or an array"
         raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; {needed} is needed")
 
-    def _num_levels(self, arguments: dict[str, Any]) -> int:
+    def _num_levels(self, specs: list[Spec], arguments: dict[str, Any]) -> int:
         """Count the levels of the result, by the LoD rule."""
         if self.lod == "none":
             return 0
-        given = [arguments[name] for name in self.roles]
-        specs = [spec for one in given for spec in (one if isinstance(one, list) else [one]) if isinstance(spec, Spec)]
-        levels = [spec.num_levels for spec in specs]
         if self.lod == "share":
-            return next((count for count in levels if count), 0)
+            levels = [spec.num_levels for spec in specs if spec.num_levels]
+            return levels[0] if levels else 0
         level: int = arguments["level"]
-        if not -levels[0] <= level < levels[0]:
-            raise LoDError(f"{self.__name__}: level: is {level}; x has {levels[0]} levels")
-        return level % levels[0]
+        count = specs[0].num_levels
+        if not -count <= level < count:
+            raise LoDError(f"{self.__name__}: level: is {level}; x has {count} levels")
+        return level % count
 
     def backward(self, *args: Any) -> Any:
         """Give the gradients of the inputs, of what was saved and the cotangents; or register the rule, given alone."""
@@ -274,17 +280,22 @@ class Op(OpBody):
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Give the arguments of a call by their names, defaults included; TypeError as of the plain function."""
-        parameters = self.parameters
-        if not kwargs and len(args) == len(parameters) and not self.keywords:
-            return dict(zip(parameters, args, strict=True))
+        parameters, defaults = self.parameters, self.defaults
         given = dict(zip(parameters, args, strict=False))
+        if not kwargs and len(args) <= len(parameters) - len(self.keywords):
+            for name in parameters[len(args) :]:
+                if name not in defaults:
+                    break
+                given[name] = defaults[name]
+            else:
+                return given
         if len(args) > len(parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
             inspect.signature(self).bind(*args, **kwargs)
         if "out" in kwargs:
             if kwargs["out"] is not None:
                 raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
             kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-        arguments = {**self.defaults, **given, **kwargs}
+        arguments = {**defaults, **given, **kwargs}
         if arguments.keys() != set(parameters):
             inspect.signature(self).bind(*args, **kwargs)
         return {name: arguments[name] for name in parameters}
@@ -347,7 +358,7 @@ def as_batches(where: str, xs: Any) -> list[Any]:
         Lists that hold nothing but empty lists say nothing of values: they get the dtype, the shape of rows and the
         missing levels of the first batch that does.
     """
-    made = [x if type(x) is LoDTensor else _nested(f"{where}[{j}]", x) for j, x in enumerate(xs)]
+    made = [as_nested(f"{where}[{j}]", x) if isinstance(x, (list, tuple)) else x for j, x in enumerate(xs)]
     silent = [
         type(x) is not LoDTensor and isinstance(one, LoDTensor) and not one.num_rows and not has_leaves(x)
         for x, one in zip(xs, made, strict=True)
@@ -366,10 +377,6 @@ def as_batches(where: str, xs: Any) -> list[Any]:
             lod = array(list(x), num_levels=spec.num_levels).lod if deeper else made[j].lod
             made[j] = LoDTensor(empty, lod)
     return made
-
-
-def _nested(where: str, x: Any) -> Any:
-    return as_nested(where, x) if isinstance(x, (list, tuple)) else x
 
 
 def op(lod: str = "share", gradient: bool = True, writes: str | None = None, results: int = 1) -> Callable[[Any], Op]:
@@ -399,12 +406,11 @@ def op(lod: str = "share", gradient: bool = True, writes: str | None = None, res
 
 def with_levels(spec: Spec, num_levels: int) -> Spec:
     """Give a Spec a number of levels, and the kind that goes with it."""
-    if spec.num_levels == num_levels and (spec.kind is not np.ndarray or not num_levels):
-        return spec if num_levels or spec.kind is not LoDTensor else spec._replace(kind=np.ndarray)
     kind = spec.kind
-    if kind in (np.ndarray, LoDTensor):
+    if kind is np.ndarray or kind is LoDTensor:
         kind = LoDTensor if num_levels else np.ndarray
-    return spec._replace(num_levels=num_levels, kind=kind)
+    same = kind is spec.kind and num_levels == spec.num_levels
+    return spec if same else Spec(spec.shape, spec.dtype, num_levels, kind)
 
 
 def spec_of(value: Any) -> Spec:
@@ -421,13 +427,12 @@ def spec_of(value: Any) -> Spec:
         return Spec((None, *value.values.shape[1:]), value.dtype, value.num_levels, LoDTensor)
     if isinstance(value, np.ndarray):
         return Spec(value.shape, value.dtype, 0, np.ndarray)
-    if isinstance(value, Tensor):
-        return Spec(value.shape, value.dtype, 0, type(value))
-    if isinstance(value, (bool, int, float, complex, np.generic)):
-        made = np.asarray(value)
-        return Spec((), made.dtype, 0, np.ndarray)
     if isinstance(value, TensorArray):
         return _spec_of_elements(value)
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return Spec((), np.asarray(value).dtype, 0, np.ndarray)
+    if isinstance(value, Tensor):
+        return Spec(value.shape, value.dtype, 0, type(value))
     return Spec((), np.dtype(np.void), 0, type(value))
 
 
@@ -436,7 +441,7 @@ def _spec_of_elements(array: TensorArray) -> Spec:
     source = array._source
     if source is None:
         if not array._items:
-            return UNKNOWN._replace(kind=TensorArray)
+            return NO_ELEMENTS
         spec = spec_of(next(iter(array._items.values())))
         return spec._replace(shape=(None, *spec.shape[1:])[: len(spec.shape)], kind=TensorArray)
     spec = spec_of(source)

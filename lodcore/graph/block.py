@@ -10,8 +10,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import Version, new_variable, next_version
-from lodcore.graph.engine import Call
-from lodcore.graph.layout import Layout
+from lodcore.graph.engine import Call, Layout
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.lod import LoD
 from lodcore.registry import LISTS, Op, Spec, spec_of
@@ -21,8 +20,11 @@ from lodcore.tensor_array import TensorArray
 
 __all__ = ["Block", "NamedBlock", "Operator"]
 
+#: What arguments mostly are besides Variables.
+PLAIN = frozenset((int, float, str, bool))
+
 #: What stands for itself as an argument, besides lists.
-CONSTANTS = (int, float, complex, str, bytes, np.generic, Tensor, TensorArray, LoD)
+CONSTANTS = (int, float, complex, str, bytes, np.generic, TensorArray, LoD, Tensor)
 
 
 class Operator:
@@ -56,9 +58,13 @@ class Operator:
     def inputs(self) -> list[Variable]:
         """The Variables that it reads."""
         if self._inputs is None:
-            given = [self.arguments[name] for name in self.op.roles]
-            every = [x for one in given for x in (one if type(one) is list else [one])]
-            self._inputs = [x for x in every if isinstance(x, Variable)]
+            found = self._inputs = []
+            for name in self.op.roles:
+                given = self.arguments[name]
+                if isinstance(given, Variable):
+                    found.append(given)
+                elif type(given) is list:
+                    found += [x for x in given if isinstance(x, Variable)]
         return self._inputs
 
     @property
@@ -86,7 +92,7 @@ class Operator:
             function_of(self.op, keep),
             None if saves else self.op.on_arrays,
             tuple(self.arguments),
-            tuple([layout.argument(x) for x in self.arguments.values()]),
+            layout.arguments(self.arguments.values()),
             layout.slots(self.outputs),
             self.single,
             layout.slot(self) if saves else -1,
@@ -178,8 +184,10 @@ class Block:
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             return given
-        if type(given) is Variable and given._home is self.reference:  # what most arguments are
+        if isinstance(given, Variable) and given._home is self.reference:  # what most arguments are
             return self.versions.get(given, given)
+        if type(given) in PLAIN:
+            return given
         if role in LISTS and isinstance(given, (list, tuple)):
             return [self.input(op, name, x) for x in op.constant(name, given)]
         return self.input(op, name, given)
@@ -190,26 +198,26 @@ class Block:
 
     def inferred(self, op: Op, arguments: dict[str, Any]) -> Operator:
         """Make the operator whose outputs have Specs only."""
-        specs = {
-            name: ([_spec(one) for one in x] if isinstance(x, list) else _spec(x)) if name in op.roles else x
-            for name, x in arguments.items()
-        }
-        given = _flat([arguments[name] for name in op.roles])
-        if any(isinstance(x, Variable) for x in given):
+        made = Operator(op, arguments, [], True)
+        if made.inputs:
+            specs = arguments.copy()
+            for name in op.roles:
+                specs[name] = _spec(specs[name])
             found = op.infer_arguments(specs)
         else:  # numbers alone, which rules of shapes do not know
             with recording(None):
                 found = spec_of(function_of(op, False)(**arguments))
-        single = isinstance(found, Spec)
-        outputs = [new_variable(None, None, spec, self) for spec in ([found] if single else found)]
-        for out in outputs:
+        made.single = isinstance(found, Spec)
+        for spec in [found] if made.single else found:
+            out = new_variable(None, None, spec, self)
             self.add(out, None, op.__name__)
-        return Operator(op, arguments, outputs, single)
+            made.outputs.append(out)
+        return made
 
     def input(self, op: Op, name: str, given: Any) -> Any:
         """Turn an argument that may be a tensor into a Variable of this Block, or a constant."""
         if isinstance(given, Symbol):
-            return self.known(settled(given))
+            return self.known(given.current())  # type: ignore[attr-defined]
         if isinstance(given, (list, tuple)):
             given = op.constant(name, given)
         elif op.roles[name] in LISTS:  # one of them, of which the operator knows what it may be
@@ -218,20 +226,20 @@ class Block:
         elif given is None:
             if op.defaults.get(name, given) is not None or name not in op.defaults:
                 raise DTypeError(f"{op.__name__}: {name}: is None; a tensor or a number is needed")
-        elif not isinstance(given, CONSTANTS) or isinstance(given, np.ndarray):
+        elif isinstance(given, np.ndarray) or not isinstance(given, CONSTANTS):
             given = as_value(f"{op.__name__}: {name}", given)
         return self.known(given)
 
     def known(self, given: Any) -> Any:
         """Give the Variable that stands for something here, the last version of an array; a constant is itself."""
-        if not self.stands_for(given):
+        if not isinstance(given, Variable) and not self.stands_for(given):
             return given
         found = self.variable(given)
         return self.versions.get(found, found)
 
     def stands_for(self, given: Any) -> bool:
-        """Tell whether a Variable stands for something here."""
-        return isinstance(given, (Variable, TensorArray))
+        """Tell whether a Variable stands for something here, which is none itself."""
+        return isinstance(given, TensorArray)
 
     def variable(self, given: Any) -> Variable:
         """Give the Variable that stands for something here: itself, or one that captures what is outside."""
@@ -325,4 +333,6 @@ def _spec(x: Any) -> Any:
     """Describe an argument of a shape rule: tensors by their Spec, anything else by itself."""
     if isinstance(x, Variable):
         return x.spec
-    return spec_of(x) if isinstance(x, (Tensor, TensorArray)) else x
+    if type(x) is list:
+        return [_spec(one) for one in x]
+    return x if type(x) in PLAIN or not isinstance(x, (Tensor, TensorArray)) else spec_of(x)

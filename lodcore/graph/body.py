@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ class Body(NamedBlock):
         return made
 
     def stands_for(self, given: Any) -> bool:
-        """Tell whether a Variable stands for something here."""
-        return isinstance(given, (Variable, TensorArray, Tensor))
+        """Tell whether a Variable stands for something here, which is none itself."""
+        return isinstance(given, (TensorArray, Tensor))
 
     def may_capture(self, block: Block) -> bool:
         """Tell whether Variables of another Block may be used here: not those of a body that is not around."""
@@ -170,19 +171,21 @@ class LoopArray(LoopVariable, ArrayVariable):
 
 def spec_in_body(spec: Spec) -> Spec:
     """Forget the number of rows: in the body of a loop it may differ from step to step."""
-    return spec._replace(shape=(None, *spec.shape[1:])) if spec.shape and spec.kind is not TensorArray else spec
+    if not spec.shape or spec.shape[0] is None or spec.kind is TensorArray:
+        return spec
+    return Spec((None, *spec.shape[1:]), *spec[1:])
 
 
 def size_of(spec: Spec) -> int | None:
     """Count the elements of a tensor, None if that is not known."""
     if spec.num_levels or spec.kind in (object, TensorArray) or None in spec.shape:
         return None
-    return int(np.prod([size for size in spec.shape if size is not None]))
+    return math.prod(spec.shape)  # type: ignore[arg-type]
 
 
 def changes(old: Spec, new: Spec) -> bool:
     """Tell whether an update changes dtype, width, levels or kind; what is not known yet is seen when it runs."""
-    if object in (old.kind, new.kind):
+    if old == new or object in (old.kind, new.kind):
         return False
     if old.kind is new.kind is TensorArray and "V" in (old.dtype.kind, new.dtype.kind):
         return False  # of an array without elements

@@ -7,11 +7,61 @@ from cpython.object cimport PyObject
 import numpy as np
 
 from lodcore.errors import GraphError
+from lodcore.symbol import Symbol
 
 cnp.import_array()
 
+#: What a run of a Block knows: the values of Variables, and what operators saved for their gradients.
+Frame = list
+
 cdef object TRUE = np.True_, FALSE = np.False_
 cdef frozenset NUMBERS = frozenset((np.int64, np.float32, np.float64))
+
+
+cdef class Layout:
+    """The slots of a frame: one a Variable, one a constant, and those of what operators save.
+
+    Attributes
+    ----------
+    base : list
+        The frame before anything has run: the constants, None elsewhere. Slot 0 tells where a run has failed.
+    """
+
+    cdef dict _slots
+    cdef readonly list base
+
+    def __init__(self):
+        self._slots, self.base = {}, [None]
+
+    cpdef Py_ssize_t slot(self, key):
+        """Give the slot of a Variable, or of whatever a run keeps."""
+        found = self._slots.get(key)
+        if found is None:
+            found = self._slots[key] = len(self.base)
+            self.base.append(None)
+        return found
+
+    cpdef tuple slots(self, keys):
+        """Give the slots of several."""
+        return tuple([self.slot(key) for key in keys])
+
+    cpdef object argument(self, given):
+        """Give the slot of an argument, a Variable or a constant; of a list with Variables, the slots of all."""
+        if isinstance(given, Symbol):
+            return self.slot(given)
+        if type(given) is list and any([isinstance(x, Symbol) for x in given]):
+            return self.arguments(given)
+        self.base.append(given)
+        return len(self.base) - 1
+
+    cpdef tuple arguments(self, given):
+        """Give the slots of several arguments."""
+        return tuple([self.argument(x) for x in given])
+
+    def values(self, list frame):
+        """List the Variables that have values in a frame."""
+        found = {key: frame[slot] for key, slot in self._slots.items() if isinstance(key, Symbol)}
+        return {v: value for v, value in found.items() if value is not None}
 
 
 cdef class Call:

@@ -13,9 +13,8 @@ from lodcore.graph.arrays import of_user
 from lodcore.graph.back import Return
 from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
-from lodcore.graph.engine import Call
+from lodcore.graph.engine import Call, Frame, Layout
 from lodcore.graph.gradients import Gradients, of_type, values_of, without_sharing
-from lodcore.graph.layout import Frame, Layout
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.tape import computing

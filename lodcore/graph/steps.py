@@ -5,11 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from lodcore.errors import GraphError
 from lodcore.graph import engine
@@ -17,9 +14,8 @@ from lodcore.graph.arrays import Version, without_steps
 from lodcore.graph.back import Return
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, Break, LoopVariable, Update, changes
-from lodcore.graph.engine import Call, Leave
+from lodcore.graph.engine import Call, Frame, Layout, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
-from lodcore.graph.layout import Frame, Layout
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.registry import spec_of
@@ -85,9 +81,9 @@ class StepRunner:
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = lambda: None
         advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
-        self._advance = [(at, np.asarray(v.advance).astype(v.spec.dtype)[()]) for at, v in advancing]
-        written = [(at, without_steps(body.versions.get(v, v).spec)) for at, v in enumerate(carried)]
-        self._hollow = [(at, hollow) for at, hollow in written if hollow is not None]
+        self._advance = [(at, v.spec.dtype.type(v.advance)) for at, v in advancing]
+        written = [(at, body.versions.get(v, v).spec) for at, v in enumerate(carried)]
+        self._arrays = [(at, spec) for at, spec in written if spec.kind is TensorArray]
 
     # -- forth -----------------------------------------------------------------------------------------------------
 
@@ -128,10 +124,11 @@ class StepRunner:
             if trace is not None:
                 trace.ran = at
             results = [frame[slot] for slot in self._layout.slots(self.sources(at))]
-            for place, hollow in self._hollow:
+            for place, spec in self._arrays:
                 array = results[place]
                 if array._size == 0 and array._source is None and array._limit is None:
-                    results[place] = hollow._snapshot()
+                    hollow = without_steps(spec)
+                    results[place] = array if hollow is None else hollow
             return tuple(results)
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
 
@@ -200,11 +197,8 @@ class StepRunner:
                     break
                 begin |= carried_on
             chosen, calls = set(way), self.instructions(True)
-            back = [
-                Return(op, needed, call, set(self.captured))
-                for op, call in zip(body.ops, calls, strict=True)
-                if op in chosen
-            ]
+            shared = set(self.captured)
+            back = [Return(op, needed, call, shared) for op, call in zip(body.ops, calls, strict=True) if op in chosen]
             self._ways[wanted] = Way(needed, back[::-1])
         return self._ways[wanted]
 
@@ -246,12 +240,18 @@ def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) ->
 
     They would be most of what the steps keep.
     """
-    reads = Counter(v for op in ops for v in op.inputs)
-    given = {out for op in ops if isinstance(op, Operator) and "out" in op.op.unread for out in op.outputs}
+    reads: dict[Variable, int] = {}
+    for op in ops:
+        for v in op.inputs:
+            reads[v] = reads.get(v, 0) + 1
+    given: set[Variable] = set()  # results of operators whose gradients do not read them
     for op, call in zip(ops, calls, strict=True):
-        if isinstance(op, Operator) and isinstance(call, Call):
-            unread = [op.arguments[name] for name in op.op.roles if name in op.op.unread]
-            call.ending = layout.slots([v for v in unread if isinstance(v, Variable) and v in given and reads[v] == 1])
+        if isinstance(op, Operator) and isinstance(call, Call) and op.op.unread:
+            unread = [op.arguments[name] for name in op.op.unread if name != "out"]
+            ending = [v for v in unread if isinstance(v, Variable) and v in given and reads[v] == 1]
+            call.ending = layout.slots(ending)
+            if "out" in op.op.unread:
+                given.update(op.outputs)
 
 
 def _checking(op: Update) -> Callable[[Any, Any], tuple[()]]:

@@ -17,7 +17,7 @@ from lodcore.graph.steps import StepRunner, Trace
 from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
 from lodcore.recycling import Recycled
 from lodcore.registry import Batches, Op, Spec, spec_of
-from lodcore.symbol import open_block, recording
+from lodcore.symbol import Symbol, open_block, recording
 from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
 
@@ -116,8 +116,9 @@ class WhileLoop:
     def _declare(self, init: Any, advance: Any, stem: str) -> LoopVariable:
         if self._state != "open":
             raise GraphError("loop_var: the body is not open; use it inside `with loop.loop():`")
-        with recording(self.body.parent):  # a slot is read before the loop
-            init = settled(init)
+        if isinstance(init, Symbol):
+            with recording(self.body.parent):  # a slot is read before the loop
+                init = settled(init)
         if not isinstance(init, (Variable, TensorArray)):
             init = as_value("loop_var: init", init)
         if isinstance(init, Variable) and init.block is self.body:
@@ -128,7 +129,7 @@ class WhileLoop:
             raise GraphError(
                 f"loop_var: advance: is {advance!r}; only an integer of one element advances, by an integer"
             )
-        if advance:
+        if advance and not 0 < advance < 128:  # which every integer holds
             limits = np.iinfo(spec.dtype)
             if not limits.min <= advance <= limits.max:
                 raise GraphError(f"loop_var: advance: is {advance}; {spec.dtype} cannot hold it")

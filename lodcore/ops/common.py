@@ -42,6 +42,9 @@ AGAINST_ROWS = "dense operands broadcast against rows (use x.per_sequence(v) for
 #: The names of operands of operators that do not call them x and y.
 NAMES = {"where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
 
+#: The kinds of tensors that are computed with row by row, or broadcast.
+KINDS = frozenset((np.ndarray, LoDTensor, DenseTensor))
+
 #: What operands without a LoD mostly are.
 PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
 
@@ -290,23 +293,26 @@ def joined(pieces: list[Array]) -> Array:
 def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
     """Tell the Spec of an elementwise result: shapes broadcast, None where the number of rows is not known."""
     specs = [x for x in inputs if isinstance(x, Spec)]
+    widest = 0  # of those with rows
     for spec in specs:
-        if spec.kind not in (np.ndarray, LoDTensor, DenseTensor):
+        if spec.kind not in KINDS:
             raise DTypeError(f"{where}: an operand is a {spec.kind.__name__}; a tensor or a number is needed")
-    levels = [spec for spec in specs if spec.num_levels]
-    widest = max((len(spec.shape) for spec in levels), default=0)
-    shapes = [spec.shape if not spec.num_levels else _padded(spec.shape, widest) for spec in specs]
+        if spec.num_levels:
+            widest = max(widest, len(spec.shape))
+    shapes = [_padded(spec.shape, widest) if spec.num_levels else spec.shape for spec in specs]
+    if shapes.count(shapes[0]) == len(shapes):
+        return Spec(shapes[0], dtype)
     ndim = max(map(len, shapes))
-    if levels and ndim > widest:
+    if widest and ndim > widest:
         raise ShapeError(f"{where}: shapes {[x.shape for x in specs]}: a dense operand has more axes than the rows")
     shape: list[int | None] = []
     for axis in range(-ndim, 0):
-        sizes = [x[axis] for x in shapes if len(x) >= -axis]
-        known = {size for size in sizes if size is not None and size != 1}
+        sizes = {x[axis] for x in shapes if len(x) >= -axis} - {1}
+        known = sizes - {None}
         if len(known) > 1:
             raise ShapeError(f"{where}: shapes {[x.shape for x in specs]} do not broadcast")
-        shape.append(known.pop() if known else None if None in sizes else 1)
-    return Spec(tuple(shape), dtype, 0, np.ndarray)
+        shape.append(known.pop() if known else None if sizes else 1)
+    return Spec(tuple(shape), dtype)
 
 
 def _padded(shape: tuple[int | None, ...], ndim: int) -> tuple[int | None, ...]:

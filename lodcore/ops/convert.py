@@ -127,7 +127,7 @@ def rows(x: Dense) -> Any:
 
 
 @rows.infer
-def _(x: Any) -> Spec:
+def _(x: Spec) -> Spec:
     return Spec(x.shape, x.dtype)
 
 

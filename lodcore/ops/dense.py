@@ -267,7 +267,7 @@ def _labels(labels: Any, count: int, num_classes: int) -> Array:
 
 @cross_entropy.infer
 def _(logits: Spec, labels: Any) -> Spec:
-    return Spec((logits.shape[0],), float_of(logits.dtype))
+    return Spec(logits.shape[:1], float_of(logits.dtype))
 
 
 @cross_entropy.backward

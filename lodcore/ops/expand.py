@@ -95,7 +95,7 @@ def _numbers(lod: LoD, k: int) -> Array:
 
 
 @sequence_expand.infer
-def _(x: Spec, y: Any, ref_level: int) -> Spec:
+def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
     spec_level("sequence_expand", y.num_levels, ref_level)
     return x._replace(shape=spec_rows(x))
 
@@ -163,7 +163,7 @@ def _in_rows(lod: LoD, k: int) -> Any:
 
 
 @sequence_expand_as.infer
-def _(x: Spec, y: Any, level: int) -> Spec:
+def _(x: Spec, y: Spec, level: int) -> Spec:
     spec_level("sequence_expand_as", y.num_levels, level)
     return Spec(spec_rows(x), x.dtype, y.num_levels, LoDTensor)
 

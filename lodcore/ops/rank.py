@@ -252,7 +252,7 @@ def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
 
 @shrink_memory.infer
 def _(x: Spec, step: Any, table: Any) -> Spec:
-    return x._replace(shape=spec_rows(x))
+    return Spec(spec_rows(x), *x[1:])
 
 
 def _slopes(d: Array, x: Any, step: Any, table: Any, out: Any, *wanted: bool) -> Any:

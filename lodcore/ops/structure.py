@@ -159,7 +159,7 @@ def _has_levels(target_lod: Any) -> bool:
 
 
 @lod_reset.infer
-def _(x: Spec, y: Any, target_lod: Any) -> Spec:
+def _(x: Spec, y: Spec | LoD | None, target_lod: Any) -> Spec:
     if y is not None:
         levels = y.num_levels if isinstance(y, LoD) else y.num_levels or 1
     elif isinstance(target_lod, LoD):

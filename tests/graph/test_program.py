@@ -338,6 +338,9 @@ def test_two_programs_in_one_another():
     ("call", "error", "says"),
     [
         (lambda x, d: lodcore.matmul(x, np.ones((3, 2))), ShapeError, "matmul: x, y: have shapes"),
+        (lambda x, d: lodcore.matmul(x, 2), ShapeError, "matmul: x, y: have shapes"),
+        (lambda x, d: lodcore.matmul(x, "two"), DTypeError, "matmul: y: is a str; a LoDTensor or an array is needed"),
+        (lambda x, d: lodcore.sequence_expand(x, 5), LoDError, "level: is -1; x has 0 levels"),
         (lambda x, d: lodcore.add(x, np.ones(3)), ShapeError, "add: shapes"),
         (lambda x, d: lodcore.matmul(d, x), LoDError, "matmul: y: has levels"),
         (lambda x, d: lodcore.sequence_pool(d, "sum"), LoDError, "level"),

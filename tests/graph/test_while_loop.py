@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import GraphError, LoDTensor, TensorArray, vjp
+from lodcore import GraphError, LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Program, Variable, engine, parameter, while_loop
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -244,6 +244,28 @@ def test_lists_and_numbers_inside():
         x = loop.loop_var(np.float32(0))
         x.update(3)
     assert (x.get(), x.get().dtype) == (3.0, np.float32)
+
+
+@pytest.mark.parametrize(
+    "computed",
+    [
+        lambda: lodcore.add(1, 2),
+        lambda: lodcore.mul(1, 2.5),
+        lambda: lodcore.tanh(1),
+        lambda: lodcore.tanh(np.float32(1)),
+        lambda: ops.where(True, 1, 2),
+        lambda: ops.rows(2.5),
+        lambda: lodcore.less_than(1, 2),
+    ],
+)
+def test_numbers_alone(computed):
+    wanted = np.asarray(computed())
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 2)
+        x = loop.loop_var(np.zeros_like(wanted), advance=False)
+        x.update(computed())
+    assert (x.get(), x.get().dtype) == (wanted, wanted.dtype)
 
 
 # -- tensors that change from step to step ---------------------------------------------------------------------------

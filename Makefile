@@ -63,7 +63,7 @@ peers: build/built ## compare with the installed peers: the table of the README
 pages: build/built ## write the list in KERNELS.md anew, from the docstrings of the kernels
 	$(RUN) -m tests.builds.kernels_page
 
-asan: build/built ## run kernels and error table under the address and undefined-behaviour sanitizers
+asan: build/built ## run kernels, error table and kept memory under the sanitizers
 	$(RUN) -m tests.builds.asan
 
 coverage: build/built ## measure the lines of .py and .pyx that the tests run; at least 95 %

@@ -1,4 +1,4 @@
-"""Kernels and the error table under the address and undefined-behaviour sanitizers of the compiler."""
+"""Kernels, the error table and kept memory under the address and undefined-behaviour sanitizers of the compiler."""
 
 import os
 import subprocess

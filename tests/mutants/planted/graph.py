@@ -93,11 +93,28 @@ MUTANTS = [
     Mutant("advance-by-one-only", STEPS, "= values[place] + by", "= values[place] + 1", TEST_WHILE_LOOP),
     Mutant("one-step-too-many", STEPS, "range(self.max_steps + 1)", "range(self.max_steps + 2)", TEST_WHILE_LOOP),
     Mutant("wrong-operator-named", STEPS, "self.body.ops[frame[0]].name", "self.body.ops[0].name", TEST_WHILE_LOOP),
+    Mutant(
+        "errors-of-signals-named",
+        STEPS,
+        "                if frame[0] is None:",
+        "                if False:",
+        TEST_WHILE_LOOP,
+    ),
+    Mutant(
+        "errors-of-signals-lost",
+        ENGINE,
+        "except (ArithmeticError, TypeError, ValueError, Warning):",
+        "except Exception:",
+        TEST_WHILE_LOOP,
+    ),
     Mutant("unknown-update-unchecked", STEPS, "if changes(before, after):", "if False:", TEST_WHILE_LOOP),
     Mutant(
         "scopes-kept-without-gradient", STEPS, "if kept is not None:", "if True:", f"{TEST_WHILE_LOOP} {TEST_AUTODIFF}"
     ),
     # -- back through loops
+    Mutant(
+        "looked-up-rows-go-on-sparse", BACK, "found.to_dense() if type(found) is SparseTensor else", "", TEST_AUTODIFF
+    ),
     Mutant("breaking-step-counts-whole", STEPS, "trace.ran = at", "trace.ran = ops", TEST_AUTODIFF),
     Mutant("first-step-handed-on", STEPS, "                if step:\n", "                if True:\n", TEST_AUTODIFF),
     Mutant("way-back-of-one-step", STEPS, "if carried_on <= begin:", "if True:", f"{TEST_AUTODIFF} {TEST_RANDOM}"),

@@ -52,6 +52,8 @@ def tensor_array_get(ta: Steps, index: Index, boot: Dense) -> Any:
 
 
 def _before(index: Any) -> bool:
+    if type(index) is np.int64:  # the number of a step
+        return int(index) < 0
     given = np.asarray(index)
     return given.size == 1 and given.dtype.kind == "i" and given.item() < 0
 
@@ -60,6 +62,16 @@ def _before(index: Any) -> bool:
 def _(ta: Spec, index: Any, boot: Any) -> Spec:
     element = element_spec(ta)
     return boot if element.kind is object and isinstance(boot, Spec) else element
+
+
+def _slopes(d: Any, ta: Any, index: Any, boot: Any, out: Any, *wanted: bool) -> Any:
+    """Give the gradients of a read in a loop, whose index is the number of a step."""
+    if type(index) is not np.int64:
+        return None
+    return (None, None, d) if _before(index) else ({int(index): d}, None, None)
+
+
+tensor_array_get.slopes = _slopes
 
 
 @tensor_array_get.backward

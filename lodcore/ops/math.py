@@ -7,6 +7,7 @@ and are computed with row by row.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -36,15 +37,18 @@ __all__ = [
 # -- two operands ------------------------------------------------------------------------------------------------------
 
 
-def _binary(ufunc: np.ufunc, slopes: Callable[..., tuple[Any, Any]], *unread: str) -> Callable[[Any], Op]:
+def _binary(
+    ufunc: np.ufunc, on_arrays: Callable[..., Any], slopes: Callable[..., tuple[Any, Any]], *unread: str
+) -> Callable[[Any], Op]:
     """Make an operator of two operands; `slopes(d, x, y, out, needs_x, needs_y)` gives the gradients.
 
-    The values of what is named in `unread` are not read by it.
+    `on_arrays` is what Python calls for the function of NumPy, which takes longer for numbers. The values of what is
+    named in `unread` are not read by `slopes`.
     """
 
     def make(function: Any) -> Op:
         made = op(lod="share")(function)
-        made.on_arrays, made.slopes, made.unread = ufunc, slopes, frozenset(unread)
+        made.on_arrays, made.slopes, made.unread = on_arrays, slopes, frozenset(unread)
 
         @made.infer
         def _(x: Any, y: Any) -> Spec:
@@ -84,7 +88,7 @@ def dtype_of(where: str, ufunc: np.ufunc, *inputs: Any) -> np.dtype[Any]:
     return found
 
 
-@_binary(np.add, lambda d, x, y, out, wx, wy: (d, d), "x", "y", "out")
+@_binary(np.add, operator.add, lambda d, x, y, out, wx, wy: (d, d), "x", "y", "out")
 def add(x: Dense, y: Dense) -> Any:
     """Add elementwise.
 
@@ -127,7 +131,7 @@ add.steady = Steady(
 )
 
 
-@_binary(np.subtract, lambda d, x, y, out, wx, wy: (d, -d if wy else None), "x", "y", "out")
+@_binary(np.subtract, operator.sub, lambda d, x, y, out, wx, wy: (d, -d if wy else None), "x", "y", "out")
 def minus(x: Dense, y: Dense) -> Any:
     """Subtract elementwise; operands and errors as of `add`.
 
@@ -140,7 +144,7 @@ def minus(x: Dense, y: Dense) -> Any:
     return shared("minus", np.subtract, x, y)
 
 
-@_binary(np.multiply, lambda d, x, y, out, wx, wy: (d * y if wx else None, d * x if wy else None), "out")
+@_binary(np.multiply, operator.mul, lambda d, x, y, out, wx, wy: (d * y if wx else None, d * x if wy else None), "out")
 def mul(x: Dense, y: Dense) -> Any:
     """Multiply elementwise; operands and errors as of `add`.
 
@@ -163,7 +167,9 @@ mul.steady = Steady(
 )
 
 
-@_binary(np.divide, lambda d, x, y, out, wx, wy: (d / y if wx else None, -d * out / y if wy else None), "x")
+@_binary(
+    np.divide, operator.truediv, lambda d, x, y, out, wx, wy: (d / y if wx else None, -d * out / y if wy else None), "x"
+)
 def div(x: Dense, y: Dense) -> Any:
     """Divide elementwise; operands and errors as of `add`.
 

@@ -8,7 +8,7 @@ from hypothesis import given, strategies
 
 import lodcore
 from lodcore import LoDTensor, ops, vjp
-from lodcore.graph import while_loop
+from lodcore.graph import VarArray, while_loop
 from lodcore.ops.common import unbroadcast
 from lodcore.registry import OPS
 
@@ -211,25 +211,26 @@ def test_what_is_not_read(name):
 
 
 def test_short_rules_of_arrays_and_memory(monkeypatch):
-    """Those of reads, writes and memory that shrinks give what `backward` gives."""
+    """Those of reads, also before the first element, writes, and memory that shrinks give what `backward` gives."""
     table = lodcore.lod_rank_table([[0], [0] * 3, [0] * 3])
 
     def f(x, rows):
         steps = lodcore.tensor_array_unstack(rows)
-        kept = lodcore.TensorArray()
+        kept = VarArray()
         loop = while_loop()
         with loop.loop():
             step, state = loop.step(), loop.loop_var(x)
             loop.break_if(lodcore.equal(step, 3))
             left = lodcore.shrink_memory(state, step, table)
-            new = lodcore.mul(lodcore.add(left, steps.read(step)), left)
-            kept.write(step, new)
+            before = lodcore.shrink_memory(kept.get(step - 1, x), step, table)
+            new = lodcore.mul(lodcore.add(left, steps.read(step)), before)
+            kept.get(step).update(new)
             state.update(new)
-        return lodcore.add(ops.sum(kept.concat()), ops.sum(state))
+        return lodcore.add(ops.sum(kept.array.concat()), ops.sum(state))
 
     x, rows = RNG.standard_normal((3, 2)), RNG.standard_normal((3, 2))
     found = vjp(f, x, rows)[1](1.0)
-    for name in ("tensor_array_read", "tensor_array_write", "shrink_memory"):
+    for name in ("tensor_array_read", "tensor_array_get", "tensor_array_write", "shrink_memory"):
         assert OPS[name].slopes is not None
         monkeypatch.setattr(OPS[name], "slopes", None)
     for one, other in zip(found, vjp(f, x, rows)[1](1.0), strict=True):

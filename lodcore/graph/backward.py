@@ -108,7 +108,7 @@ def append_backward(loss: Variable) -> list[tuple[Variable, Variable]]:
     computed = {out for op in forward for out in op.outputs}
     read = dict.fromkeys(x for op in forward for x in op.inputs)
     leaves = [v for v in read if v not in computed and differentiable_spec(v.spec)]
-    needed, way = path(forward, leaves, lambda out: differentiable_spec(out.spec))
+    needed, way = path(forward, leaves)
     if loss not in needed:
         raise GraphError(f"append_backward: loss: {loss.name} depends on no parameter and no data of real numbers")
     gradient_of = {}

@@ -10,6 +10,7 @@ import numpy as np
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
+from lodcore.graph.engine import Call, Layout, Leave
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.registry import Op, Spec, spec_of
 from lodcore.symbol import open_block
@@ -224,6 +225,19 @@ class Update:
         """The Variable that is read."""
         return [self.value] if isinstance(self.value, Variable) else []
 
+    def call(self, layout: Layout, keep: bool) -> Call | None:
+        """Make what checks the value on a frame, if nothing was known of it when it was recorded."""
+        if self.written or object not in (self.variable.spec.kind, self.value.spec.kind):
+            return None
+        slots = layout.slots([self.variable, self.value])
+        return Call(self, self._check, None, ("old", "new"), slots, (), False, -1, False)
+
+    def _check(self, old: Any, new: Any) -> tuple[()]:
+        before, after = spec_of(old), spec_of(new)
+        if changes(before, after):
+            raise GraphError(f"value: is {spec_text(after)}; loop variable {self.variable.name} is {spec_text(before)}")
+        return ()
+
     def __repr__(self) -> str:
         return f"{self.variable.name}.update({text_of(self.value)})"
 
@@ -243,6 +257,10 @@ class Break:
     def inputs(self) -> list[Variable]:
         """The Variable that is read."""
         return [self.condition] if isinstance(self.condition, Variable) else []
+
+    def call(self, layout: Layout, keep: bool) -> Leave:
+        """Make what ends the run of a frame."""
+        return Leave(layout.slot(self.condition))
 
     def __repr__(self) -> str:
         return f"break_if({text_of(self.condition)})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -93,9 +93,7 @@ def differentiable(value: Any) -> bool:
     return isinstance(value, (TensorArray, float, complex))
 
 
-def path(
-    ops: Iterable[Any], wanted: Iterable[Variable], kept: Callable[[Variable], bool]
-) -> tuple[set[Variable], list[Any]]:
+def path(ops: Iterable[Any], wanted: Iterable[Variable]) -> tuple[set[Variable], list[Any]]:
     """Find what lies on the way from the wanted Variables: the Variables that need a gradient, and the operators.
 
     Parameters
@@ -103,14 +101,12 @@ def path(
     ops : list of Operator
         In the order in which they ran.
     wanted : list of Variable
-    kept : callable
-        Tells whether a Variable can have a gradient.
     """
     needed = set(wanted)
     way = []
     for operator in ops:
         if operator.op.gradient and not needed.isdisjoint(operator.inputs):
-            outputs = [out for out in operator.outputs if kept(out)]
+            outputs = [out for out in operator.outputs if differentiable_spec(out.spec)]
             if outputs:
                 needed.update(outputs)
                 way.append(operator)

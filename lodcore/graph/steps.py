@@ -13,12 +13,11 @@ from lodcore.graph import engine
 from lodcore.graph.arrays import Version, without_steps
 from lodcore.graph.back import Return
 from lodcore.graph.block import Operator
-from lodcore.graph.body import Body, Break, LoopVariable, Update, changes
+from lodcore.graph.body import Body, LoopVariable, Update
 from lodcore.graph.engine import Call, Frame, Layout, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
 from lodcore.graph.scope import Scope
-from lodcore.graph.variable import Variable, spec_text
-from lodcore.registry import spec_of
+from lodcore.graph.variable import Variable
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["StepRunner", "Trace"]
@@ -150,7 +149,7 @@ class StepRunner:
         """List what the operators of the body do to a frame."""
         with self._lock:
             if keep not in self._compiled:
-                made = [_compiled(op, self._layout, keep) for op in self.body.ops]
+                made = [op.call(self._layout, keep) for op in self.body.ops]
                 if keep:
                     _let_go(self.body.ops, made, self._layout)
                 self._compiled[keep] = made
@@ -191,15 +190,14 @@ class StepRunner:
             operators = [op for op in body.ops if isinstance(op, Operator)]
             updates = [op for op in body.ops if isinstance(op, Update) and differentiable_spec(op.variable.spec)]
             while True:
-                needed, way = path(operators, begin, lambda out: differentiable_spec(out.spec))
+                needed, way = path(operators, begin)
                 carried_on = {op.variable for op in updates if op.value in needed}
                 if carried_on <= begin:
                     break
                 begin |= carried_on
-            chosen, calls = set(way), self.instructions(True)
+            calls = dict(zip(body.ops, self.instructions(True), strict=True))
             shared = set(self.captured)
-            back = [Return(op, needed, call, shared) for op, call in zip(body.ops, calls, strict=True) if op in chosen]
-            self._ways[wanted] = Way(needed, back[::-1])
+            self._ways[wanted] = Way(needed, [Return(op, needed, calls[op], shared) for op in reversed(way)])
         return self._ways[wanted]
 
     def _again(self, outer: Values, values: list[Any]) -> Frame:
@@ -222,19 +220,6 @@ class StepRunner:
         return outer.kids
 
 
-def _compiled(op: Any, layout: Layout, keep: bool) -> Call | Leave | None:
-    """Make what an instruction does to a frame; None, if it only says which value goes on."""
-    if isinstance(op, Break):
-        return Leave(layout.slot(op.condition))
-    if isinstance(op, Update):
-        if op.written or object not in (op.variable.spec.kind, op.value.spec.kind):
-            return None
-        slots = layout.slots([op.variable, op.value])
-        return Call(op, _checking(op), None, ("old", "new"), slots, (), False, -1, False)
-    made: Call = op.call(layout, keep)
-    return made
-
-
 def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:
     """Let calls forget arguments that nobody reads later: what one operator gave to one other, and no gradient reads.
 
@@ -252,18 +237,6 @@ def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) ->
             call.ending = layout.slots(ending)
             if "out" in op.op.unread:
                 given.update(op.outputs)
-
-
-def _checking(op: Update) -> Callable[[Any, Any], tuple[()]]:
-    """Make the check of an update of which nothing was known when it was recorded."""
-
-    def check(old: Any, new: Any) -> tuple[()]:
-        before, after = spec_of(old), spec_of(new)
-        if changes(before, after):
-            raise GraphError(f"value: is {spec_text(after)}; loop variable {op.variable.name} is {spec_text(before)}")
-        return ()
-
-    return check
 
 
 def _named(error: Exception, where: str) -> Exception:

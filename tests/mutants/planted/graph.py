@@ -107,7 +107,7 @@ MUTANTS = [
         "except Exception:",
         TEST_WHILE_LOOP,
     ),
-    Mutant("unknown-update-unchecked", STEPS, "if changes(before, after):", "if False:", TEST_WHILE_LOOP),
+    Mutant("unknown-update-unchecked", BODY, "if changes(before, after):", "if False:", TEST_WHILE_LOOP),
     Mutant(
         "scopes-kept-without-gradient", STEPS, "if kept is not None:", "if True:", f"{TEST_WHILE_LOOP} {TEST_AUTODIFF}"
     ),

@@ -141,6 +141,22 @@ def test_arguments_that_end_are_let_go_if_they_are_like_the_result():
         assert frame[2] is (x if kept else None)
 
 
+@pytest.mark.parametrize("name", SHORT)
+def test_wide_operands_stay_as_they_are(name):
+    """NumPy computes in the memory of operands that it takes for intermediate results; those of a frame are none."""
+    op = OPS[name]
+    given = [RNG.uniform(0.1, 0.9, (300, 300)) for _ in op.parameters]
+    copies = [x.copy() for x in given]
+    slots = tuple(range(1, len(given) + 1))
+    call = Call(None, op.__wrapped__, op.on_arrays, op.parameters, slots, (len(given) + 1,), True, -1, False)
+    frame = [None, *given, None]
+    del given
+    run([call], frame, 1)
+    for x, copy in zip(frame[1:-1], copies, strict=True):
+        assert not np.may_share_memory(frame[-1], x)
+        np.testing.assert_array_equal(x, copy)
+
+
 def test_nothing_is_read_beyond_a_frame():
     call = Call(None, np.negative, None, ("x",), (7,), (2,), True, -1, False)
     with pytest.raises(IndexError):

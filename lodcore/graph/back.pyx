@@ -44,7 +44,6 @@ cdef class Return:
     cdef tuple wanted
     cdef list outputs
     cdef Call call
-    cdef dict needs  # by the name of an argument, whether its gradient is wanted
     cdef list targets  # for each tensor argument the Variable, or a list of them; None where nothing is wanted
     cdef tuple names  # of these arguments
 
@@ -55,9 +54,6 @@ cdef class Return:
         self.names = tuple(operator.op.roles)
         self.targets = [wanted_of(arguments[name], needed) for name in self.names]
         self.wanted = tuple([target is not None for target in self.targets])
-        self.needs = dict.fromkeys(arguments, False)
-        for name, target in zip(self.names, self.targets):
-            self.needs[name] = target is not None
         self.broadcasts = operator.op.on_arrays is not None
         self.steady, self.place = None, -1
         if operator.op.steady is not None and shared:
@@ -147,7 +143,7 @@ cdef class Context:
 
     def needs(self, name):
         """Tell whether the gradient of an argument is wanted."""
-        return self._way.needs[name]
+        return name in self._way.names and self._way.wanted[self._way.names.index(name)]
 
     @property
     def arguments(self):

@@ -186,6 +186,8 @@ class Block:
             return given
         if isinstance(given, Variable) and given._home is self.reference:  # what most arguments are
             return self.versions.get(given, given)
+        if isinstance(given, Symbol):
+            return self.known(given.current())  # type: ignore[attr-defined]
         if type(given) in PLAIN:
             return given
         if role in LISTS and isinstance(given, (list, tuple)):
@@ -202,7 +204,8 @@ class Block:
         if made.inputs:
             specs = arguments.copy()
             for name in op.roles:
-                specs[name] = _spec(specs[name])
+                given = arguments[name]
+                specs[name] = given.spec if isinstance(given, Variable) else _spec(given)
             found = op.infer_arguments(specs)
         else:  # numbers alone, which rules of shapes do not know
             with recording(None):

@@ -88,7 +88,7 @@ def differentiable_spec(spec: Spec) -> bool:
 
 def differentiable(value: Any) -> bool:
     """Tell whether there are gradients with respect to a value."""
-    if type(value) is np.ndarray or isinstance(value, (Tensor, np.generic)):
+    if type(value) is np.ndarray or isinstance(value, (np.generic, Tensor)):
         return value.dtype.kind in "fc"
     return isinstance(value, (TensorArray, float, complex))
 

@@ -179,10 +179,10 @@ class WhileLoop:
                 v.advance = int(v not in updated)
         declared = set(self.variables)
         captured = [(given, local) for given, local in body.captures.values() if local not in declared]
-        written = [(given, local) for given, local in captured if local in body.versions]
-        read = [(given, local) for given, local in captured if local not in body.versions]
-        carried: list[Variable] = [*self.variables, *(local for _, local in written)]
-        inputs = [*(v.init for v in self.variables), *(given for given, _ in written), *(given for given, _ in read)]
+        written = [one for one in captured if one[1] in body.versions]
+        read = [one for one in captured if one[1] not in body.versions]
+        carried: list[Variable] = [*self.variables, *[local for _, local in written]]
+        inputs = [*[v.init for v in self.variables], *[given for given, _ in written + read]]
         home = open_block() or block_of(inputs)
         if home is None:
             self._inputs = [x._snapshot() if isinstance(x, TensorArray) else x for x in inputs]

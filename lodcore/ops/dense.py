@@ -112,12 +112,15 @@ def _(x: Spec, y: Spec) -> Spec:
         raise LoDError("matmul: y: has levels; only the left operand may have them")
     _check_inner(x.shape, y.shape, x.num_levels > 0)
     dtype = np.matmul.resolve_dtypes((x.dtype, y.dtype, None))[2]
-    left, right = x.shape[:-2], y.shape[:-2]
+    front = _front(x.shape[:-2], y.shape[:-2]) if len(x.shape) > 2 or len(y.shape) > 2 else ()
+    return Spec((*front, *x.shape[-2:-1], *(y.shape[-1:] if len(y.shape) > 1 else ())), dtype)
+
+
+def _front(left: tuple[int | None, ...], right: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Broadcast the axes before those of the matrices."""
     ndim = max(len(left), len(right))
     pairs = zip((1,) * (ndim - len(left)) + left, (1,) * (ndim - len(right)) + right, strict=True)
-    front = tuple(b if a == 1 else a if b == 1 else None if None in (a, b) else a for a, b in pairs)
-    shape = (*front, *x.shape[-2:-1], *(y.shape[-1:] if len(y.shape) > 1 else ()))
-    return Spec(shape, dtype)
+    return tuple(b if a == 1 else a if b == 1 else None if None in (a, b) else a for a, b in pairs)
 
 
 @matmul.backward

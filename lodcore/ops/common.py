@@ -25,6 +25,7 @@ __all__ = [
     "joined",
     "kept_in",
     "lined_up",
+    "on_rows",
     "operand_name",
     "rows_below",
     "rows_of",
@@ -160,7 +161,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     except (TypeError, OverflowError) as error:  # a number of Python that the dtype of the others cannot hold
         dtypes = ", ".join(str(getattr(x, "dtype", type(x).__name__)) for x in values)
         raise DTypeError(f"{where}: dtypes {dtypes}: {error}") from None
-    return result if lod is None else _on_rows(where, result, lod, ndim)
+    return result if lod is None else on_rows(where, result, lod, ndim)
 
 
 def _plain(where: str, j: int, x: Any) -> Any:
@@ -192,7 +193,7 @@ def _plain(where: str, j: int, x: Any) -> Any:
     return x
 
 
-def _on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
+def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
     """Give an array with one row a row a LoD."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
@@ -212,7 +213,7 @@ def aligned(where: str, result: Any, *operands: Any) -> Any:
                 lod = x.lod
             else:
                 _check_operand(where, lod, operands, j)
-    return result if lod is None else _on_rows(where, result, lod, np.ndim(result) or 1)
+    return result if lod is None else on_rows(where, result, lod, np.ndim(result) or 1)
 
 
 def with_levels(values: Array, lod: LoD, count: int) -> Any:

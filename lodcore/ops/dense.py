@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import as_array
-from lodcore.ops.common import Array, aligned, array_of, joined, rows_of, unbroadcast
+from lodcore.ops.common import Array, aligned, array_of, joined, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
 from lodcore.recycling import computed
 from lodcore.registry import Dense, Index, Spec, Steady, op
@@ -54,7 +54,7 @@ def matmul(x: Dense, y: Dense) -> Any:
     if right is not y and isinstance(y, LoDTensor):
         raise LoDError("matmul: y: has levels; only the left operand may have them")
     nested = left is not x and isinstance(x, LoDTensor)
-    if nested or right.ndim > 2 or left.shape[1:] != right.shape[:1]:
+    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
         _check_inner(left.shape, right.shape, nested)
     try:
         product = computed(np.matmul, (left, right))
@@ -62,7 +62,7 @@ def matmul(x: Dense, y: Dense) -> Any:
         raise ShapeError(f"matmul: x, y: have shapes {left.shape}, {right.shape}, which do not broadcast") from None
     except TypeError as error:
         raise DTypeError(f"matmul: x, y: have dtypes {left.dtype}, {right.dtype}: {error}") from None
-    return aligned("matmul", product, x) if nested else product
+    return on_rows("matmul", product, x.lod, product.ndim) if nested else product
 
 
 def _numbers(name: str, x: Any) -> Array:

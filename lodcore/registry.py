@@ -150,6 +150,7 @@ class Op(OpBody):
         if not self.roles:
             raise TypeError(f"op: {function.__name__}: no parameter is a tensor; annotate one as {' or '.join(ROLES)}")
         self.defaults = {name: value for name, value in defaults.items() if name != "out"}
+        self.required = len(positional) - len(given)  # of those that need no name
         self.keywords = names[code.co_argcount :]
         self.takes_out = "out" in names
         self.lod = lod
@@ -280,22 +281,19 @@ class Op(OpBody):
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Give the arguments of a call by their names, defaults included; TypeError as of the plain function."""
-        parameters, defaults = self.parameters, self.defaults
+        parameters = self.parameters
         given = dict(zip(parameters, args, strict=False))
-        if not kwargs and len(args) <= len(parameters) - len(self.keywords):
+        if not kwargs and not self.keywords and self.required <= len(args) <= len(parameters):
             for name in parameters[len(args) :]:
-                if name not in defaults:
-                    break
-                given[name] = defaults[name]
-            else:
-                return given
+                given[name] = self.defaults[name]
+            return given
         if len(args) > len(parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
             inspect.signature(self).bind(*args, **kwargs)
         if "out" in kwargs:
             if kwargs["out"] is not None:
                 raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
             kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-        arguments = {**defaults, **given, **kwargs}
+        arguments = {**self.defaults, **given, **kwargs}
         if arguments.keys() != set(parameters):
             inspect.signature(self).bind(*args, **kwargs)
         return {name: arguments[name] for name in parameters}

@@ -235,7 +235,10 @@ class Block:
 
     def known(self, given: Any) -> Any:
         """Give the Variable that stands for something here, the last version of an array; a constant is itself."""
-        if not isinstance(given, Variable) and not self.stands_for(given):
+        if isinstance(given, Variable):
+            if given._home is self.reference:
+                return self.versions.get(given, given)
+        elif not self.stands_for(given):
             return given
         found = self.variable(given)
         return self.versions.get(found, found)
@@ -282,10 +285,11 @@ class Block:
         given._block = self
         return captured
 
-    def write_back(self, given: Any, version: Variable) -> None:
-        """Let an array stand for its next version from now on."""
+    def write_back(self, given: Any, version: Variable) -> Variable:
+        """Let an array stand for its next version from now on, and give the Variable that it was at first."""
         base = self.variable(settled(given))
         self.versions[base] = version
+        return base
 
     def output(self, x: Any) -> Any:
         """Give what a result stands for: the last version of an array, a loop variable after its loop."""

@@ -71,10 +71,11 @@ class Body(NamedBlock):
             around = around.parent if isinstance(around, Body) else None
         return spec_of(given)
 
-    def write_back(self, given: Any, version: Variable) -> None:
+    def write_back(self, given: Any, version: Variable) -> Variable:
         """Let an array stand for its next version from now on, and in the next step."""
-        super().write_back(given, version)
-        self.ops.append(Update(self.variable(settled(given)), version, written=True))
+        base = super().write_back(given, version)
+        self.ops.append(Update(base, version, written=True))
+        return base
 
     def after(self, count: int, carried: list[Variable]) -> dict[Variable, Any]:
         """Tell what each value that goes from step to step is after the first instructions: a Variable or constant."""

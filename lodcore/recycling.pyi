@@ -4,6 +4,8 @@ from typing import Any, SupportsIndex
 
 from typing_extensions import disjoint_base
 
+from lodcore.memory import LIMIT as LIMIT
+
 __pyx_capi__: dict[str, Any]  # what other compiled modules call
 
 @disjoint_base

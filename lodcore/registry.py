@@ -131,8 +131,7 @@ class Op(OpBody):
     unread : set of str
         The parameters, and "out", whose values `slopes` does not read, at most their shapes.
     steady : Steady or None
-        How gradients go back through calls of which one operand is the same in all, as a weight is in the steps of a
-        loop.
+        How gradients go back through calls that share an operand, as the steps of a loop share a weight.
     """
 
     def __init__(self, function: FunctionType, lod: str, gradient: bool, writes: str | None, results: int) -> None:
@@ -217,12 +216,15 @@ class Op(OpBody):
         specs = []
         for name, role in self.roles.items():
             given = arguments[name]
-            if isinstance(given, Spec):
-                arguments[name] = spec = self.taken(name, given)
-                specs.append(spec)
-            elif isinstance(given, list) and role in LISTS:
+            if role in LISTS:
+                kind = given.kind if isinstance(given, Spec) else type(given)
+                if kind not in (list, tuple):
+                    raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; a list is needed")
                 arguments[name] = given = [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
                 specs += [x for x in given if isinstance(x, Spec)]
+            elif isinstance(given, Spec):
+                arguments[name] = spec = self.taken(name, given)
+                specs.append(spec)
             elif isinstance(given, (list, tuple)):
                 arguments[name] = spec = _spec_of_list(f"{self.__name__}: {name}", given)
                 specs.append(spec)

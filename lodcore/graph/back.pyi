@@ -8,6 +8,10 @@ class Return:
     def __init__(self, operator: Any, needed: set[Any], call: Any = None, shared: set[Any] | None = None) -> None: ...
 
 @disjoint_base
+class Together:
+    def __init__(self, operand: Any, prepared: Any) -> None: ...
+
+@disjoint_base
 class Context:
     def __init__(
         self, saved: dict[str, Any], frame: list[Any] | None, way: Return | None, gradients: Gradients | None

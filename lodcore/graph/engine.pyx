@@ -30,7 +30,7 @@ cdef class Layout:
     cdef dict _slots
     cdef readonly list base
 
-    def __init__(self):
+    def __cinit__(self):
         self._slots, self.base = {}, [None]
 
     cpdef Py_ssize_t slot(self, key):

@@ -161,7 +161,10 @@ def _(x: Spec, name: str, axes: Any, keepdims: bool, initial: Any) -> Spec:
     elif name in INDEX:
         dtype = np.dtype(np.intp)
     else:
-        dtype = REDUCTIONS[name](np.ones(1, x.dtype)).dtype
+        try:
+            dtype = REDUCTIONS[name](np.ones(1, x.dtype)).dtype
+        except TypeError as error:
+            raise DTypeError(f"reduce_values: x: has dtype {x.dtype}: {error}") from None
     shape = _shape(x.shape, chosen, keepdims)
     if x.num_levels and 0 not in chosen:
         return Spec(shape, dtype, x.num_levels, LoDTensor)

@@ -273,6 +273,8 @@ def _check_filter(
     length: int,
 ) -> int:
     """Check the shapes of rows, filter and padding, and give the width of the rows."""
+    if not rows:
+        raise DTypeError("sequence_conv: x: is a number; a LoDTensor or nested lists are needed")
     if len(rows) > 2:
         raise ShapeError(f"sequence_conv: x: has rows of shape {rows[1:]}; (width,) or numbers are needed")
     width = 1 if len(rows) == 1 else rows[1]

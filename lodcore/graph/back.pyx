@@ -17,7 +17,7 @@ from lodcore.tensor import DenseTensor, LoDTensor
 
 cnp.import_array()
 
-cdef Py_ssize_t MANY = 512  # rows of calls whose gradient of what they share is computed at once
+cdef Py_ssize_t MANY = 128  # rows of calls whose gradient of what they share is computed at once
 
 
 cdef class Return:

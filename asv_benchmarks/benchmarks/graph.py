@@ -17,7 +17,7 @@ STEPS = 200
 
 
 class Timed(ABC):
-    """Seconds of a call that `prepared` makes of the parameters, once for all samples."""
+    """Seconds of a call that `prepared` makes of the parameters: of its runs after the first one, which makes the plan."""
 
     repeat = (5, 30, 1.0)
     rounds = 1
@@ -28,6 +28,7 @@ class Timed(ABC):
 
     def setup(self, *parameters):
         self.call = self.prepared(*parameters)
+        self.call()
 
     def time_call(self, *parameters):
         self.call()

@@ -17,7 +17,7 @@ STEPS = 200
 
 
 class Timed(ABC):
-    """Seconds of a call that `prepared` makes of the parameters: of its runs after the first one, which makes the plan."""
+    """Seconds of a call that `prepared` makes of the parameters, after a first one that makes the plan."""
 
     repeat = (5, 30, 1.0)
     rounds = 1

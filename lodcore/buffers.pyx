@@ -50,11 +50,15 @@ cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
     if count > SIZE_LIMIT // 8 // max(width, 1):
         check_size("lodcore", count, max(width, 1), 8)
     shape[0], shape[1] = count, width
-    return new_empty(INT64, 2 if width else 1, shape, 8 * count * max(width, 1))
+    return new_empty(INT64, 2 if width else 1, shape)
 
 
-cdef cnp.ndarray new_empty(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape, int64_t size):
-    """Make an array of `size` bytes; a large one may have memory that was used before."""
+cdef cnp.ndarray new_empty(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape):
+    """Make an array; a large one may have memory that was used before."""
+    cdef int64_t size = (<cnp.dtype> dtype).itemsize
+    cdef int axis
+    for axis in range(ndim):
+        size *= shape[axis]
     if size < LARGE:
         return empty_array(dtype, ndim, shape)
     before = recycling.begin()
@@ -147,7 +151,6 @@ cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded
 cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, int ndim):
     """Make an array of the dtype of `values`; its shape goes on with the axes of that from `first` on."""
     cdef int axis
-    cdef int64_t size = cnp.PyArray_ITEMSIZE(values)
     for axis in range(first, cnp.PyArray_NDIM(values)):
         shape[ndim] = cnp.PyArray_DIM(values, axis)
         ndim += 1
@@ -155,9 +158,7 @@ cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, in
         raise ShapeError(f"lodcore: the result has {ndim} axes; {MOST_AXES} is the most")
     if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would make S1 of S0
         return array_over(NO_ROWS, cnp.PyArray_DESCR(values), ndim, shape, NULL, cnp.PyArray_DATA(NO_ROWS), True)
-    for axis in range(ndim):
-        size *= shape[axis]
-    return new_empty(cnp.PyArray_DESCR(values), ndim, shape, size)
+    return new_empty(cnp.PyArray_DESCR(values), ndim, shape)
 
 
 cpdef cnp.ndarray extended(cnp.ndarray rows, Py_ssize_t count):

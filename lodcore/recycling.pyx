@@ -3,10 +3,7 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
-import numpy as np
-
-from lodcore.errors import DTypeError
-from lodcore.memory import LIMIT
+from lodcore.memory import LIMIT, integer
 
 cdef extern from "recycling.h":
     size_t lodcore_kept_bytes
@@ -106,9 +103,7 @@ def set_recycled_bytes(n):
     0
     >>> lodcore.set_recycled_bytes(before)
     """
-    if isinstance(n, (bool, np.bool_)) or not hasattr(n, "__index__"):
-        raise DTypeError(f"set_recycled_bytes: n: is {n!r}; an integer is needed")
-    count = int(n.__index__())
+    count = integer("set_recycled_bytes: n", n)
     if not 0 <= count < 2**63:
         raise ValueError(f"set_recycled_bytes: n: is {count}; 0 .. 2**63 - 1 is valid")
     lodcore_set_most(<size_t> count)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError
+from lodcore.memory import integer
 
 __all__ = ["get_num_threads", "in_parts", "over_sequences", "parts", "set_num_threads"]
 
@@ -50,9 +50,7 @@ def set_num_threads(n: int) -> None:
     >>> lodcore.set_num_threads(1)
     """
     global _count
-    if isinstance(n, (bool, np.bool_)) or not hasattr(n, "__index__"):
-        raise DTypeError(f"set_num_threads: n: is {n!r}; an integer is needed")
-    count = int(n.__index__())
+    count = integer("set_num_threads: n", n)
     if not 1 <= count <= 1024:
         raise ValueError(f"set_num_threads: n: is {count}; 1 .. 1024 is valid")
     if count != _count:

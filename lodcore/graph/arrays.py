@@ -43,11 +43,7 @@ class Version(TensorArray):
 
     def written(self, index: Any, value: Any, data_shared: bool = True) -> Version:
         """Give the version with one more element written."""
-        at = int(index) if type(index) is np.int64 and self._limit is None else -1  # the number of a step, in a loop
-        if at >= 0 and data_shared and type(value) is np.ndarray and not value.dtype.hasobject:
-            written = value
-        else:
-            at, written = self._checked(index, value, data_shared)
+        at, written = self._checked(index, value, data_shared)
         if self._undo is not None:
             self._come_back()
         elements = self._held

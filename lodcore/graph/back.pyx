@@ -269,11 +269,9 @@ cdef class Gradients:
     cdef through(self, Return way, dict saved, list frame, tuple cotangents):
         """Add the gradients of the inputs of an operator."""
         cdef Py_ssize_t j
-        cdef Context context = Context.__new__(Context)
-        context._saved, context._frame, context._way, context._gradients = saved, frame, way, self
         if way.rule is None:
             raise GraphError(f"{way.operator.name}: has no gradient")
-        cdef tuple found = tuple(way.rule(context, *cotangents))
+        cdef tuple found = tuple(way.rule(Context(saved, frame, way, self), *cotangents))
         if len(found) != len(way.targets):
             raise ValueError(f"{way.operator.name}: gave {len(found)} gradients for {len(way.targets)} tensors")
         for j in range(len(found)):

@@ -186,8 +186,6 @@ class Block:
             return given
         if isinstance(given, Variable) and given._home is self.reference:  # what most arguments are
             return self.versions.get(given, given)
-        if isinstance(given, Symbol):
-            return self.known(given.current())  # type: ignore[attr-defined]
         if type(given) in PLAIN:
             return given
         if role in LISTS and isinstance(given, (list, tuple)):
@@ -220,7 +218,7 @@ class Block:
     def input(self, op: Op, name: str, given: Any) -> Any:
         """Turn an argument that may be a tensor into a Variable of this Block, or a constant."""
         if isinstance(given, Symbol):
-            return self.known(given.current())  # type: ignore[attr-defined]
+            return self.known(settled(given))
         if isinstance(given, (list, tuple)):
             given = op.constant(name, given)
         elif op.roles[name] in LISTS:  # one of them, of which the operator knows what it may be

@@ -182,7 +182,7 @@ def size_of(spec: Spec) -> int | None:
     """Count the elements of a tensor, None if that is not known."""
     if spec.num_levels or spec.kind in (object, TensorArray) or None in spec.shape:
         return None
-    return math.prod(spec.shape)  # type: ignore[arg-type]
+    return math.prod([size for size in spec.shape if size is not None])
 
 
 def changes(old: Spec, new: Spec) -> bool:

@@ -37,8 +37,8 @@ class TapedOperator(Operator):
     def __init__(
         self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool, saved: dict[str, Any]
     ) -> None:
-        self._inputs, self.op, self.arguments = None, op, arguments
-        self.outputs, self.single, self.saved = outputs, single, saved
+        super().__init__(op, arguments, outputs, single)
+        self.saved = saved
 
 
 class Tape(Block):

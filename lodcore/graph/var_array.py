@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, settled
-from lodcore.ops.array import element_spec, tensor_array_read
+from lodcore.ops.array import element_spec, number_of, tensor_array_read
 from lodcore.registry import Dense, Index, Spec, Steps, op
 from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor
@@ -65,20 +65,15 @@ def _(ta: Spec, index: Any, boot: Any) -> Spec:
 
 
 def _slopes(d: Any, ta: Any, index: Any, boot: Any, out: Any, *wanted: bool) -> Any:
-    """Give the gradients of a read in a loop, whose index is the number of a step."""
-    if type(index) is not np.int64:
-        return None
-    return (None, None, d) if _before(index) else ({int(index): d}, None, None)
+    return (None, None, d) if _before(index) else ({number_of(index): d}, None, None)
 
 
 tensor_array_get.slopes = _slopes
 
 
 @tensor_array_get.backward
-def _(saved: Any, d: Any) -> tuple[Any, None, Any]:
-    if _before(saved.index):
-        return None, None, d
-    return {int(np.asarray(saved.index).item()): d}, None, None
+def _(saved: Any, d: Any) -> Any:
+    return _slopes(d, saved.ta, saved.index, saved.boot, saved.out)
 
 
 class Slot(Symbol):

@@ -273,8 +273,7 @@ def _(inputs: list[Any], loop: WhileLoop) -> tuple[Spec, ...]:
 @RUN.backward
 def _(saved: Any, *cotangents: Any) -> tuple[Any]:
     wanted = frozenset(j for j, x in enumerate(saved.arguments["inputs"]) if saved.wants(x))
-    with Recycled():
-        return (saved.loop.steps.go_back(saved.hidden, wanted, cotangents),)
+    return (saved.loop.steps.go_back(saved.hidden, wanted, cotangents),)
 
 
 def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, recompute: bool = False) -> WhileLoop:

@@ -20,6 +20,7 @@ __all__ = [
     "check_steps",
     "cut_rows",
     "element_spec",
+    "number_of",
     "plain",
     "tensor_array_concat",
     "tensor_array_read",
@@ -43,6 +44,11 @@ def check_steps(where: str, ta: Any) -> None:
 
 
 _READ, _WRITE = plain(TensorArray.read), plain(TensorArray.write)
+
+
+def number_of(index: Any) -> int:
+    """Give the number of an element, of an index that was valid: in loops, a scalar."""
+    return int(index) if type(index) is np.int64 else int(np.asarray(index).item())
 
 
 def element_spec(ta: Spec) -> Spec:
@@ -96,16 +102,15 @@ def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
 
 
 def _slopes_of_write(d: dict[int, Any], ta: Any, index: Any, x: Any, out: Any, *wanted: bool) -> Any:
-    """Give the gradients of a write in a loop, whose index is the number of a step."""
-    return (d, None, d.pop(int(index), None)) if type(index) is np.int64 else None
+    return d, None, d.pop(number_of(index), None)
 
 
 tensor_array_write.slopes = _slopes_of_write
 
 
 @tensor_array_write.backward
-def _(saved: Any, d: dict[int, Any]) -> tuple[Any, None, Any]:
-    return d, None, d.pop(int(np.asarray(saved.index).item()), None)
+def _(saved: Any, d: dict[int, Any]) -> Any:
+    return _slopes_of_write(d, saved.ta, saved.index, saved.x, saved.out)
 
 
 @op(lod="own")
@@ -143,16 +148,15 @@ def _(ta: Spec, index: Any) -> Spec:
 
 
 def _slopes_of_read(d: Array, ta: Any, index: Any, out: Any, *wanted: bool) -> Any:
-    """Give the gradients of a read in a loop, whose index is the number of a step."""
-    return ({int(index): d}, None) if type(index) is np.int64 else None
+    return {number_of(index): d}, None
 
 
 tensor_array_read.slopes = _slopes_of_read
 
 
 @tensor_array_read.backward
-def _(saved: Any, d: Array) -> tuple[Any, None]:
-    return {int(np.asarray(saved.index).item()): d}, None
+def _(saved: Any, d: Array) -> Any:
+    return _slopes_of_read(d, saved.ta, saved.index, saved.out)
 
 
 @op(lod="none", gradient=False)

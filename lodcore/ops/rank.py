@@ -241,9 +241,7 @@ def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
     """
     where = "shrink_memory"
     x = _in_order(where, x, table)
-    t = int(step) if type(step) is np.int64 else -1  # the number of a step, in a loop
-    if t < 0:
-        t = _step(f"{where}: step", step)
+    t = _step("shrink_memory: step", step)
     longer = kernels.rank.count_longer(table._lengths, t if t < 2**63 else 2**63 - 1)
     if not longer <= len(x) <= len(table):
         raise LoDError(f"{where}: x: has {len(x)} sequences; {longer} are longer than step {t}, of {len(table)} in all")
@@ -256,23 +254,16 @@ def _(x: Spec, step: Any, table: Any) -> Spec:
 
 
 def _slopes(d: Array, x: Any, step: Any, table: Any, out: Any, *wanted: bool) -> Any:
-    """Give the gradients of a call in a loop."""
-    if type(x) is not np.ndarray:
-        return None
-    return d if len(d) == len(x) else buffers.extended(d, len(x)), None, None
+    count = len(rows_of(x))
+    return d if len(d) == count else buffers.extended(d, count), None, None
 
 
 shrink_memory.slopes = _slopes
 
 
 @shrink_memory.backward
-def _(saved: Any, d: Array) -> tuple[Array, None, None]:
-    if len(d) == len(rows_of(saved.x)):
-        return d, None, None
-    d_x = saved.new("x")
-    d_x[: len(d)] = d
-    d_x[len(d) :] = 0
-    return d_x, None, None
+def _(saved: Any, d: Array) -> Any:
+    return _slopes(d, saved.x, saved.step, saved.table, saved.out)
 
 
 def _in_order(where: str, x: Any, table: RankTable) -> Any:

@@ -5,10 +5,8 @@ from typing import Any
 from lodcore import errors, ops
 from lodcore import faces as faces  # attaches operators to LoDTensor
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
-from lodcore.indices_map import IndicesMap
 from lodcore.lod import LoD
 from lodcore.ops import (
-    RankTable,
     add,
     concat_batches,
     cross_entropy,
@@ -22,6 +20,7 @@ from lodcore.ops import (
     less_equal_than,
     less_than,
     lod_append,
+    lod_lengths,
     lod_rank_table,
     lod_reset,
     log,
@@ -72,6 +71,7 @@ from lodcore.ops import (
     tensor_array_unstack,
     tensor_array_write,
 )
+from lodcore.rank_table import IndicesMap, RankTable
 from lodcore.recycling import get_recycled_bytes, set_recycled_bytes
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array
@@ -79,6 +79,9 @@ from lodcore.tensor_array import TensorArray
 from lodcore.threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
+
+#: The name that the design of the Tensor family has for it.
+LODDenseTensor = LoDTensor
 
 __all__ = [
     "Block",
@@ -90,6 +93,7 @@ __all__ = [
     "LevelError",
     "LoD",
     "LoDError",
+    "LODDenseTensor",
     "LoDTensor",
     "Operator",
     "Program",
@@ -100,12 +104,14 @@ __all__ = [
     "Spec",
     "Tensor",
     "TensorArray",
+    "Var",
     "VarArray",
     "Variable",
     "add",
     "append_backward",
     "array",
     "concat_batches",
+    "create_whileloop",
     "cross_entropy",
     "data",
     "div",
@@ -123,6 +129,7 @@ __all__ = [
     "less_equal_than",
     "less_than",
     "lod_append",
+    "lod_lengths",
     "lod_rank_table",
     "lod_reset",
     "log",
@@ -186,6 +193,8 @@ __all__ = [
 #: What is loaded when it is first used, and from where.
 _LATER = dict.fromkeys(
     [
+        "Var",
+        "create_whileloop",
         "Block",
         "Executor",
         "Operator",
@@ -207,8 +216,18 @@ _LATER = dict.fromkeys(
     "graph",
 ) | {"graph": ""}
 
+#: NumPy's dtypes by their names, as the documents write them.
+_DTYPES = frozenset(
+    ["bool_", "complex64", "complex128", "float16", "float32", "float64"]
+    + [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
+)
+
 
 def __getattr__(name: str) -> Any:
+    if name in _DTYPES:
+        import numpy
+
+        return getattr(numpy, name)
     if name not in _LATER:
         raise AttributeError(f"module 'lodcore' has no attribute {name!r}")
     from importlib import import_module

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, LoDError
+from lodcore.lod import LoD
 from lodcore.nested import as_array, has_leaves
+from lodcore.sparse_tensor import SparseTensor
 from lodcore.symbol import OpBody, Symbol
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array, as_nested, as_nested_index
 from lodcore.tensor_array import TensorArray
@@ -32,6 +34,7 @@ __all__ = [
     "Spec",
     "Steady",
     "Steps",
+    "Structured",
     "Table",
     "as_batches",
     "op",
@@ -47,15 +50,20 @@ Index = Any  # integers or bool, one or several: numbers, lengths, a mask
 Steps = Any  # a TensorArray
 Map = Any  # the map of its steps
 Table = Any  # a RankTable
+Structured = Any  # what has a structure: a LoDTensor, a LoD, a RankTable or an IndicesMap
 Batches = Any  # a list of what is Nested
 Operands = Any  # a list of what is Dense
 Keys = Any  # a list of what stands between brackets
-ROLES = ("Nested", "NestedIndex", "Rows", "Dense", "Index", "Steps", "Map", "Table", "Batches", "Operands", "Keys")
+ROLES = ("Nested", "NestedIndex", "Rows", "Dense", "Index", "Steps", "Map", "Table", "Structured", "Batches", "Operands", "Keys")
 #: Roles of lists, and what is in them.
 LISTS = {"Batches": "Nested", "Operands": "Dense", "Keys": "Index"}
 #: The kinds of tensor that have roles of their own.
-PLACES = {"Steps": "TensorArray", "Map": "IndicesMap", "Table": "RankTable"}
+PLACES = {"Steps": ("TensorArray",), "Map": ("IndicesMap", "RankTable"), "Table": ("RankTable", "IndicesMap"),
+          "Structured": ("LoDTensor", "RankTable", "IndicesMap", "LoD")}  # fmt: skip
 LOD_RULES = ("share", "drop", "none", "own")
+
+#: Operators that take a LoD in place of what has one.
+STRUCTURES = ("lod_lengths", "lod_rank_table", "lod_reset", "sequence_expand", "sequence_expand_as")
 
 #: The Spec of a value of which nothing is known before it is computed, and that of a TensorArray without elements.
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)
@@ -167,7 +175,7 @@ class Op(OpBody):
         functools.update_wrapper(self, function)
         batches = [name for name, role in self.roles.items() if role in LISTS]
         where = self.parameters.index(batches[0]) if batches else -1
-        super().__init__(function, where, batches[0] if batches else "", self.roles.get(self.parameters[0]) == "Steps")
+        super().__init__(function, where, batches[0] if batches else "")
 
     def __repr__(self) -> str:
         return f"<operator {self.__name__}>"
@@ -243,13 +251,15 @@ class Op(OpBody):
         if kind is object:
             return spec
         if place is None:
-            if kind is np.ndarray or kind is LoDTensor:
+            if kind is np.ndarray or kind is LoDTensor or (kind is LoD and self.__name__ in STRUCTURES):
                 return spec
+            if hasattr(kind, "__array__") and kind is not SparseTensor and not issubclass(kind, LoDTensor):
+                return Spec(spec.shape, spec.dtype)
             if issubclass(kind, DenseTensor):
                 return spec._replace(kind=np.ndarray)
-        elif kind.__name__ == place:
+        elif kind.__name__ in place:
             return spec
-        needed = f"a {place}" if place else "a LoDTensor or an array"
+        needed = f"a {place[0]}" if place else "a LoDTensor or an array"
         raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; {needed} is needed")
 
     def _num_levels(self, specs: list[Spec], arguments: dict[str, Any]) -> int:
@@ -429,6 +439,8 @@ def spec_of(value: Any) -> Spec:
         return Spec(value.shape, value.dtype, 0, np.ndarray)
     if isinstance(value, TensorArray):
         return _spec_of_elements(value)
+    if isinstance(value, LoD):
+        return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return Spec((), np.asarray(value).dtype, 0, np.ndarray)
     if isinstance(value, Tensor):
@@ -438,13 +450,5 @@ def spec_of(value: Any) -> Spec:
 
 def _spec_of_elements(array: TensorArray) -> Spec:
     """Describe a TensorArray: its elements, if it has any, with None for their numbers of rows."""
-    source = array._source
-    if source is None:
-        if not array._items:
-            return NO_ELEMENTS
-        spec = spec_of(next(iter(array._items.values())))
-        return spec._replace(shape=(None, *spec.shape[1:])[: len(spec.shape)], kind=TensorArray)
-    spec = spec_of(source)
-    if spec.num_levels:
-        return spec._replace(num_levels=spec.num_levels - 1, kind=TensorArray)
-    return spec._replace(shape=spec.shape[1:], kind=TensorArray)
+    spec = array.element_spec()
+    return NO_ELEMENTS if spec is None else spec._replace(kind=TensorArray)

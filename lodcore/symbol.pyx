@@ -1,4 +1,4 @@
-"""Symbol: what records itself instead of computing; and the call that looks for one."""
+"""Dispatch: whether the call of an operator computes or is recorded is decided here, and nowhere else."""
 
 from contextvars import ContextVar
 
@@ -8,6 +8,47 @@ cdef Py_ssize_t opened = 0  # Blocks that are open in any thread: while there ar
 
 cdef class Symbol:
     """What records itself instead of computing: `record(op, args, kwargs)` appends the call of an operator."""
+
+
+cdef class ArrayBody:
+    """What a Block may hold as a value while it records: the base of TensorArray.
+
+    Attributes
+    ----------
+    block : Block or None
+        Records what is called on the array; None while it stands for itself.
+    variable : Variable or None
+        What the array is in that Block, if it was made there.
+    """
+
+    cdef public object block, variable
+
+    def __cinit__(self, *args, **kwargs):
+        self.block, self.variable = None, None
+
+
+cpdef object recorder_of(given):
+    """Return what records a call on an argument: a Symbol itself, the Block that holds an array, None otherwise."""
+    if isinstance(given, Symbol):
+        return given
+    if isinstance(given, ArrayBody):
+        return (<ArrayBody> given).block
+    return None
+
+
+class Operators:
+    """The operators by their names, for methods of classes that stand below them: looked up when first used."""
+
+    def __getattr__(self, name):
+        from lodcore.registry import OPS
+
+        if name not in OPS:
+            raise AttributeError(f"there is no operator {name}")
+        setattr(self, name, OPS[name])
+        return OPS[name]
+
+
+operators = Operators()
 
 
 cdef class OpBody:
@@ -21,40 +62,45 @@ cdef class OpBody:
         The place of the argument that is a list of tensors, -1 if none is.
     name : str
         Its name.
-    steps : bool
-        Whether the first argument is a TensorArray, to which a Block may have written.
     """
 
     cdef object function
     cdef Py_ssize_t batches
     cdef object batches_name
-    cdef bint steps
 
-    def __init__(self, function, batches, name, steps):
-        self.function, self.batches, self.batches_name, self.steps = function, batches, name, steps
+    def __init__(self, function, batches, name):
+        self.function, self.batches, self.batches_name = function, batches, name
 
     def __call__(self, *args, **kwargs):
+        recorder = None
         if opened:
-            block = BLOCK.get()
-            if block is not None:
-                return block.record(self, args, kwargs)
+            recorder = BLOCK.get()
+        if recorder is None:
+            recorder = self.recorder_among(args, kwargs)
+        if recorder is not None:
+            return recorder.record(self, args, kwargs)
+        if kwargs and "name" in kwargs and "name" not in (<object> self).parameters:
+            del kwargs["name"]  # of the result, where it is recorded
+        return self.function(*args, **kwargs)
+
+    cdef object recorder_among(self, tuple args, dict kwargs):
+        """Find what records the call: the first argument, or entry of a list of tensors, that is recorded itself."""
         for argument in args:
-            if isinstance(argument, Symbol):
-                return argument.record(self, args, kwargs)
+            recorder = recorder_of(argument)
+            if recorder is not None:
+                return recorder
         for argument in kwargs.values():
-            if isinstance(argument, Symbol):
-                return argument.record(self, args, kwargs)
+            recorder = recorder_of(argument)
+            if recorder is not None:
+                return recorder
         if self.batches >= 0:
             batches = args[self.batches] if self.batches < len(args) else kwargs.get(self.batches_name)
             if isinstance(batches, (list, tuple)):
                 for argument in batches:
-                    if isinstance(argument, Symbol):
-                        return argument.record(self, args, kwargs)
-        if self.steps and args:
-            block = getattr(args[0], "_block", None)
-            if block is not None:
-                return block.record(self, args, kwargs)
-        return self.function(*args, **kwargs)
+                    recorder = recorder_of(argument)
+                    if recorder is not None:
+                        return recorder
+        return None
 
     def __get__(self, instance, owner):
         return self if instance is None else BoundOp(self, instance)

@@ -3,10 +3,9 @@
 import numpy as np
 
 import lodcore
-from lodcore import LoD, LoDTensor, RankTable, TensorArray, vjp
+from lodcore import IndicesMap, LoD, LoDTensor, RankTable, TensorArray, vjp
 from lodcore.graph import Variable, while_loop
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.indices_map import IndicesMap
 from lodcore.registry import OPS
 from tests.draw import read_only
 

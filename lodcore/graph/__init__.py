@@ -27,10 +27,12 @@ __all__ = [
     "Program",
     "Scope",
     "Slot",
+    "Var",
     "VarArray",
     "Variable",
     "WhileLoop",
     "append_backward",
+    "create_whileloop",
     "data",
     "grad_check",
     "is_inheritance_of",
@@ -42,6 +44,9 @@ __all__ = [
     "vjp",
     "while_loop",
 ]
+
+#: Names of the design documents.
+Var, create_whileloop = Variable, while_loop
 
 attach(Variable)
 attach(Slot)

@@ -14,7 +14,6 @@ from lodcore.graph.arrays import of_user
 from lodcore.graph.gradients import Gradients, differentiable, of_type, values_of, without_sharing
 from lodcore.graph.tape import Tape, computing
 from lodcore.graph.trees import leaves, map_leaves, map_leaves_of_two
-from lodcore.graph.var_array import VarArray
 from lodcore.graph.variable import Variable
 from lodcore.memory import check_out
 from lodcore.ops.common import check_equal
@@ -164,17 +163,15 @@ def _of_lists(where: str, value: Any, cotangent: Any) -> Any:
 def _checked_elements(where: str, value: TensorArray, cotangent: Any) -> dict[int, Any]:
     """Turn the cotangent of an array, one entry an element or None, into the gradients of its elements."""
     if isinstance(cotangent, TensorArray):
-        known = range(len(cotangent._source) if cotangent._source is not None else 0)
-        entries = {at: cotangent._element("read", at) for at in sorted({*known, *cotangent._items})}
-        count = cotangent._size
+        entries, count = cotangent.known_elements(), cotangent.num_slots
     elif isinstance(cotangent, (list, tuple)):
         entries, count = dict(enumerate(cotangent)), len(cotangent)
     else:
         raise DTypeError(f"{where}: is {type(cotangent).__name__}; a TensorArray or a list is needed, as the result")
-    if count != value._size:
-        raise ShapeError(f"{where}: has {count} elements; the result has {value._size}")
+    if count != value.num_slots:
+        raise ShapeError(f"{where}: has {count} elements; the result has {value.num_slots}")
     found = {
-        at: checked_cotangent(f"{where}[{at}]", value._element("read", at), one)
+        at: checked_cotangent(f"{where}[{at}]", value.element(where, at), one)
         for at, one in entries.items()
         if one is not None
     }
@@ -232,8 +229,6 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
 
 def _result(x: Any) -> Any:
     """Check what a function that is differentiated gives."""
-    if isinstance(x, VarArray):
-        return x.array
     if x is not None and not isinstance(x, (Symbol, Tensor, TensorArray, int, float, complex, np.generic, str)):
         raise DTypeError(f"vjp: f: gave a {type(x).__name__}; tensors, and lists, tuples and dicts of them are needed")
     return x

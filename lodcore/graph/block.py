@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -9,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError
-from lodcore.graph.arrays import Version, new_variable, next_version
+from lodcore.graph.arrays import new_variable
 from lodcore.graph.engine import Call, Layout
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.lod import LoD
 from lodcore.registry import LISTS, Op, Spec, spec_of
 from lodcore.symbol import Symbol, recording
 from lodcore.tensor import Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["Block", "NamedBlock", "Operator"]
 
@@ -106,13 +107,16 @@ class Operator:
 
 
 def function_of(op: Op, keep: bool) -> Callable[..., Any]:
-    """Give what computes where an operator is recorded."""
-    if op.writes is not None:
-        return next_version
+    """Return what computes where an operator is recorded."""
     if keep and op._saving is not None:
         return op._saving
     function: Callable[..., Any] = op.__wrapped__  # type: ignore[attr-defined]
-    return function
+    return function if op.writes is None else functools.partial(_of_version, function)
+
+
+def _of_version(function: Callable[..., Any], ta: Any, *args: Any) -> Any:
+    """Call a function that writes to an array with the version that the array is now."""
+    return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args)
 
 
 def text_of(x: Any) -> str:
@@ -141,19 +145,28 @@ class Block:
         What came from outside, by identity: the thing itself, and the Variable that stands for it here.
     versions : dict
         For the Variable of an array that was written to, that of its last version.
+    arrays : list
+        The TensorArrays that this Block holds while it records.
     closed : bool
         Whether nothing can be recorded any more.
     """
 
     takes_names = False  # whether `data` and `parameter` make Variables of this Block
+    repeats = False  # whether what is recorded runs more than once
 
     def __init__(self) -> None:
         self.reference: Callable[[], Block | None] = weakref.ref(self)
         self.ops: list[Any] = []
         self.captures: dict[int, tuple[Any, Variable]] = {}
         self.versions: dict[Variable, Variable] = {}
+        self.arrays: list[TensorArray] = []
         self.feeds: list[Variable] = []
         self.closed = False
+
+    @property
+    def recording(self) -> bool:
+        """Whether something is being recorded, so that numbers taken out of Variables would be lost to gradients."""
+        return not self.closed
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
         """Give a Variable of this Block its name."""
@@ -164,18 +177,39 @@ class Block:
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Append the call of an operator, and give the Variables of its results."""
         if self.closed:
-            given = [x for x in _flat([*args, *kwargs.values()]) if isinstance(x, Variable) and x.block is self]
-            name = f"Variable {given[0].name}" if given else op.__name__
-            raise GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
+            given = [x for x in _flat([*args, *kwargs.values()]) if getattr(x, "block", None) is self]
+            raise self.left(given[0] if given else op.__name__)
+        wanted = kwargs.pop("name", None) if "name" in kwargs and "name" not in op.parameters else None
         arguments = op.bind(args, kwargs)
         for name, given in arguments.items():
             arguments[name] = self.argument(op, name, given)
         made = self.append(op, arguments)
+        if wanted is not None:
+            self.rename(made.outputs[0], wanted)
         if op.writes is not None:
             written = args[0] if args else kwargs[op.writes]
             self.write_back(written, made.outputs[0])
             return written
         return made.outputs[0] if made.single else tuple(made.outputs)
+
+    def left(self, given: Any) -> GraphError:
+        """Make the error for something of this Block that is used after the Block was closed."""
+        if isinstance(given, TensorArray):
+            return GraphError(
+                f"TensorArray {given.name}: was made in the body of a loop, anew in every step; make it before the loop "
+                "to use it afterwards"
+            )
+        name = f"Variable {given.name}" if isinstance(given, Variable) else given
+        return GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
+
+    def rename(self, variable: Variable, name: str) -> None:
+        """Let the Variable of a result have the name that is wanted."""
+        variable._name = name
+
+    def bind(self, array: TensorArray, made: Variable) -> None:
+        """Let a TensorArray that was made here stand for the Variable that was recorded for it."""
+        array.block, array.variable = self, made
+        self.arrays.append(array)
 
     def argument(self, op: Op, name: str, given: Any) -> Any:
         """Turn an argument into a Variable of this Block, a constant, a list of them, or an attribute."""
@@ -250,18 +284,17 @@ class Block:
         known = self.captures.get(id(given))
         if known is not None:
             return known[1]
-        if isinstance(given, Variable):
+        if isinstance(given, (Variable, TensorArray)):
             block = given.block
             if block is self:
-                return given
+                return given if isinstance(given, Variable) else given.variable
             if block is not None and block.closed:
-                raise GraphError(
-                    f"Variable {given.name}: was made in a Block that is closed; it has no meaning outside"
-                )
+                raise block.left(given)
             if block is not None and not self.may_capture(block):
                 raise GraphError(
-                    f"Variable {given.name}: belongs to another {type(block).__name__} than what is recorded here; two "
-                    "cannot be mixed (and gradients of gradients are not supported)"
+                    f"{'Variable' if isinstance(given, Variable) else 'TensorArray'} {given.name}: belongs to another "
+                    f"{type(block).__name__} than what is recorded here; two cannot be mixed (and gradients of "
+                    "gradients are not supported)"
                 )
         captured = self.capture(given)
         self.captures[id(given)] = given, captured
@@ -276,11 +309,9 @@ class Block:
         if isinstance(given, Variable):  # it has no Block, and stands for itself
             given.get()
             return given
-        if given._block is not None:
-            raise GraphError("TensorArray: is being recorded in another Block; two cannot be mixed")
-        captured = new_variable(None, Version.of(given), None, self)
-        self.add(captured, None, "array")
-        given._block = self
+        captured = new_variable(None, ArrayVersion.of(given), None, self)
+        self.add(captured, None, given.name)
+        self.bind(given, captured)
         return captured
 
     def write_back(self, given: Any, version: Variable) -> Variable:
@@ -292,18 +323,18 @@ class Block:
     def output(self, x: Any) -> Any:
         """Give what a result stands for: the last version of an array, a loop variable after its loop."""
         x = settled(x)
-        if isinstance(x, TensorArray) and id(x) in self.captures:
-            x = self.captures[id(x)][1]
+        if isinstance(x, TensorArray) and x.block is not None:
+            x = self.variable(x)
         return self.versions.get(x, x) if isinstance(x, Variable) else x
 
     def release(self, keep_writes: bool) -> None:
-        """Let go of the arrays that were given; they become what was written to them, or stay as they were."""
-        for given, captured in self.captures.values():
-            if isinstance(given, TensorArray) and given._block is self:
-                given._block = None
-                last = self.versions.get(captured)
-                if keep_writes and last is not None and last._value is not None:
-                    given._take_over(last._value)
+        """Let go of the arrays that were held; they become what was written to them, or stay as they were."""
+        for array in self.arrays:
+            last = self.versions.get(array.variable, array.variable)
+            array.block = array.variable = None
+            if keep_writes and last.has_value:
+                array.become(last.get())
+        self.arrays = []
 
 
 class NamedBlock(Block):
@@ -328,6 +359,19 @@ class NamedBlock(Block):
             made = f"{stem}_{self._counts[stem]}"
         self.names[made] = variable
         variable._name = made
+
+    def rename(self, variable: Variable, name: str) -> None:
+        """Let the Variable of a result have the name that is wanted, or one like it that is free."""
+        del self.names[variable.name]
+        self.add(variable, name, name)
+
+    def own_name(self, variable: Variable, name: str) -> None:
+        """Let the result of a loop have the name of its loop variable, unless something else here has it."""
+        known = self.names.get(name)
+        if known is None or known._home is not self.reference:
+            self.names.pop(variable.name, None)
+            self.names[name] = variable
+            variable._name = name
 
     def variables(self) -> list[Variable]:
         """List the Variables of this Block, in the order in which they were named."""

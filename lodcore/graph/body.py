@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import ArrayVariable, new_variable
+from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
 from lodcore.graph.engine import Call, Layout, Leave
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
@@ -17,7 +17,7 @@ from lodcore.symbol import open_block
 from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["Body", "Break", "LoopArray", "LoopVariable", "Update", "changes", "size_of", "spec_in_body"]
+__all__ = ["Body", "Break", "LoopVariable", "Update", "changes", "size_of", "spec_in_body"]
 
 
 class Body(NamedBlock):
@@ -30,6 +30,8 @@ class Body(NamedBlock):
     keeps_shapes : bool
         Whether axis 0 of what comes from outside is known inside, too.
     """
+
+    repeats = True
 
     def __init__(self, parent: Block | None, keeps_shapes: bool = False) -> None:
         super().__init__(parent)
@@ -57,24 +59,26 @@ class Body(NamedBlock):
         """Make the Variable that stands here for something from outside."""
         spec = given.spec if isinstance(given, Variable) else self._spec_around(given)
         captured = new_variable(None, None, spec if self.keeps_shapes else spec_in_body(spec), self)
-        stem = "array" if spec.kind is TensorArray else "outer"
-        self.add(captured, given.name if isinstance(given, Variable) else None, stem)
+        self.add(captured, given.name if isinstance(given, (Variable, TensorArray)) else None, "outer")
         return captured
 
     def _spec_around(self, given: Any) -> Spec:
         """Describe what comes from outside: an array as the Blocks around have written to it."""
         around = self.parent
         while around is not None:
-            if id(given) in around.captures:
+            if id(given) in around.captures or getattr(given, "block", None) is around:
                 spec: Spec = around.known(given).spec
                 return spec
             around = around.parent if isinstance(around, Body) else None
+        if isinstance(given, TensorArray) and given.block is not None:  # held by the Block of a vjp
+            return given.block.known(given).spec  # type: ignore[no-any-return]
         return spec_of(given)
 
     def write_back(self, given: Any, version: Variable) -> Variable:
-        """Let an array stand for its next version from now on, and in the next step."""
+        """Let an array stand for its next version from now on; one that comes from outside also in the next step."""
         base = super().write_back(given, version)
-        self.ops.append(Update(base, version, written=True))
+        if any(base is local for _, local in self.captures.values()):
+            self.ops.append(Update(base, version, written=True))
         return base
 
     def after(self, count: int, carried: list[Variable]) -> dict[Variable, Any]:
@@ -163,12 +167,6 @@ class LoopVariable(Variable):
         """Shape, after the loop that of the last value."""
         shape: tuple[int | None, ...] = self.get().shape if self.has_value else super().shape
         return shape
-
-
-class LoopArray(LoopVariable, ArrayVariable):
-    """A loop variable that is a TensorArray: reads and writes happen in program order."""
-
-    __slots__ = ()
 
 
 def spec_in_body(spec: Spec) -> Spec:

@@ -52,13 +52,10 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
 
 def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
     """Make the gradient of an array: one of each element that has numbers, and holes where it has holes."""
-    made = TensorArray(array._size)
-    known = range(len(array._source) if array._source is not None else 0)
-    for index in sorted({*known, *array._items}):
-        element = array._element("read", index)
-        if differentiable(element):
-            made._items[index] = of_type(element, gradient.get(index))
-    return made
+    known = array.known_elements().items()
+    return TensorArray.of_elements(
+        array.num_slots, {at: of_type(one, gradient.get(at)) for at, one in known if differentiable(one)}
+    )
 
 
 def without_sharing(gradients: Iterable[Any], *taken: Any) -> list[Any]:

@@ -11,10 +11,17 @@ from lodcore.errors import DTypeError
 from lodcore.graph.trees import map_leaves
 from lodcore.graph.variable import Variable, settled
 from lodcore.graph.while_loop import WhileLoop
-from lodcore.ops.array import tensor_array_read, tensor_array_size, tensor_array_unstack, tensor_array_write
+from lodcore.ops.array import (
+    stacked_elements,
+    tensor_array_read,
+    tensor_array_size,
+    tensor_array_unstack,
+    tensor_array_write,
+)
 from lodcore.ops.common import rows_of
 from lodcore.ops.compare import greater_equal_than
 from lodcore.registry import Spec, Steps, op, spec_of
+from lodcore.symbol import recording
 from lodcore.tensor import LoDTensor, Tensor, as_nested
 from lodcore.tensor_array import TensorArray
 
@@ -52,13 +59,13 @@ def map_fn_results(ta: Steps, spec: Spec, sequences: bool) -> Any:
 @map_fn_results.saving
 def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[int]]:
     """Put results together, and tell how many rows each has."""
-    elements = ta._elements("stack")
+    elements = ta.elements("map_fn")
     rows = [len(rows_of(element)) if np.ndim(rows_of(element)) else 1 for element in elements]
     if not elements:
         return _nothing(spec), rows
     if sequences and not isinstance(elements[0], LoDTensor):
         return LoDTensor.from_arrays(elements), rows
-    return TensorArray.stack.__wrapped__(ta), rows  # type: ignore[attr-defined]
+    return stacked_elements(ta, 0)[0], rows
 
 
 def _nothing(spec: Spec) -> Any:
@@ -139,7 +146,8 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
                 raise DTypeError(f"map_fn: f: gave {type(result).__name__}; a tensor is needed")
             spec = result.spec if isinstance(result, Variable) else spec_of(result)
             sequences = spec.num_levels > 0 or (nested and bool(spec.shape) and spec.shape[0] is None)
-            found.append((TensorArray(), spec, sequences))
+            with recording(loop.body.parent):
+                found.append((TensorArray(), spec, sequences))
             tensor_array_write(found[-1][0], at, result)
             return len(found) - 1
 

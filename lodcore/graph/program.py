@@ -62,7 +62,15 @@ class Program(NamedBlock):
         assert opened is not None
         opened.__exit__(kind, *rest)
         self.closed = kind is not None
-        self.release(keep_writes=kind is None)
+        made = [array for array in self.arrays if id(array) not in self.captures]
+        self.arrays = [array for array in self.arrays if id(array) in self.captures]
+        self.release(keep_writes=False)
+        self.arrays = made
+
+    @property
+    def recording(self) -> bool:
+        """Whether operators record here, whatever their inputs."""
+        return self._open is not None
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
         """Give a Variable its name; GraphError if the one that is wanted is taken."""

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from lodcore.errors import GraphError
 from lodcore.graph import engine
-from lodcore.graph.arrays import Version, without_steps
 from lodcore.graph.back import Return
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, LoopVariable, Update
@@ -18,7 +17,8 @@ from lodcore.graph.engine import Call, Frame, Layout, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.array import element_spec
+from lodcore.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["StepRunner", "Trace"]
 
@@ -97,7 +97,7 @@ class StepRunner:
             Where to keep what the gradient needs.
         """
         count, ops = len(self.carried), len(self.body.ops)
-        values = [Version.of(x) if isinstance(x, TensorArray) else x for x in inputs[:count]]
+        values = [ArrayVersion.of(x) if isinstance(x, TensorArray) else x for x in inputs[:count]]
         instructions = self.instructions(trace is not None)
         carry = self._layout.slots(self.sources(ops))
         begin = self._begin(inputs[count:])
@@ -124,10 +124,8 @@ class StepRunner:
                 trace.ran = at
             results = [frame[slot] for slot in self._layout.slots(self.sources(at))]
             for place, spec in self._arrays:
-                array = results[place]
-                if array._size == 0 and array._source is None and array._limit is None:
-                    hollow = without_steps(spec)
-                    results[place] = array if hollow is None else hollow
+                if spec.dtype.kind != "V" and results[place].element_spec() is None:
+                    results[place].expect(element_spec(spec))
             return tuple(results)
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
 
@@ -142,7 +140,8 @@ class StepRunner:
     def sources(self, count: int) -> list[Variable]:
         """List what holds the values of what is carried after the first instructions."""
         if count not in self._sources:
-            self._sources[count] = list(self.body.after(count, self.carried).values())
+            after = self.body.after(count, self.carried)
+            self._sources[count] = [after[v] for v in self.carried]
         return self._sources[count]
 
     def instructions(self, keep: bool) -> list[Call | Leave | None]:

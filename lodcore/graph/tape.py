@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import Version, new_variable
+from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, Operator, function_of
 from lodcore.graph.gradients import differentiable
 from lodcore.graph.variable import Variable, as_value
 from lodcore.registry import Op
 from lodcore.symbol import open_block, recording
 from lodcore.tensor import Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["Tape", "TapedOperator", "computing"]
 
@@ -54,6 +54,11 @@ class Tape(Block):
         super().__init__()
         self.needed: set[Variable] = set()
 
+    @property
+    def recording(self) -> bool:
+        """Whether the function is still running."""
+        return not self.closed
+
     def begin(self, where: str, x: Any) -> Any:
         """Make a Variable of an input, if it is a tensor or number; everything else stays."""
         if isinstance(x, Variable):
@@ -66,7 +71,7 @@ class Tape(Block):
             x = as_value(f"{where}: an input", x)
         elif not isinstance(x, (Tensor, TensorArray)):
             return x
-        made = new_variable("input", Version.of(x) if isinstance(x, TensorArray) else x, None, self)
+        made = new_variable("input", ArrayVersion.of(x) if isinstance(x, TensorArray) else x, None, self)
         if differentiable(x):
             self.needed.add(made)
         return made
@@ -75,13 +80,15 @@ class Tape(Block):
         """Compute, keep the call if a gradient goes back through it, and give the Variables of the results."""
         if self.closed:
             return super().record(op, args, kwargs)
+        if kwargs and "name" in kwargs and "name" not in op.parameters:
+            del kwargs["name"]  # nobody looks at a tape
         arguments = op.bind(args, kwargs)
         needed, here, roles = self.needed, self.reference, op.roles
         saved = {}
         taped = False
         for name, given in arguments.items():
             kind = type(given)
-            if kind is Variable and given._home is here and name in roles:  # what most arguments are
+            if kind is Variable and given._home is here and given._later is None and name in roles:  # mostly
                 saved[name] = given._value
                 taped = taped or given in needed
             elif kind in PLAIN:

@@ -46,7 +46,9 @@ def _loop_text(op: Operator, loop: WhileLoop, indent: str) -> list[str]:
     """Write a loop: what goes from step to step, what comes from outside, the body."""
     assert loop.steps is not None
     inside = indent + "    "
-    lines = [f"{indent}{', '.join(out.name for out in op.outputs)} = while_loop:"]
+    options = [f"max_steps={loop.max_steps}"] * (loop.max_steps is not None) + ["recompute=True"] * loop.recompute
+    how = f"({', '.join(options)})" if options else ""
+    lines = [f"{indent}{', '.join(out.name for out in op.outputs)} = while_loop{how}:"]
     roles = ["loop"] * len(loop.steps.carried) + ["outer"] * len(loop.steps.captured)
     variables = [*loop.steps.carried, *loop.steps.captured]
     for role, v, given in zip(roles, variables, op.arguments["inputs"], strict=True):

@@ -6,74 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import ops
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, settled
-from lodcore.ops.array import element_spec, number_of, tensor_array_read
-from lodcore.registry import Dense, Index, Spec, Steps, op
-from lodcore.symbol import Symbol, open_block
+from lodcore.symbol import Symbol, open_block, operators
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["Slot", "VarArray", "tensor_array_get"]
+__all__ = ["Slot", "VarArray"]
 
 
-@op(lod="own")
-def tensor_array_get(ta: Steps, index: Index, boot: Dense) -> Any:
-    """Read an element of an array, or what stands before the first one.
-
-    Parameters
-    ----------
-    ta : TensorArray
-    index : int
-        An integer, or an array of one.
-    boot : tensor
-        Given back if and only if the index is negative.
-
-    Returns
-    -------
-    ndarray or LoDTensor
-
-    Raises
-    ------
-    IndexError
-        If the index is past the end, or that of a hole.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> from lodcore.graph.var_array import tensor_array_get
-    >>> tensor_array_get(lodcore.TensorArray(), -1, [1.0, 2.0])
-    array([1., 2.])
-    """
-    if _before(index):
-        return boot if isinstance(boot, LoDTensor) else np.asarray(boot)
-    return tensor_array_read.__wrapped__(ta, index)  # type: ignore[attr-defined]
-
-
-def _before(index: Any) -> bool:
-    if type(index) is np.int64:  # the number of a step
-        return int(index) < 0
-    given = np.asarray(index)
-    return given.size == 1 and given.dtype.kind == "i" and given.item() < 0
-
-
-@tensor_array_get.infer
-def _(ta: Spec, index: Any, boot: Any) -> Spec:
-    element = element_spec(ta)
-    return boot if element.kind is object and isinstance(boot, Spec) else element
-
-
-def _slopes(d: Any, ta: Any, index: Any, boot: Any, out: Any, *wanted: bool) -> Any:
-    return (None, None, d) if _before(index) else ({number_of(index): d}, None, None)
-
-
-tensor_array_get.slopes = _slopes
-
-
-@tensor_array_get.backward
-def _(saved: Any, d: Any) -> Any:
-    return _slopes(d, saved.ta, saved.index, saved.boot, saved.out)
+def _as_variable(name: str, says: str) -> property:
+    """Make a property that is that of what the slot holds."""
+    return property(lambda self: getattr(self.tensor(), name), doc=says)
 
 
 class Slot(Symbol):
@@ -96,45 +40,61 @@ class Slot(Symbol):
         """
         block = open_block()
         if self._value is None or self._block is not block:
-            array = self._array.array
-            if self._boot is None:
-                self._value = tensor_array_read(array, self._index)
-            else:
-                self._value = tensor_array_get(array, self._index, self._boot)
+            self._value = operators.tensor_array_read(self._array, self._index, self._boot)
             self._block = block
         return self._value
 
+    def tensor(self) -> Any:
+        """Read it; a number that stands for it is an array without axes."""
+        found = self.current()
+        return found if hasattr(found, "dtype") else np.asarray(found)
+
     def get(self) -> Any:
-        """Give the value itself."""
+        """Return the value itself."""
         found = self.current()
         return found.get() if isinstance(found, Variable) else found
 
     def update(self, value: Any) -> None:
         """Write it."""
-        ops.tensor_array_write(self._array.array, self._index, settled(value))
+        operators.tensor_array_write(self._array, self._index, settled(value))
         self._value = None
 
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Read what is used, and call the operator on that."""
         return op(*map(settled, args), **{name: settled(given) for name, given in kwargs.items()})
 
+    shape = _as_variable("shape", "Shape of the tensor that it holds, None for each ragged axis.")
+    dtype = _as_variable("dtype", "Type of the values.")
+    ndim = _as_variable("ndim", "Number of axes, levels included.")
+    size = _as_variable("size", "Number of values.")
+    lod = _as_variable("lod", "The LoD of the tensor that it holds.")
+    lengths = _as_variable("lengths", "Lengths of the outermost sequences.")
+    num_levels = property(lambda self: getattr(self.tensor(), "num_levels", 0), doc="Number of levels.")
+
+    def __bool__(self) -> bool:
+        return bool(self.tensor())
+
+    def __int__(self) -> int:
+        return int(self.tensor())
+
+    def __float__(self) -> float:
+        return float(self.tensor())
+
+    def __index__(self) -> int:
+        return int(self.tensor().__index__())
+
+    def __len__(self) -> int:
+        return len(self.tensor())
+
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        found = self.current()
-        return found.__array__(*args, **kwargs) if isinstance(found, Variable) else np.asarray(found, *args, **kwargs)
+        return np.asarray(self.tensor(), *args, **kwargs)
 
     def __repr__(self) -> str:
         return f"Slot({self._index!r} of {self._array!r})"
 
 
-class VarArray:
-    """An array of Variables: segment a tensor into steps, get and update them.
-
-    Parameters
-    ----------
-    dynamic : bool, default True
-        Grow when something is written past the end.
-    size : int, optional
-        Number of slots to begin with.
+class VarArray(TensorArray):
+    """A TensorArray with three words more: segment a tensor into steps, get and update slots.
 
     References
     ----------
@@ -149,10 +109,13 @@ class VarArray:
     (3, array([3, 1]))
     """
 
-    def __init__(self, dynamic: bool = True, size: int | None = None) -> None:
-        self.array: Any = TensorArray(size, dynamic)
-        self.indices_map: Any = None
-        self.level: int | None = None
+    __slots__ = ("level",)
+
+    def __init__(
+        self, size: Any = None, dynamic: bool = True, unstack_from: Any = None, name: str | None = None
+    ) -> None:
+        super().__init__(size, dynamic, unstack_from, name)
+        self.level: int | None = None  # that was segmented
 
     def segment(self, x: Any, level: int = 0, sort_by_length: bool = True) -> VarArray:
         """Cut a dense tensor along axis 0, or the sequences of a LoDTensor into steps.
@@ -172,23 +135,24 @@ class VarArray:
         x = settled(x)
         levels = x.num_levels if isinstance(x, (LoDTensor, Variable)) else int(isinstance(x, (list, tuple)))
         if levels:
-            self.array, self.indices_map = ops.tensor_array_unpack(x, level, sort_by_length)
+            self.unpack(x, level, sort_by_length)
             self.level = level
         else:
-            self.array = ops.tensor_array_unstack(x)
+            self.unstack(x)
         return self
 
-    def size(self) -> Any:
-        """Give the number of slots."""
-        return ops.tensor_array_size(self.array)
+    @property
+    def indices_map(self) -> Any:
+        """What `pack` needs to bring the steps back into sequences."""
+        return self.rank
 
     def get(self, index: Any, boot: Any = None) -> Slot:
-        """Give a slot.
+        """Return a slot.
 
         Parameters
         ----------
         index : Variable or int
-        boot : tensor, optional
+        boot : tensor or number, optional
             Read instead if and only if the index is negative.
 
         Returns
@@ -199,21 +163,12 @@ class VarArray:
 
     def update(self, index: Any, value: Any) -> None:
         """Write a slot."""
-        self.get(index).update(value)
+        self.write(index, settled(value))
 
-    def concat(self, axis: int = 0) -> Any:
-        """Put the values behind each other along an axis that they have."""
-        return ops.tensor_array_concat(self.array, axis)
-
-    def stack(self, axis: int = 0) -> Any:
-        """Put the values behind each other along a new axis."""
-        return ops.tensor_array_stack(self.array, axis)
-
-    def pack(self, segmented: VarArray) -> Any:
-        """Bring the values back into the sequences of an array that was segmented."""
-        if segmented.indices_map is None:
-            raise GraphError("VarArray.pack: segmented: was not made of a LoDTensor")
-        return ops.tensor_array_pack(self.array, segmented.level, segmented.indices_map)
-
-    def __repr__(self) -> str:
-        return f"VarArray({self.array!r})"
+    def pack(self, level: Any, indices_map: Any = None, out: Any = None, name: str | None = None) -> Any:
+        """Join steps into sequences: of a level and a map, or of an array that was segmented."""
+        if isinstance(level, VarArray):
+            if level.level is None:
+                raise GraphError("VarArray.pack: segmented: was not made of a LoDTensor")
+            level, indices_map = level.level, level.rank
+        return super().pack(level, indices_map, out, name)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError
+from lodcore.memory import check_size
 from lodcore.nested import as_array
 from lodcore.registry import spec_of
 from lodcore.sparse_tensor import SparseTensor
-from lodcore.symbol import Symbol, open_block
+from lodcore.symbol import Symbol, open_block, operators
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
 from lodcore.tensor_array import TensorArray
 
@@ -30,9 +31,13 @@ T = TypeVar("T")
 HELD = (Tensor, TensorArray)
 
 
-def _of_value(name: str, says: str) -> property:
-    """Make a property that is that of the value; GraphError if there is none yet."""
-    return property(lambda self: getattr(self.get(), name), doc=says)
+def _structure(part: str, says: str) -> property:
+    """Make a property that is that of the value; without one it is recorded."""
+
+    def found(self: Any) -> Any:
+        return getattr(self.get(), part) if self.has_value else operators.structure_of(self, part)
+
+    return property(found, doc=says)
 
 
 class Variable(Symbol, Face):
@@ -43,11 +48,16 @@ class Variable(Symbol, Face):
     Parameters
     ----------
     name : str, optional
+        Anything else than a str is taken for the value: `Variable(12)`.
     value : tensor, optional
     spec : Spec, optional
         That of the value, if not given.
     block : Block, optional
         Where operators on it record. A Variable without one stands for its value.
+    shape : tuple of int, optional
+        In place of a value: zeros of this shape. `[0]` is a scalar, as in the design of dynamic RNN.
+    dtype : dtype_like, optional
+        Of these zeros, float32 if not given.
 
     Examples
     --------
@@ -55,16 +65,32 @@ class Variable(Symbol, Face):
     >>> from lodcore.graph import Variable
     >>> Variable("weights", np.ones((2, 3)))
     Variable(weights: float64 (2, 3), with a value)
+    >>> Variable(shape=[0], dtype="int32").get()
+    array(0, dtype=int32)
     """
 
-    __slots__ = ("_home", "_name", "_spec", "_value")
+    __slots__ = ("_home", "_later", "_name", "_spec", "_value")
 
     def __init__(
-        self, name: str | None = None, value: Any = None, spec: Spec | None = None, block: Block | None = None
+        self,
+        name: Any = None,
+        value: Any = None,
+        spec: Spec | None = None,
+        block: Block | None = None,
+        *,
+        shape: Any = None,
+        dtype: Any = None,
     ) -> None:
+        if name is not None and not isinstance(name, str):
+            if value is not None:
+                raise DTypeError(f"Variable: name: is {name!r}; a str is needed beside a value")
+            name, value = None, as_value("Variable: value", name)
+        if shape is not None or dtype is not None:
+            value = _zeros("Variable", value, shape, dtype)
         self._name = name
         self._value = value
         self._spec = spec
+        self._later: Variable | None = None  # what it stands for after a loop that it was given to
         self._home: Callable[[], Block | None] | None = None if block is None else block.reference
 
     # -- the holder ------------------------------------------------------------------------------------------------
@@ -112,6 +138,8 @@ class Variable(Symbol, Face):
         GraphError
             If there is none yet.
         """
+        if self._later is not None:
+            return self._later.get()
         if self._value is None:
             raise GraphError(
                 f"Variable {self.name}: has no value while it is recorded; control flow on values needs while_loop "
@@ -149,8 +177,11 @@ class Variable(Symbol, Face):
     def clone(self, other: Variable) -> None:
         """Take over a copy of what another Variable holds, kind of tensor included."""
         value = other.get()
-        copy = value.copy if isinstance(value, np.ndarray) else getattr(value, "clone", None) or value._snapshot
-        self._value, self._spec = copy(), None
+        self._value, self._spec = (value.copy if isinstance(value, np.ndarray) else value.clone)(), None
+
+    def stand_for(self, later: Variable) -> None:
+        """Hold what another Variable of the same Block holds, from now on."""
+        self._later = later
 
     def update(self, value: Any) -> None:
         """Give the value of the next step, if a loop has this Variable among its `loop_vars`."""
@@ -208,11 +239,12 @@ class Variable(Symbol, Face):
         """Number of levels."""
         return self.spec.num_levels
 
-    lod = _of_value("lod", "The LoD of the value.")
-    lengths = _of_value("lengths", "Lengths of the outermost sequences of the value, or of those of a RankTable.")
-    offsets = _of_value("offsets", "Offsets of the outermost level of the value.")
-    indices = _of_value("indices", "Numbers of the sequences of a RankTable, or of the rows of a SparseTensor.")
-    num_rows = _of_value("num_rows", "Number of rows of the value.")
+    lod = _structure("lod", "The LoD of the value.")
+    lengths = _structure("lengths", "Lengths of the outermost sequences, or of those of a RankTable.")
+    offsets = _structure("offsets", "Offsets of the outermost level.")
+    indices = _structure("indices", "Numbers of the sequences of a RankTable, or of the rows of a SparseTensor.")
+    num_rows = _structure("num_rows", "Number of rows.")
+    rank = _structure("rank", "The same order as a RankTable, of the map of the steps.")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -220,6 +252,8 @@ class Variable(Symbol, Face):
         raise AttributeError(f"Variable {self.name}: has no {name!r}; use an operator, or get() for its value")
 
     def __len__(self) -> int:
+        if not self.has_value and not self.num_levels and self.spec.shape and self.spec.shape[0] is not None:
+            return self.spec.shape[0]
         return len(self.get())
 
     def __bool__(self) -> bool:
@@ -229,15 +263,24 @@ class Variable(Symbol, Face):
         return int(_number(self.get()))
 
     def __float__(self) -> float:
-        return float(_number(self.get()))
+        return float(_number(self._taken_out("float(v)")))
 
     def __index__(self) -> int:
         return index(_number(self.get()))
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(
-            f"Variable {self.name}: an array made of it would not be recorded; use operators, or get() for its value"
-        )
+        return np.asarray(self._taken_out("np.asarray(v)"), *args, **kwargs)
+
+    def _taken_out(self, how: str) -> Any:
+        """Return the value for use outside of what is recorded, where no gradient is lost by that."""
+        value = self.get()
+        block = self._home() if self._home is not None else None
+        if block is not None and block.recording and self.dtype.kind in "fc":
+            raise GraphError(
+                f"Variable {self.name}: {how} would take it out of what is recorded, and it would have no gradient; use "
+                "an operator (exp(v) for math.exp(v), ops.cast(v, dtype), v * 2), or v.get() for a look at the value"
+            )
+        return value
 
     def __repr__(self) -> str:
         if self._spec is None and self._value is None:
@@ -270,7 +313,7 @@ def settled(given: Any) -> Any:
 def block_of(given: list[Any]) -> Block | None:
     """Find the Block of the first argument that has one."""
     for x in given:
-        block = block_of(x) if type(x) is list else x.block if isinstance(x, Variable) else None
+        block = block_of(x) if type(x) is list else x.block if isinstance(x, (Variable, TensorArray)) else None
         if block is not None:
             return block
     return None
@@ -297,7 +340,20 @@ def as_value(where: str, value: Any) -> Any:
     return value
 
 
-def parameter(value: Any, name: str | None = None) -> Variable:
+def _zeros(where: str, value: Any, shape: Any, dtype: Any) -> Any:
+    """Make the value of a Variable that is declared by its shape."""
+    if value is not None:
+        raise DTypeError(f"{where}: shape, dtype: stand for a value; one is given")
+    sizes = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+    if sizes == (0,):
+        sizes = ()
+    if not all(hasattr(size, "__index__") and size >= 0 for size in sizes):
+        raise DTypeError(f"{where}: shape: is {shape!r}; each size is an integer from 0")
+    check_size(where, *map(int, sizes), np.dtype(np.float32 if dtype is None else dtype).itemsize)
+    return as_value(where, np.zeros(sizes, np.float32 if dtype is None else dtype))
+
+
+def parameter(value: Any = None, name: str | None = None, *, shape: Any = None, dtype: Any = None) -> Variable:
     """Make a Variable of a value that is to be learned.
 
     Parameters
@@ -305,6 +361,10 @@ def parameter(value: Any, name: str | None = None) -> Variable:
     value : array_like or tensor
         Held as it is: who changes the array changes the parameter.
     name : str, optional
+    shape : tuple of int, optional
+        In place of a value: zeros of this shape.
+    dtype : dtype_like, optional
+        Of these zeros, float32 if not given.
 
     Returns
     -------
@@ -318,7 +378,9 @@ def parameter(value: Any, name: str | None = None) -> Variable:
     Variable(weights: float64 (2,), with a value)
     """
     block = open_block()
-    made = as_value("parameter: value", value)
+    if value is None and shape is None:
+        raise DTypeError("parameter: value: is missing; a value or a shape is needed")
+    made = _zeros("parameter", value, shape, dtype) if shape is not None else as_value("parameter: value", value)
     if block is None or not block.takes_names:
         return Variable(_checked_name("parameter", name or "parameter"), made)
     variable = Variable(None, made, None, block)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import of_user
-from lodcore.graph.block import Block
-from lodcore.graph.body import Body, Break, LoopArray, LoopVariable, Update, size_of, spec_in_body
+from lodcore.graph.arrays import ArrayVariable, of_user
+from lodcore.graph.block import Block, NamedBlock
+from lodcore.graph.body import Body, Break, LoopVariable, Update, size_of, spec_in_body
 from lodcore.graph.scope import Scope
 from lodcore.graph.steps import StepRunner, Trace
 from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
@@ -31,6 +31,8 @@ class WhileLoop:
     ----------
     variables : list of LoopVariable
         In the order in which they were declared; after the loop they stand for the last values.
+    loop_vars : list of LoopVariable
+        Those that were given to `while_loop`.
     body : Body
         What was recorded.
     """
@@ -44,6 +46,7 @@ class WhileLoop:
         self.body = Body(None)
         self.variables: list[LoopVariable] = []
         self.steps: StepRunner | None = None
+        self.loop_vars: list[LoopVariable] = []
         self._declared = list(loop_vars)
         self._counter: LoopVariable | None = None
         self._home: Callable[[], Block | None] = lambda: None  # where the loop is an operator
@@ -71,11 +74,10 @@ class WhileLoop:
         self.body = Body(open_block(), self.keeps_shapes)
         try:
             for given in self._declared:
-                if not isinstance(given, (Variable, Tensor, TensorArray)):
-                    raise GraphError(
-                        f"while_loop: loop_vars: has a {type(given).__name__}; Variables and tensors are needed"
-                    )
-                self.body.captures[id(given)] = given, self.loop_var(given)
+                made = self.loop_var(given)
+                self.loop_vars.append(made)
+                if isinstance(given, (Variable, Tensor)):
+                    self.body.captures[id(given)] = given, made
             with recording(self.body):
                 yield self
             self._finish()
@@ -96,8 +98,8 @@ class WhileLoop:
 
         Parameters
         ----------
-        init : Variable, tensor, TensorArray or number
-            Its first value.
+        init : Variable, tensor or number
+            Its first value. An array is not declared: the body reads and writes it as it is.
         advance : bool or int, optional
             What is added after each step. If not given, an integer of one element that the body never updates is a
             counter and advances by 1; False turns that off.
@@ -109,7 +111,8 @@ class WhileLoop:
         Raises
         ------
         GraphError
-            If the body is not open, or advance is given for anything else than an integer of one element.
+            If the body is not open, init is a TensorArray, or advance is given for anything else than an integer of
+            one element.
         """
         return self._declare(init, advance, "loop_var")
 
@@ -119,7 +122,12 @@ class WhileLoop:
         if isinstance(init, Symbol):
             with recording(self.body.parent):  # a slot is read before the loop
                 init = settled(init)
-        if not isinstance(init, (Variable, TensorArray)):
+        if isinstance(init, (TensorArray, ArrayVariable)):
+            raise GraphError(
+                f"loop_var: init: is TensorArray {init.name}; arrays go from step to step as they are: read and write it "
+                "in the body"
+            )
+        if not isinstance(init, Variable):
             init = as_value("loop_var: init", init)
         if isinstance(init, Variable) and init.block is self.body:
             raise GraphError(f"loop_var: init: Variable {init.name} is made in the body; make it before")
@@ -133,8 +141,7 @@ class WhileLoop:
             limits = np.iinfo(spec.dtype)
             if not limits.min <= advance <= limits.max:
                 raise GraphError(f"loop_var: advance: is {advance}; {spec.dtype} cannot hold it")
-        kind = LoopArray if spec.kind is TensorArray else LoopVariable
-        made = kind(self.body, init, spec_in_body(spec), (None if counts else 0) if advance is None else int(advance))
+        made = LoopVariable(self.body, init, spec_in_body(spec), (None if counts else 0) if advance is None else int(advance))
         self.body.add(made, init.name if isinstance(init, Variable) else None, stem)
         self.variables.append(made)
         return made
@@ -185,12 +192,12 @@ class WhileLoop:
         inputs = [*[v.init for v in self.variables], *[given for given, _ in written + read]]
         home = open_block() or block_of(inputs)
         if home is None:
-            self._inputs = [x._snapshot() if isinstance(x, TensorArray) else x for x in inputs]
+            self._inputs = [x.snapshot() if isinstance(x, TensorArray) else x for x in inputs]
         else:
             self._home = home.reference
             self._inputs = [home.known(settled(x)) for x in inputs]
-        arrays = {id(local): given for given, local in [*body.captures.values()] if local in declared}
-        self._written = [arrays.get(id(v)) for v in self.variables] + [given for given, _ in written]
+        given_ones = {id(local): given for given, local in body.captures.values() if local in declared}
+        self._written = [given_ones.get(id(v)) for v in self.variables] + [given for given, _ in written]
         self.steps = StepRunner(body, carried, [local for _, local in read], self.max_steps, self.recompute)
 
     # -- running ---------------------------------------------------------------------------------------------------
@@ -214,12 +221,17 @@ class WhileLoop:
             results = block.record(RUN, (self._inputs, self), {})
         for v, result in zip(self.variables, results, strict=False):
             v.end(result)
+        if isinstance(block, NamedBlock):
+            for v, result in zip(self.variables, results, strict=False):
+                block.own_name(result, v.name)
         for given, result in zip(self._written, results, strict=True):
-            if block is not None and isinstance(given, (Variable, TensorArray)) and result.spec.kind is TensorArray:
+            if block is not None and isinstance(given, (Variable, TensorArray)):
                 block.write_back(given, result)
+                if isinstance(given, Variable) and not isinstance(given, ArrayVariable):
+                    given.stand_for(result)
             elif isinstance(given, TensorArray):
-                given._take_over(result)
-            elif isinstance(given, Variable) and isinstance(result, TensorArray):
+                given.become(result)
+            elif isinstance(given, Variable):
                 given.set(result)
 
     @property

@@ -28,6 +28,7 @@ from lodcore.ops.expand import per_sequence, sequence_expand, sequence_expand_as
 from lodcore.ops.gather import concat_batches, gather_sequences, sequence_concat, sequence_slice
 from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index_values import index_values
+from lodcore.ops.lod_data import lod_lengths, structure_of
 from lodcore.ops.math import (
     add,
     div,
@@ -46,7 +47,7 @@ from lodcore.ops.pad import sequence_mask, sequence_pad, sequence_unpad
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
-from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
+from lodcore.ops.rank import lod_rank_table, reorder_by_rank, shrink_memory
 from lodcore.ops.reduce import reduce_values
 from lodcore.ops.scores import sequence_cumsum, sequence_logsumexp, sequence_softmax
 from lodcore.ops.select import merge_by_mask, split_by_mask
@@ -57,7 +58,6 @@ from lodcore.ops.tokens import sequence_enumerate, sequence_erase, sequence_scat
 from lodcore.ops.window import row_conv, sequence_conv
 
 __all__ = [
-    "RankTable",
     "add",
     "all",
     "any",
@@ -83,6 +83,7 @@ __all__ = [
     "less_equal_than",
     "less_than",
     "lod_append",
+    "lod_lengths",
     "lod_rank_table",
     "lod_reset",
     "log",
@@ -138,6 +139,7 @@ __all__ = [
     "split_by_mask",
     "sqrt",
     "std",
+    "structure_of",
     "sum",
     "take_nested",
     "take_of_each",

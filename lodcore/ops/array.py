@@ -1,4 +1,5 @@
-"""The operators of TensorArray. Where they are recorded an array is a value: a write makes its next version.
+"""The operators of TensorArray, which are its methods. Where they are recorded an array is a value: a write makes its
+next version.
 
 The gradient of an array is a dict: for each element that has one, its number and the gradient of its values.
 """
@@ -9,20 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import elements
-from lodcore.errors import DTypeError, ShapeError
+from lodcore import tensor_core
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.memory import integer
+from lodcore.nested import join_arrays
 from lodcore.ops.common import Array, rows_of
-from lodcore.registry import Dense, Index, Op, Spec, Steps, op
+from lodcore.rank_table import IndicesMap
+from lodcore.registry import Dense, Index, Spec, Steps, op
+from lodcore.sparse_tensor import SparseTensor
+from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor
-from lodcore.tensor_array import TensorArray
+from lodcore.tensor_array import ArrayVersion, TensorArray, integer_of, source_of
 
 __all__ = [
     "check_steps",
     "cut_rows",
     "element_spec",
+    "joined_elements",
     "number_of",
-    "plain",
+    "stacked_elements",
     "tensor_array_concat",
+    "tensor_array_fill",
+    "tensor_array_new",
+    "tensor_array_rank",
     "tensor_array_read",
     "tensor_array_size",
     "tensor_array_sizes",
@@ -32,22 +43,14 @@ __all__ = [
 ]
 
 
-def plain(method: Any) -> Any:
-    """Give the method that computes, whether or not a Block is open."""
-    return getattr(method, "__func__", method).__wrapped__
-
-
 def check_steps(where: str, ta: Any) -> None:
-    """Raise if this is no TensorArray."""
+    """Raise if this is not a TensorArray."""
     if not isinstance(ta, TensorArray):
         raise DTypeError(f"{where}: ta: is {type(ta).__name__}; a TensorArray is needed")
 
 
-_READ, _WRITE = plain(TensorArray.read), plain(TensorArray.write)
-
-
 def number_of(index: Any) -> int:
-    """Give the number of an element, of an index that was valid: in loops, a scalar."""
+    """Return the number of an element, of an index that was valid: in loops, a scalar."""
     return int(index) if type(index) is np.int64 else int(np.asarray(index).item())
 
 
@@ -56,6 +59,52 @@ def element_spec(ta: Spec) -> Spec:
     if ta.dtype.kind == "V" and not ta.shape:
         return ta._replace(kind=object)
     return ta._replace(kind=LoDTensor if ta.num_levels else np.ndarray)
+
+
+# -- to make, to write, to read ----------------------------------------------------------------------------------------
+
+
+@op(lod="own")
+def tensor_array_new(
+    size: Index = None, dynamic: bool = True, unstack_from: Dense = None, repeated: bool = False
+) -> Any:
+    """Make an array: what `TensorArray(...)` records.
+
+    Parameters
+    ----------
+    size : int, or array of one, optional
+    dynamic : bool, default True
+    unstack_from : array_like or LoDTensor, optional
+    repeated : bool, default False
+        Whether the call stands in the body of a loop, which makes the array anew in every step.
+
+    Returns
+    -------
+    TensorArray
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.array.tensor_array_new(3)
+    TensorArray(3 elements, 3 of them holes)
+    """
+    made: Any = TensorArray.of_elements(0, {})
+    made.begin(size, dynamic, unstack_from)
+    return ArrayVersion.of(made, True) if repeated else made
+
+
+@tensor_array_new.infer
+def _(size: Any, dynamic: bool, unstack_from: Any, repeated: bool) -> Spec:
+    if isinstance(unstack_from, Spec):
+        return unstacked_spec("tensor_array_new", unstack_from, 0)
+    return Spec((), np.dtype(np.void), 0, TensorArray)
+
+
+@tensor_array_new.backward
+def _(saved: Any, d: dict[int, Array]) -> tuple[Any, Any]:
+    if not saved.needs("unstack_from"):
+        return None, None
+    return None, gradient_of_unstacked(saved.new("unstack_from"), saved.unstack_from, d, 0)
 
 
 @op(lod="own", writes="ta")
@@ -74,12 +123,14 @@ def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = Tr
     Returns
     -------
     TensorArray
-        The array that was given.
+        The array that was given; where it is recorded, its next version.
 
     Raises
     ------
     IndexError
         If the index is negative, or past the end of an array that does not grow.
+    DTypeError
+        If x is a SparseTensor or holds Python objects.
 
     Examples
     --------
@@ -87,8 +138,10 @@ def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = Tr
     >>> lodcore.tensor_array_write(lodcore.TensorArray(), 0, [1, 2])
     TensorArray(1 element)
     """
+    if type(ta) is ArrayVersion:
+        return ta.written(index, x, data_shared)
     check_steps("tensor_array_write", ta)
-    _WRITE(ta, index, x, data_shared)
+    ta.put(index, x, data_shared)
     return ta
 
 
@@ -113,8 +166,59 @@ def _(saved: Any, d: dict[int, Any]) -> Any:
     return _slopes_of_write(d, saved.ta, saved.index, saved.x, saved.out)
 
 
+@op(lod="own", writes="ta")
+def tensor_array_fill(ta: Steps, filled: Steps) -> Any:
+    """Let an array to which nothing has been written have the elements of another: what `ta.unstack(x)` does.
+
+    Parameters
+    ----------
+    ta : TensorArray
+        Without elements; any `size` that fits.
+    filled : TensorArray
+
+    Returns
+    -------
+    TensorArray
+        The array that was given; where it is recorded, its next version.
+
+    Raises
+    ------
+    ValueError
+        If the array has elements, or fewer slots than it needs and a fixed size.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> ta = lodcore.TensorArray(3)
+    >>> lodcore.ops.array.tensor_array_fill(ta, lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
+    TensorArray(3 elements, 1 of them holes)
+    """
+    check_steps("tensor_array_fill", ta)
+    count, slots = filled.num_slots, ta.num_slots
+    if ta.known_elements():
+        raise ValueError(f"TensorArray: has {len(ta.known_elements())} elements; only an empty one can be filled")
+    if count > slots and not ta.grows:
+        raise ValueError(f"TensorArray: size: is fixed at {slots}; {count} elements are to be filled in")
+    made = filled.snapshot()
+    made.reserve(max(slots, count), ta.grows)
+    if type(ta) is ArrayVersion:
+        return ArrayVersion.of(made)
+    ta.become(made)
+    return ta
+
+
+@tensor_array_fill.infer
+def _(ta: Spec, filled: Spec) -> Spec:
+    return filled
+
+
+@tensor_array_fill.backward
+def _(saved: Any, d: dict[int, Any]) -> Any:
+    return None, d
+
+
 @op(lod="own")
-def tensor_array_read(ta: Steps, index: Index) -> Any:
+def tensor_array_read(ta: Steps, index: Index, default: Dense = None) -> Any:
     """Read an element of an array.
 
     Parameters
@@ -122,6 +226,8 @@ def tensor_array_read(ta: Steps, index: Index) -> Any:
     ta : TensorArray
     index : int
         An integer, or an array of one.
+    default : tensor or number, optional
+        Returned if and only if the index is negative.
 
     Returns
     -------
@@ -130,7 +236,7 @@ def tensor_array_read(ta: Steps, index: Index) -> Any:
     Raises
     ------
     IndexError
-        If the index is negative, past the end, or that of a hole.
+        If the index is negative and there is no default, past the end, or that of a hole.
 
     Examples
     --------
@@ -138,17 +244,34 @@ def tensor_array_read(ta: Steps, index: Index) -> Any:
     >>> lodcore.tensor_array_read(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]), 1)
     array([3, 4])
     """
+    where = "TensorArray.read"
     check_steps("tensor_array_read", ta)
-    return _READ(ta, index)
+    at = int(index) if type(index) is np.int64 else integer_of(f"{where}: index", index)
+    if at < 0:
+        if default is None:
+            raise IndexError(f"{where}: index: is {at}; slots count from 0")
+        refuse_sparse("tensor_array_read", "default", default)
+        return default if isinstance(default, (LoDTensor, int, float, complex)) else np.asarray(default)
+    if at >= ta.num_slots:
+        raise IndexError(f"{where}: index: is {at}; the size is {ta.num_slots}{ta.hint}")
+    return ta.element(where, at)
+
+
+def refuse_sparse(where: str, name: str, x: Any) -> None:
+    """Raise if an argument is a SparseTensor."""
+    if isinstance(x, SparseTensor):
+        raise DTypeError(f"{where}: {name}: is a SparseTensor; to_dense() makes an array of it")
 
 
 @tensor_array_read.infer
-def _(ta: Spec, index: Any) -> Spec:
-    return element_spec(ta)
+def _(ta: Spec, index: Any, default: Any) -> Spec:
+    element = element_spec(ta)
+    return default if element.kind is object and isinstance(default, Spec) else element
 
 
-def _slopes_of_read(d: Array, ta: Any, index: Any, out: Any, *wanted: bool) -> Any:
-    return {number_of(index): d}, None
+def _slopes_of_read(d: Any, ta: Any, index: Any, default: Any, out: Any, *wanted: bool) -> Any:
+    at = number_of(index)
+    return (None, None, d) if at < 0 else ({at: d}, None, None)
 
 
 tensor_array_read.slopes = _slopes_of_read
@@ -156,12 +279,12 @@ tensor_array_read.slopes = _slopes_of_read
 
 @tensor_array_read.backward
 def _(saved: Any, d: Array) -> Any:
-    return _slopes_of_read(d, saved.ta, saved.index, saved.out)
+    return _slopes_of_read(d, saved.ta, saved.index, saved.default, saved.out)
 
 
 @op(lod="none", gradient=False)
 def tensor_array_size(ta: Steps) -> Any:
-    """Give the number of elements of an array, holes included.
+    """Return the number of elements of an array, holes included.
 
     Examples
     --------
@@ -170,7 +293,7 @@ def tensor_array_size(ta: Steps) -> Any:
     3
     """
     check_steps("tensor_array_size", ta)
-    return ta._size
+    return ta.num_slots
 
 
 @tensor_array_size.infer
@@ -180,7 +303,7 @@ def _(ta: Spec) -> Spec:
 
 @op(lod="none", gradient=False)
 def tensor_array_sizes(ta: Steps, axis: int = 0) -> Any:
-    """Give the length of each element along an axis: an ndarray of int64.
+    """Return the length of each element along an axis: an ndarray of int64.
 
     Examples
     --------
@@ -189,7 +312,17 @@ def tensor_array_sizes(ta: Steps, axis: int = 0) -> Any:
     array([2, 2])
     """
     check_steps("tensor_array_sizes", ta)
-    return plain(TensorArray.sizes)(ta, axis)
+    axis = integer("TensorArray.sizes: axis", axis, bools=True)
+    source = ta.untouched_source
+    if axis == 0 and isinstance(source, LoDTensor):
+        return source.lengths
+    sizes = []
+    for at, element in enumerate(ta.elements("TensorArray.sizes")):
+        shape = element.shape
+        if not -len(shape) <= axis < len(shape) or shape[axis] is None:
+            raise IndexError(f"TensorArray.sizes: axis: is {axis}; element {at} has shape {shape}")
+        sizes.append(shape[axis])
+    return np.array(sizes, np.int64)
 
 
 @tensor_array_sizes.infer
@@ -197,22 +330,161 @@ def _(ta: Spec, axis: int) -> Spec:
     return Spec((None,), np.dtype(np.int64), 0)
 
 
+@op(lod="own", gradient=False)
+def tensor_array_rank(ta: Steps) -> Any:
+    """Return in which order the sequences go through the steps that `unpack` made.
+
+    Returns
+    -------
+    IndicesMap
+
+    Raises
+    ------
+    LoDError
+        If the array was not made by `unpack`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> steps, indices_map = lodcore.tensor_array_unpack([[1, 2], [], [3, 4, 5]], 0)
+    >>> lodcore.ops.array.tensor_array_rank(steps) is indices_map
+    True
+    """
+    check_steps("tensor_array_rank", ta)
+    if ta.step_rank is None:
+        raise LoDError("tensor_array_rank: ta: was not made by unpack; its steps have no rank")
+    return ta.step_rank
+
+
+@tensor_array_rank.infer
+def _(ta: Spec) -> Spec:
+    return Spec((None,), np.dtype(np.int32), 0, IndicesMap)
+
+
 # -- all together --------------------------------------------------------------------------------------------------
+
+
+def _alike(where: str, elements: list[Any]) -> list[LoD]:
+    """Check that all elements have a LoD or none has, and list their structures."""
+    kinds = [isinstance(element, LoDTensor) for element in elements]
+    if any(kinds) and not all(kinds):
+        raise LoDError(
+            f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none; all or none have one"
+        )
+    return [element.lod for element in elements] if kinds[0] else []
+
+
+def same_shapes(where: str, values: list[Array], except_axis: int | None) -> None:
+    """Raise if shapes differ on any other axis."""
+
+    def rest(shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape if except_axis is None else shape[:except_axis] + shape[except_axis + 1 :]
+
+    for at, value in enumerate(values):
+        if value.ndim != values[0].ndim or rest(value.shape) != rest(values[0].shape):
+            raise ShapeError(f"{where}: element {at}: has shape {value.shape}; element 0 has {values[0].shape}")
+
+
+def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
+    """Return values with the structure that all elements have."""
+    if not lods:
+        return values
+    if axis == 0:
+        raise ShapeError(f"{where}: axis: is 0 of the values; use axis=0")
+    for at, lod in enumerate(lods):
+        if lod != lods[0]:
+            raise LoDError(f"{where}: element {at} has another LoD than element 0")
+    return tensor_core.new_tensor(np.ascontiguousarray(values), lods[0])
+
+
+def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
+    """Return what no elements make, of what is known of them."""
+    if spec is None or spec.dtype.kind == "V":
+        raise ValueError(f"{where}: the array is empty, and nothing is known of its elements")
+    ndim = len(spec.shape) + stacked
+    if not spec.shape and not stacked:
+        raise ShapeError(f"{where}: axis: elements have no axis; use stack")
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"{where}: axis: is {axis}; {'the result has' if stacked else 'elements have'} {ndim} axes")
+    shape = [0 if size is None else size for size in spec.shape]
+    if spec.num_levels:
+        levels = spec.num_levels + (stacked and axis == 0)
+        shape = shape if not (stacked and axis) else [*shape[: axis % ndim], 0, *shape[axis % ndim :]]
+        return LoDTensor(np.empty(shape, spec.dtype), LoD.from_lengths(*[[]] * levels))
+    if stacked:
+        shape.insert(axis % ndim, 0)
+    else:
+        shape[axis % ndim] = 0
+    return np.empty(shape, spec.dtype)
+
+
+def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
+    """Join elements along a new axis; return the result and the elements."""
+    where = "TensorArray.stack"
+    axis = integer(f"{where}: axis", axis, bools=True)
+    if axis == 0 and isinstance(ta.untouched_source, np.ndarray):
+        return ta.untouched_source, []
+    elements = ta.elements(where)
+    if not elements:
+        return _none_of(where, ta.element_spec(), axis, True), elements
+    lods = _alike(where, elements)
+    values = [rows_of(element) for element in elements]
+    if lods and axis == 0:
+        inner = concat_lods(where, lods)
+        outer = LoD.from_lengths([*map(len, elements)]).offsets()
+        levels = [inner.offsets(k) for k in range(inner.num_levels)]
+        joined = join_arrays(where, values, None)[0]
+        return LoDTensor(joined, LoD.from_offsets(outer, *levels), share=True), elements
+    same_shapes(where, values, None)
+    ndim = values[0].ndim + 1
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"{where}: axis: is {axis}; the result has {ndim} axes")
+    return _with_one_lod(where, np.stack(values, axis), lods, axis % ndim), elements
+
+
+def joined_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
+    """Join elements along an axis that they have; return the result and the elements."""
+    where = "TensorArray.concat"
+    axis = integer(f"{where}: axis", axis, bools=True)
+    source = ta.untouched_source
+    if axis == 0 and isinstance(source, LoDTensor) and len(source):
+        return source.flatten(0), []
+    elements = ta.elements(where)
+    if not elements:
+        return _none_of(where, ta.element_spec(), axis, False), elements
+    lods = _alike(where, elements)
+    values = [rows_of(element) for element in elements]
+    if values[0].ndim == 0:
+        raise ShapeError(f"{where}: axis: elements have no axis; use stack")
+    if not -values[0].ndim <= axis < values[0].ndim:
+        raise ShapeError(f"{where}: axis: is {axis}; elements have {values[0].ndim} axes")
+    axis %= values[0].ndim
+    same_shapes(where, values, axis)
+    if axis == 0:
+        joined = join_arrays(where, values, None)[0]
+        return (tensor_core.new_tensor(joined, concat_lods(where, lods)) if lods else joined), elements
+    return _with_one_lod(where, np.concatenate(values, axis), lods, axis), elements
+
+
+def _shapes(ta: TensorArray, elements: list[Any]) -> list[tuple[int, ...]]:
+    """List the shapes of the values of all elements."""
+    return [rows_of(element).shape for element in elements or ta.elements("TensorArray")]
 
 
 @op(lod="own")
 def tensor_array_stack(ta: Steps, axis: int = 0) -> Any:
-    """Put the elements of an array behind each other along a new axis.
+    """Join the elements of an array along a new axis.
 
     Parameters
     ----------
     ta : TensorArray
     axis : int
-        Of the result. For LoDTensors, 0 makes a new outermost level, one sequence an element.
+        Of the result. For LoDTensors, 0 makes a new outermost level, one sequence per element.
 
     Returns
     -------
     ndarray or LoDTensor
+        Of no elements, shape (0, ...).
 
     Raises
     ------
@@ -220,6 +492,8 @@ def tensor_array_stack(ta: Steps, axis: int = 0) -> Any:
         At a hole.
     ShapeError, LoDError
         Naming the element that differs from the first.
+    ValueError
+        If there are no elements, and nothing is known of them.
 
     Examples
     --------
@@ -229,7 +503,7 @@ def tensor_array_stack(ta: Steps, axis: int = 0) -> Any:
            [3, 4]])
     """
     check_steps("tensor_array_stack", ta)
-    return plain(TensorArray.stack)(ta, axis)
+    return stacked_elements(ta, axis)[0]
 
 
 def _axis(where: str, axis: Any, ndim: int) -> int:
@@ -241,17 +515,10 @@ def _axis(where: str, axis: Any, ndim: int) -> int:
     return int(axis % ndim)
 
 
-def _saving_sizes(made: Op, method: Any) -> None:
-    """Let an operator that joins elements save their rows."""
-
-    @made.saving
-    def _(ta: Any, axis: int = 0) -> Any:
-        joined = plain(method)(ta, axis)
-        values = [rows_of(element) for element in ta._elements("stack")]
-        return joined, [value.shape for value in values]
-
-
-_saving_sizes(tensor_array_stack, TensorArray.stack)
+@tensor_array_stack.saving
+def _(ta: Any, axis: int = 0) -> Any:
+    stacked, elements = stacked_elements(ta, axis)
+    return stacked, _shapes(ta, elements)
 
 
 @tensor_array_stack.infer
@@ -284,17 +551,18 @@ def cut_rows(d: Array, sizes: list[int]) -> dict[int, Array]:
 
 @op(lod="own")
 def tensor_array_concat(ta: Steps, axis: int = 0) -> Any:
-    """Put the elements of an array behind each other along an axis that they have.
+    """Join the elements of an array along an axis that they have.
 
     Parameters
     ----------
     ta : TensorArray
     axis : int
-        Of the values. 0 puts batches behind each other; another axis needs equal structures.
+        Of the values. 0 puts batches one after another; another axis needs equal structures.
 
     Returns
     -------
     ndarray or LoDTensor
+        Of no elements, no rows of their width and dtype.
 
     Raises
     ------
@@ -302,6 +570,8 @@ def tensor_array_concat(ta: Steps, axis: int = 0) -> Any:
         At a hole.
     ShapeError, LoDError
         Naming the element that differs from the first.
+    ValueError
+        If there are no elements, and nothing is known of them.
 
     Examples
     --------
@@ -310,10 +580,13 @@ def tensor_array_concat(ta: Steps, axis: int = 0) -> Any:
     array([1, 2, 3, 4])
     """
     check_steps("tensor_array_concat", ta)
-    return plain(TensorArray.concat)(ta, axis)
+    return joined_elements(ta, axis)[0]
 
 
-_saving_sizes(tensor_array_concat, TensorArray.concat)
+@tensor_array_concat.saving
+def _(ta: Any, axis: int = 0) -> Any:
+    joined, elements = joined_elements(ta, axis)
+    return joined, _shapes(ta, elements)
 
 
 @tensor_array_concat.infer
@@ -349,6 +622,11 @@ def tensor_array_unstack(x: Dense, axis: int = 0) -> Any:
     TensorArray
         Of read-only views.
 
+    Raises
+    ------
+    DTypeError
+        If x is a SparseTensor or holds Python objects.
+
     Examples
     --------
     >>> import numpy as np
@@ -356,33 +634,39 @@ def tensor_array_unstack(x: Dense, axis: int = 0) -> Any:
     >>> lodcore.tensor_array_unstack(np.zeros((2, 3)), 1)
     TensorArray(3 elements)
     """
-    return plain(TensorArray.unstack)(TensorArray, x, axis)
+    where = "TensorArray.unstack"
+    return TensorArray.over(source_of(f"{where}: x", x, integer(f"{where}: axis", axis, bools=True)))
+
+
+def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
+    """Describe the array that `unstack` makes of a tensor."""
+    if x.num_levels:
+        if axis not in (0, -x.num_levels - len(x.shape)):
+            raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
+        return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
+    at = _axis(where, axis, len(x.shape))
+    return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
 
 
 @tensor_array_unstack.infer
 def _(x: Spec, axis: int) -> Spec:
-    if x.num_levels:
-        if axis not in (0, -x.num_levels - len(x.shape)):
-            raise ShapeError(f"tensor_array_unstack: axis: is {axis}; a LoDTensor is cut along axis 0")
-        return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
-    at = _axis("tensor_array_unstack", axis, len(x.shape))
-    return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
+    return unstacked_spec("tensor_array_unstack", x, axis)
+
+
+def gradient_of_unstacked(d_x: Array, x: Any, d: dict[int, Array], axis: int) -> Array:
+    """Write the gradients of elements to where they were cut from."""
+    d_x[...] = 0
+    if isinstance(x, LoDTensor):
+        bounds = x.lod.row_offsets(0)
+        for index, one in d.items():
+            d_x[bounds[index] : bounds[index + 1]] = one
+    else:
+        by_step = np.moveaxis(d_x, axis, 0)
+        for index, one in d.items():
+            by_step[index] = one
+    return d_x
 
 
 @tensor_array_unstack.backward
 def _(saved: Any, d: dict[int, Array]) -> tuple[Any]:
-    d_x = saved.new("x")
-    d_x[...] = 0
-    if isinstance(saved.x, LoDTensor):
-        bounds = saved.x.lod.row_offsets(0)
-        for index, one in d.items():
-            d_x[bounds[index] : bounds[index + 1]] = one
-    else:
-        by_step = np.moveaxis(d_x, saved.axis, 0)
-        for index, one in d.items():
-            by_step[index] = one
-    return (d_x,)
-
-
-for _name in ("write", "read", "size", "sizes", "stack", "concat", "unstack"):
-    elements.RECORDED[_name] = globals()[f"tensor_array_{_name}"]
+    return (gradient_of_unstacked(saved.new("x"), saved.x, d, saved.axis),)

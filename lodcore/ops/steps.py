@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, elements, kernels, tensor_core
-from lodcore.indices_map import IndicesMap
-from lodcore.ops.array import check_steps, cut_rows, element_spec, plain
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.errors import LoDError, ShapeError
+from lodcore.nested import as_values
+from lodcore.ops.array import check_steps, cut_rows, element_spec, joined_elements, same_shapes
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.moving import spec_level
+from lodcore.rank_table import IndicesMap, map_of
 from lodcore.registry import Map, Nested, Spec, Steps, op
-from lodcore.tensor import LoDTensor
+from lodcore.tensor import LoDTensor, as_nested
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["tensor_array_pack", "tensor_array_unpack"]
 
 
 @op(lod="own", results=2)
-def tensor_array_unpack(x: Nested, level: int, sort_by_length: bool = True) -> Any:
+def tensor_array_unpack(x: Nested, level: int, sort_by_length: bool = True, out: Array | None = None) -> Any:
     """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t.
 
     Parameters
@@ -29,6 +31,8 @@ def tensor_array_unpack(x: Nested, level: int, sort_by_length: bool = True) -> A
     sort_by_length : bool, default True
         Within each step the longest sequence comes first, equal lengths in their order; otherwise all sequences
         keep their order.
+    out : ndarray, optional
+        shape of x.values: the buffer of the steps.
 
     Returns
     -------
@@ -43,13 +47,44 @@ def tensor_array_unpack(x: Nested, level: int, sort_by_length: bool = True) -> A
     >>> list(steps)
     [array([3, 1]), array([4, 2]), array([5])]
     """
-    return plain(TensorArray.unpack)(TensorArray, x, level, sort_by_length)
+    by_step, indices_map = in_step_order("TensorArray.unpack", x, level, sort_by_length, out)
+    return TensorArray.over(by_step, indices_map), indices_map
+
+
+def in_step_order(
+    where: str, x: Any, level: int, sort_by_length: bool, out: Array | None
+) -> tuple[LoDTensor, IndicesMap]:
+    """Bring the elements of a level into step order: a LoDTensor whose outermost sequences are the steps, and the map.
+
+    See `tensor_array_unpack`, which has the same arguments.
+    """
+    if type(x) is not LoDTensor:
+        x = as_nested(f"{where}: x", x)
+    lod = x.lod
+    k = lod._level(level, where)
+    offsets = lod._view(k)
+    count = len(offsets) - 1
+    order = buffers.new_int64(count) if sort_by_length else np.arange(count)
+    indices_map = IndicesMap.of_order(lod, k, order)
+    steps = indices_map.steps
+    if sort_by_length:
+        kernels.rank.rank_by_length(offsets, steps, order)
+    if k == lod.num_levels - 1:
+        rows = buffers.new_rows(where, x.values, lod.num_rows, out)
+        kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
+        by_step = tensor_core.new_tensor(rows, core.make_lod([steps], lod.num_rows))
+    else:
+        by_step = x._gather(where, k + 1, indices_map.values, out, [steps])
+    if out is not None:
+        by_step = tensor_core.new_tensor(out.view(), by_step.lod)
+    buffers.seal(by_step.values)
+    return by_step, indices_map
 
 
 @tensor_array_unpack.saving
-def _(x: Any, level: int, sort_by_length: bool = True) -> Any:
-    steps, indices_map = plain(TensorArray.unpack)(TensorArray, x, level, sort_by_length)
-    return (steps, indices_map), steps._source
+def _(x: Any, level: int, sort_by_length: bool = True, out: Any = None) -> Any:
+    steps, indices_map = tensor_array_unpack.__wrapped__(x, level, sort_by_length)  # type: ignore[attr-defined]
+    return (steps, indices_map), steps.untouched_source
 
 
 @tensor_array_unpack.infer
@@ -66,30 +101,33 @@ def _(saved: Any, d: dict[int, Array], _: Any) -> tuple[Any]:
     by_step, indices_map = saved.hidden, saved.out[1]
     bounds = by_step.lod.row_offsets(0).tolist()
     count, shape = len(bounds) - 1, by_step.values.shape
+    elements = {}
     if count and by_step.num_levels == 1:  # the gradients are packed from where they are
-        steps = TensorArray(count)
         for index in range(count):
             found = d.get(index)
             rows = (bounds[index + 1] - bounds[index], *shape[1:])
-            steps._items[index] = np.zeros(rows, by_step.values.dtype) if found is None else found
+            elements[index] = np.zeros(rows, by_step.values.dtype) if found is None else found
+        steps = TensorArray.of_elements(count, elements)
     else:
         buffer = np.empty(shape, by_step.values.dtype)
         for index in range(count):
             buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
-        steps = TensorArray._over(tensor_core.new_tensor(buffer, by_step.lod))
-    return (plain(TensorArray.pack)(steps, indices_map.level, indices_map, saved.new("x")).values,)
+        steps = TensorArray.over(tensor_core.new_tensor(buffer, by_step.lod))
+    return (packed(steps, indices_map.level, indices_map, saved.new("x")).values,)
 
 
 @op(lod="own")
-def tensor_array_pack(ta: Steps, level: int, indices_map: Map) -> Any:
-    """Bring steps back into sequences: the inverse of `tensor_array_unpack`.
+def tensor_array_pack(ta: Steps, level: int, indices_map: Map, out: Array | None = None) -> Any:
+    """Join steps into sequences: the inverse of `tensor_array_unpack`.
 
     Parameters
     ----------
     ta : TensorArray
     level : int
         The level that was unpacked.
-    indices_map : IndicesMap
+    indices_map : IndicesMap or RankTable
+    out : ndarray, optional
+        shape (number of rows, ...): where to write the rows.
 
     Returns
     -------
@@ -108,13 +146,93 @@ def tensor_array_pack(ta: Steps, level: int, indices_map: Map) -> Any:
     LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
     """
     check_steps("tensor_array_pack", ta)
-    return plain(TensorArray.pack)(ta, level, indices_map)
+    return packed(ta, level, map_of("TensorArray.pack: indices_map", indices_map), out)
+
+
+def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
+    """Join steps into sequences, see `tensor_array_pack`."""
+    where = "TensorArray.pack"
+    lod, k = indices_map.lod, indices_map.level
+    if lod._level(level, where) != k:
+        raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
+    upper = [lod.offsets(j) for j in range(k + 1)]
+    source = ta.untouched_source
+    if isinstance(source, LoDTensor):
+        _check_sizes(where, source.lengths, indices_map.steps)
+        if source.num_levels == 1:
+            return _pack_buffer(where, source, indices_map, upper, out)
+    else:
+        elements = ta.elements(where)
+        counted = buffers.new_int64(len(elements) + 1)
+        joinable = kernels.gather.count_rows(elements, counted) < 0
+        if not joinable:
+            counted[0] = 0
+            np.cumsum([len(element) for element in elements], out=counted[1:])
+        if not np.array_equal(counted, indices_map.steps):
+            _check_sizes(where, counted[1:] - counted[:-1], indices_map.steps)
+        if elements and (joinable or not any(isinstance(element, LoDTensor) for element in elements)):
+            rows = elements if joinable else _of_one_kind(where, elements)
+            return _pack_arrays(where, rows, indices_map, upper, out)
+    flat = joined_elements(ta, 0)[0]
+    if not isinstance(flat, LoDTensor):  # of no steps
+        return tensor_core.new_tensor(flat, core.make_lod(upper, 0))
+    back = np.empty(len(indices_map), np.int64)
+    back[indices_map.values] = np.arange(len(back))
+    made: LoDTensor = flat._gather(where, 0, back, out, upper)
+    return made
+
+
+def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
+    """Raise if steps do not have the sizes of a map."""
+    if len(sizes) != len(steps) - 1:
+        raise LoDError(f"{where}: indices_map: is of {len(steps) - 1} steps; the array has {len(sizes)}")
+    wrong = sizes != steps[1:] - steps[:-1]
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        raise LoDError(
+            f"{where}: indices_map: has {steps[t + 1] - steps[t]} elements at step {t}; the array has {sizes[t]}"
+        )
+
+
+def _of_one_kind(where: str, elements: list[Array]) -> list[Array]:
+    """Make elements C-contiguous and of one dtype."""
+    same_shapes(where, [element[:0] for element in elements], 0)
+    dtype = np.result_type(*{element.dtype for element in elements})
+    return [as_values(where, np.ascontiguousarray(element, dtype)) for element in elements]
+
+
+def _pack_buffer(
+    where: str, steps: LoDTensor, indices_map: IndicesMap, upper: list[Array], out: Array | None
+) -> LoDTensor:
+    """Pack rows of one buffer, step by step."""
+    rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
+    offsets = indices_map.lod._view(indices_map.level)
+    kernels.rank.pack_rows(steps._rows(), offsets, indices_map.order, indices_map.steps, buffers.as_bytes(rows))
+    made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, len(rows)))
+    return made
+
+
+def _pack_arrays(
+    where: str, elements: list[Array], indices_map: IndicesMap, upper: list[Array], out: Array | None
+) -> LoDTensor:
+    """Pack one ndarray per step."""
+    total = len(indices_map)
+    rows = buffers.new_rows(where, as_values(where, elements[0]), total, out)
+    target = buffers.as_bytes(rows)
+    if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
+        raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+    offsets = indices_map.lod._view(indices_map.level)
+    bad = kernels.rank.pack_steps(elements, offsets, indices_map.order, indices_map.steps, target)
+    if bad >= 0:
+        raise ShapeError(f"{where}: element {bad}: changed while it was read")
+    made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
+    return made
 
 
 @tensor_array_pack.saving
-def _(ta: Any, level: int, indices_map: Any) -> Any:
-    packed = plain(TensorArray.pack)(ta, level, indices_map)
-    return packed, [len(rows_of(element)) for element in ta._elements("pack")]
+def _(ta: Any, level: int, indices_map: Any, out: Any = None) -> Any:
+    made = packed(ta, level, map_of("TensorArray.pack: indices_map", indices_map))
+    return made, [len(rows_of(element)) for element in ta.elements("TensorArray.pack")]
 
 
 @tensor_array_pack.infer
@@ -127,18 +245,14 @@ def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
 
 @tensor_array_pack.backward
 def _(saved: Any, d: Array) -> tuple[Any, None]:
-    packed, indices_map = saved.out, saved.indices_map
+    whole, indices_map = saved.out, map_of("TensorArray.pack: indices_map", saved.indices_map)
     k, lod = indices_map.level, indices_map.lod
-    d_x = tensor_core.new_tensor(d, packed.lod)
-    if packed.num_levels == k + 1:
+    if whole.num_levels == k + 1:
         rows = np.empty_like(d)
         kernels.rank.unpack_rows(
-            buffers.as_bytes(d), lod._view(k), indices_map._order, indices_map._steps, buffers.as_bytes(rows)
+            buffers.as_bytes(d), lod._view(k), indices_map.order, indices_map.steps, buffers.as_bytes(rows)
         )
     else:
+        d_x = tensor_core.new_tensor(d, whole.lod)
         rows = d_x._gather("tensor_array_pack", k + 1, indices_map.values).values
     return cut_rows(rows, saved.hidden), None
-
-
-elements.RECORDED["unpack"] = tensor_array_unpack
-elements.RECORDED["pack"] = tensor_array_pack

@@ -56,26 +56,19 @@ def _(ta, index, x):
 @cases(KINDS, walked="ta")
 def tensor_array_read(source):
     made = elements(source, source.integer(1, 4))
-    index = source.integer(0, len(made) - 1)
-    holes = [x if i == index or source.integer(0, 3) else None for i, x in enumerate(made)]
-    return {"ta": Steps(holes), "index": vector(source, [index])}
+    if source.choice([True, False]):
+        index = source.integer(0, len(made) - 1)
+        holes = [x if i == index or source.integer(0, 3) else None for i, x in enumerate(made)]
+        return {"ta": Steps(holes), "index": vector(source, [index])}
+    default, *made = made
+    index = source.integer(-2 if source.choice([True, False]) or not made else 0, len(made) - 1)
+    return {"ta": Steps(made), "index": Dense(index, (), "int64"), "default": default}
 
 
 @tensor_array_read.expected
-def _(ta, index):
-    return ta.elements[index.nested[0]]
-
-
-@cases(KINDS, walked="boot")
-def tensor_array_get(source):
-    boot, *made = elements(source, source.integer(1, 4))
-    index = source.integer(-2 if source.choice([True, False]) or not made else 0, len(made) - 1)
-    return {"ta": Steps(made), "index": Dense(index, (), "int64"), "boot": boot}
-
-
-@tensor_array_get.expected
-def _(ta, index, boot):
-    return boot if index.nested < 0 else ta.elements[index.nested]
+def _(ta, index, default=None):
+    at = index.nested if isinstance(index.nested, int) else index.nested[0]
+    return default if at < 0 else ta.elements[at]
 
 
 @cases(KINDS, gradient=False, walked="ta")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import TensorArray, ops
 from lodcore.graph import Variable, while_loop
-from lodcore.graph.var_array import tensor_array_get
 from reference.graph import while_loop as reference
 
 # -- functions: as operators, and as NumPy has them ----------------------------------------------------------------
@@ -123,7 +122,7 @@ def read(made, local, options, target, array, at, boot):
     if boot is None:
         local[target] = local[array].read(local[at])
     else:
-        local[target] = tensor_array_get(local[array], local[at], local[boot])
+        local[target] = lodcore.tensor_array_read(local[array], local[at], local[boot])
 
 
 def index(made, local, options, target, at, by):

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, data, while_loop
-from lodcore.graph.arrays import Version
-from lodcore.graph.var_array import tensor_array_get
+from lodcore.tensor_array import ArrayVersion
 from tests.graph.bodies import contents
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 @given(writes=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6)), max_size=30), reads=st.data())
 def test_every_version_stays_as_it_is(writes, reads):
     start = TensorArray(unstack_from=np.arange(100, 103))
-    versions = [Version.of(start)]
+    versions = [ArrayVersion.of(start)]
     models = [{0: 100, 1: 101, 2: 102}]
     for number, (parent, at) in enumerate(writes):
         parent %= len(versions)
@@ -43,7 +42,7 @@ def held(array):
 
 
 def test_a_refused_write_changes_no_version():
-    first = Version.of(TensorArray(2, dynamic=False))
+    first = ArrayVersion.of(TensorArray(2, dynamic=False))
     second = first.written(0, 1.0)
     for at, value, error in [(2, 1.0, IndexError), (-1, 1.0, IndexError), (0, None, lodcore.DTypeError)]:
         with pytest.raises(error):
@@ -52,7 +51,7 @@ def test_a_refused_write_changes_no_version():
 
 
 def test_many_versions_are_let_go_of():
-    first = version = Version.of(TensorArray())
+    first = version = ArrayVersion.of(TensorArray())
     for at in range(100_000):
         version = version.written(at, at)
     assert first.size() == 0
@@ -444,7 +443,7 @@ def test_array_operators_are_recorded_as_they_run():
     wanted = [eager.size(), eager.sizes(), eager.read(1), eager.concat(), eager.pack(0, indices_map), x[0], np.eye(2)]
     for one, other in zip(Executor().run(program, {"x": x}, found), wanted, strict=True):
         assert one.equals(other) if isinstance(one, LoDTensor) else np.array_equal(one, other)
-    assert tensor_array_get(eager, -1, x) is x
+    assert lodcore.tensor_array_read(eager, -1, x) is x
 
 
 def states_of(x, h_0):

@@ -79,24 +79,45 @@ def read_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
         arrays(dtypes, row_shapes, least=1).filter(lambda array: any(e is not None for e in elements_of(array)))
     )
     found = [at for at, element in enumerate(elements_of(array)) if element is not None]
-    return call(array, draw(number(draw(st.sampled_from(found)))))
+    index = draw(number(draw(st.sampled_from(found))))
+    if draw(st.booleans()):
+        return call(array, index)
+    default = array.read(index)
+    default = LoDTensor(default.values.copy(), default.lod) if isinstance(default, LoDTensor) else default.copy()
+    return call(array, draw(st.sampled_from([index, -1, np.array([-3])])), default)
 
 
 def read(arguments):
-    return listed(arguments["ta"])[int(np.reshape(arguments["index"], ()))]
+    index = int(np.reshape(arguments["index"], ()))
+    return arguments["default"].tolist() if index < 0 else listed(arguments["ta"])[index]
+
+
+# -- to make and to fill ---------------------------------------------------------------------------------------------
 
 
 @st.composite
-def get_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
-    array, index = draw(read_calls(dtypes, row_shapes)).args
-    boot = array.read(index)
-    boot = LoDTensor(boot.values.copy(), boot.lod) if isinstance(boot, LoDTensor) else boot.copy()
-    return call(array, draw(st.sampled_from([index, -1, np.array([-3])])), boot)
+def new_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, filled=False):
+    if not filled and draw(st.booleans()):
+        return call(draw(number(draw(st.integers(0, 3)))), draw(st.booleans()))
+    x = draw(tensors_of(draw(st.integers(0, 3)), draw(LEVELS), dtypes, row_shapes))
+    return call(draw(st.sampled_from([None, len(x), len(x) + 1])), True, x)
 
 
-def got(arguments):
-    before = int(np.reshape(arguments["index"], ())) < 0
-    return arguments["boot"].tolist() if before else read(arguments)
+def newly_made(arguments):
+    elements = [] if arguments["unstack_from"] is None else list(arguments["unstack_from"].tolist())
+    count = len(elements) if arguments["size"] is None else int(np.reshape(arguments["size"], ()))
+    return elements + [None] * (count - len(elements))
+
+
+@st.composite
+def fill_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, holes=True):
+    filled = draw(arrays(dtypes, row_shapes, holes))
+    return call(TensorArray(draw(st.sampled_from([None, 0, filled.size(), filled.size() + 1]))), filled)
+
+
+def filled_up(arguments):
+    elements = listed(arguments["filled"])
+    return elements + [None] * (arguments["ta"].size() - len(elements))
 
 
 # -- sizes ---------------------------------------------------------------------------------------------------------
@@ -207,11 +228,13 @@ def pack_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     steps, indices_map = TensorArray.unpack(*drawn.args)
     if steps.size() and draw(st.booleans()):
         steps = of_elements(list(steps))
-    return call(steps, draw(st.sampled_from([drawn.args[1], indices_map.level])), indices_map)
+    chosen = draw(st.sampled_from([indices_map, indices_map.rank]))
+    return call(steps, draw(st.sampled_from([drawn.args[1], indices_map.level])), chosen)
 
 
 def packed(arguments):
     indices_map = arguments["indices_map"]
+    indices_map = getattr(indices_map, "indices_map", indices_map)  # of a RankTable
     places = indices_map.tolist()
     elements = [element for step in listed(arguments["ta"]) for element in step]
     following = iter([element for _, element in sorted(zip(places, elements, strict=True), key=lambda pair: pair[0])])
@@ -220,7 +243,37 @@ def packed(arguments):
     return each_at_level(made, nested, level)
 
 
+def rank_calls():
+    return unpack_calls().map(lambda drawn: call(TensorArray.unpack(*drawn.args)[0]))
+
+
 SAMPLES = {
+    "tensor_array_new": Samples(
+        new_calls(),
+        newly_made,
+        new_calls(FLOAT, NARROW, filled=True).map(tame),
+        [
+            ("registry.OPS['tensor_array_new'](-1)", IndexError, "size.*-1"),
+            ("registry.OPS['tensor_array_new'](1.5)", DTypeError, "size.*1.5"),
+            ("registry.OPS['tensor_array_new'](None, False)", ValueError, "size: is missing"),
+            ("registry.OPS['tensor_array_new'](1, True, [[1], [2]])", ValueError, "size: is 1.*2 entries"),
+        ],
+    ),
+    "tensor_array_fill": Samples(
+        fill_calls(),
+        filled_up,
+        fill_calls(FLOAT, NARROW, holes=False).filter(lambda drawn: drawn.args[1].size()).map(tame),
+        [
+            ("registry.OPS['tensor_array_fill'](steps, steps)", ValueError, "has 3 elements"),
+            ("registry.OPS['tensor_array_fill'](fixed, steps)", ValueError, "fixed at 2; 3 elements"),
+        ],
+    ),
+    "tensor_array_rank": Samples(
+        rank_calls(),
+        lambda arguments: arguments["ta"].rank.tolist(),
+        None,
+        [("registry.OPS['tensor_array_rank'](with_hole)", LoDError, "not made by unpack")],
+    ),
     "tensor_array_write": Samples(
         write_calls(),
         with_one_written,
@@ -242,15 +295,8 @@ SAMPLES = {
             ("tensor_array_read(steps, -1)", IndexError, "index.*-1"),
             ("tensor_array_read(with_hole, 0)", IndexError, "index.*0, a hole"),
             ("tensor_array_read(steps, None)", DTypeError, "index.*None"),
-        ],
-    ),
-    "tensor_array_get": Samples(
-        get_calls(),
-        got,
-        get_calls(FLOAT, NARROW).map(tame),
-        [
-            ("registry.OPS['tensor_array_get'](steps, 3, 0)", IndexError, "index.*3.*3"),
-            ("registry.OPS['tensor_array_get'](with_hole, 0, 0)", IndexError, "index.*0, a hole"),
+            ("tensor_array_read(steps, 3, 0)", IndexError, "index.*3.*3"),
+            ("tensor_array_read(with_hole, 0, 0)", IndexError, "index.*0, a hole"),
         ],
     ),
     "tensor_array_size": Samples(

@@ -1,0 +1,115 @@
+"""Structure as data: lengths, offsets and order as tensors, which a Program computes with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LevelError
+from lodcore.lod import LoD
+from lodcore.ops.moving import level_of, spec_level
+from lodcore.rank_table import IndicesMap, RankTable
+from lodcore.registry import Nested, Spec, Structured, op
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["lod_lengths", "structure_of"]
+
+
+@op(lod="none", gradient=False)
+def lod_lengths(x: Nested, level: int = 0) -> Any:
+    """Return the lengths of the sequences of a level, as a tensor.
+
+    Parameters
+    ----------
+    x : LoDTensor, LoD or nested lists
+    level : int
+
+    Returns
+    -------
+    ndarray
+        int64, shape (number of sequences,), in elements of the level.
+
+    Raises
+    ------
+    LevelError
+        If there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.lod_lengths([[1, 2], [], [3, 4, 5]])
+    array([2, 0, 3])
+    """
+    lod = x if isinstance(x, LoD) else as_nested("lod_lengths: x", x).lod
+    return lod.lengths(level_of("lod_lengths", lod, level))
+
+
+@lod_lengths.infer
+def _(x: Spec, level: int) -> Spec:
+    spec_level("lod_lengths", x.num_levels, level)
+    return Spec((None,), np.dtype(np.int64))
+
+
+#: For each part of a structure, the kinds of tensor that have it.
+PARTS = {
+    "lod": (LoDTensor, RankTable, IndicesMap),
+    "lengths": (LoDTensor, RankTable),
+    "offsets": (LoDTensor,),
+    "num_rows": (LoDTensor,),
+    "indices": (RankTable,),
+    "values": (IndicesMap,),
+    "rank": (IndicesMap,),
+}
+
+
+@op(lod="none", gradient=False)
+def structure_of(x: Structured, part: str) -> Any:
+    """Return a part of the structure of a tensor, a rank or the map of some steps: what their attributes record.
+
+    Parameters
+    ----------
+    x : LoDTensor, RankTable or IndicesMap
+    part : {"lod", "lengths", "offsets", "num_rows", "indices", "values", "rank"}
+        Those that x has as an attribute.
+
+    Returns
+    -------
+    ndarray, int, LoD or RankTable
+
+    Raises
+    ------
+    DTypeError
+        If x has no such part.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.ops.lod_data import structure_of
+    >>> structure_of(lodcore.array([[1, 2], [], [3]]), "offsets")
+    array([0, 2, 2, 3])
+    """
+    _check_part(type(x), part)
+    found = getattr(x, part)
+    return np.int64(found) if part == "num_rows" else found
+
+
+def _check_part(kind: type, part: str) -> None:
+    if not isinstance(part, str) or part not in PARTS:
+        raise DTypeError(f"structure_of: part: is {part!r}; one of {', '.join(PARTS)} is needed")
+    if not issubclass(kind, PARTS[part]):
+        raise DTypeError(f"structure_of: x: is a {kind.__name__}, which has no {part}")
+
+
+@structure_of.infer
+def _(x: Spec, part: str) -> Spec:
+    _check_part(x.kind, part)
+    if part == "lod":
+        if x.kind is not LoDTensor:
+            return Spec((), np.dtype(np.void), 0, object)
+        if not x.num_levels:
+            raise LevelError("structure_of: x: has no levels")
+        return Spec((None,), np.dtype(np.int64), x.num_levels, LoD)
+    if part == "rank":
+        return Spec((None,), np.dtype(np.int64), 0, RankTable)
+    return Spec(() if part == "num_rows" else (None,), x.dtype if part == "values" else np.dtype(np.int64))

@@ -1,0 +1,74 @@
+"""Samples of the operators that make tensors of a structure."""
+
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, IndicesMap, LevelError, LoDTensor, RankTable, TensorArray
+from reference.ops.levels import sequences
+from tests.agree import from_the_first
+from tests.draw import lod_tensors
+from tests.samples import Samples, call
+
+
+@st.composite
+def lengths_calls(draw):
+    x = draw(lod_tensors(max_levels=3, most=5))
+    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return call(draw(st.sampled_from([x, x.lod])), level)
+
+
+def lengths(arguments):
+    lod = getattr(arguments["x"], "lod", arguments["x"])
+    nested = LoDTensor(range(lod.num_rows), lod).tolist()
+    return [len(one) for one in sequences(nested, from_the_first(arguments["level"], lod))]
+
+
+@st.composite
+def part_calls(draw):
+    x = draw(lod_tensors(max_levels=2, most=5))
+    _, steps_map = TensorArray.unpack(x, 0, draw(st.booleans()))
+    kind, parts = draw(
+        st.sampled_from(
+            [
+                (x, ["lengths", "offsets", "num_rows"]),
+                (steps_map.rank, ["indices", "lengths"]),
+                (steps_map, ["values", "rank"]),
+            ]
+        )
+    )
+    return call(kind, draw(st.sampled_from(parts)))
+
+
+def part(arguments):
+    x, wanted = arguments["x"], arguments["part"]
+    if isinstance(x, LoDTensor):
+        if wanted == "num_rows":
+            return x.lod.num_rows
+        found = [len(one) for one in x.tolist()]
+        return found if wanted == "lengths" else [sum(found[:at]) for at in range(len(found) + 1)]
+    if isinstance(x, RankTable):
+        found = [len(one) for one in sequences(LoDTensor(range(x.lod.num_rows), x.lod).tolist(), x.level)]
+        return x.indices.tolist() if wanted == "indices" else [found[at] for at in x.indices.tolist()]
+    assert isinstance(x, IndicesMap)
+    return x.tolist() if wanted == "values" else (x.rank.indices.tolist(), x.rank.lengths.tolist())
+
+
+SAMPLES = {
+    "lod_lengths": Samples(
+        lengths_calls(),
+        lengths,
+        None,
+        [
+            ("lod_lengths(x, 2)", LevelError, "level.*2"),
+            ("lod_lengths(rows)", DTypeError, "x.*ndarray"),
+        ],
+    ),
+    "structure_of": Samples(
+        part_calls(),
+        part,
+        None,
+        [
+            ("ops.structure_of(x, 'indices')", DTypeError, "x: is a LoDTensor, which has no indices"),
+            ("ops.structure_of(x, 'width')", DTypeError, "part.*'width'"),
+        ],
+    ),
+}

@@ -5,13 +5,18 @@ import pytest
 
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, ops, vjp
-from lodcore.graph import Program, VarArray, while_loop
-from tests.graph.ways import WAYS, check, every_way, run_body
+from lodcore.graph import Executor, Program, VarArray, data, while_loop
+from tests.graph.ways import WAYS, WHILE_RECORDING, check, every_way, run_body
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
 X = np.array([0.5, -1.5, 2.0])
 SEQUENCES = LoDTensor.from_lengths(np.array([1.0, 2.0, -1.0, 0.5]), [1, 0, 3])
+
+
+def both(x):
+    """Return x and its double as two rows."""
+    return x * np.array([[1.0], [2.0]])
 
 
 def made_empty(x):
@@ -29,18 +34,18 @@ def made_of_a_size(x):
 
 
 def made_by_the_operator(x):
-    return lodcore.tensor_array_unstack(np.stack([x, x * 2.0]))
+    return lodcore.tensor_array_unstack(both(x))
 
 
 def made_by_filling(x):
-    return TensorArray().unstack(np.stack([x, x * 2.0]))
+    return TensorArray().unstack(both(x))
 
 
 MAKERS = {
     "written": made_empty,
     "of a fixed number of slots": made_of_a_size,
-    "unstack": lambda x: TensorArray.unstack(np.stack([x, x * 2.0])),
-    "unstack_from": lambda x: TensorArray(unstack_from=np.stack([x, x * 2.0])),
+    "unstack": lambda x: TensorArray.unstack(both(x)),
+    "unstack_from": lambda x: TensorArray(unstack_from=both(x)),
     "tensor_array_unstack": made_by_the_operator,
     "unstack of an instance": made_by_filling,
 }
@@ -193,7 +198,7 @@ def test_an_array_made_in_a_body_that_breaks_before_it(way):
             array = TensorArray()
             array.write(0, x + total)
             loop.break_if(t >= 2)
-            other = TensorArray.unstack(np.stack([x, x]))
+            other = TensorArray.unstack(x * np.ones((2, 1)))
             other.write(0, array.read(0) * x)
             total.update(other.read(0) + other.read(1))
         return total
@@ -230,7 +235,7 @@ def test_two_arrays_made_in_one_body_stay_apart(way):
     check(way, text, meaning, X)
 
 
-# -- what has no meaning -------------------------------------------------------------------------------------------------
+# -- what has no meaning ---------------------------------------------------------------------------------------------
 
 
 def leak(make, use):
@@ -252,7 +257,7 @@ USES = {
 
 
 @pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("recording", ["at once", "vjp", "Program", "in a body"])
+@pytest.mark.parametrize("recording", WHILE_RECORDING)
 @pytest.mark.parametrize(
     "make",
     [lambda: TensorArray(name="inner"), lambda: TensorArray(name="inner", unstack_from=X)],
@@ -260,15 +265,7 @@ USES = {
 )
 def test_used_after_the_loop_it_is_an_error_that_names_it(use, recording, make):
     with pytest.raises(GraphError, match="inner"):
-        if recording == "at once":
-            leak(make, USES[use])
-        elif recording == "vjp":
-            vjp(lambda x: leak(make, USES[use]), X)
-        elif recording == "Program":
-            with Program():
-                leak(make, USES[use])
-        else:
-            run_body(lambda step: leak(make, USES[use]))
+        WHILE_RECORDING[recording](lambda: leak(make, USES[use]))
 
 
 def test_one_of_an_outer_body_may_be_used_until_that_ends():
@@ -310,31 +307,24 @@ def test_a_read_of_nothing_says_that_it_is_made_anew(way, index):
         WAYS[way](text, X)
 
 
-@pytest.mark.parametrize("recording", ["at once", "vjp", "Program"])
+@pytest.mark.parametrize("recording", WHILE_RECORDING)
 @pytest.mark.parametrize("given", [TensorArray, lambda: TensorArray(unstack_from=X)], ids=["empty", "filled"])
-def test_an_array_is_no_loop_variable(recording, given):
+@pytest.mark.parametrize("in_loop_vars", [False, True], ids=["loop_var", "loop_vars"])
+def test_an_array_is_no_loop_variable(recording, given, in_loop_vars):
     """It is carried as it is: `loop_var` and `loop_vars` refuse it by the name of what was called."""
 
-    def declare(x=None, in_loop_vars=False):
+    def declare():
         loop = while_loop([given()] if in_loop_vars else ())
         with loop.loop():
             if not in_loop_vars:
                 loop.loop_var(given())
             loop.break_if(loop.step() >= 1)
-        return 1.0
 
-    for in_loop_vars in (False, True):
-        with pytest.raises(GraphError, match=r"loop_var.*TensorArray"):
-            if recording == "vjp":
-                vjp(lambda x: declare(x, in_loop_vars), X)  # noqa: B023
-            elif recording == "Program":
-                with Program():
-                    declare(in_loop_vars=in_loop_vars)
-            else:
-                declare(in_loop_vars=in_loop_vars)
+    with pytest.raises(GraphError, match=f"{'loop_vars' if in_loop_vars else 'loop_var'}: .*TensorArray"):
+        WHILE_RECORDING[recording](declare)
 
 
-# -- where outer arrays end ---------------------------------------------------------------------------------------------
+# -- where outer arrays end ------------------------------------------------------------------------------------------
 
 
 def test_computed_at_once_the_writes_stay():
@@ -353,8 +343,19 @@ def test_a_loop_that_runs_later_starts_from_the_array_as_it_was_met():
         t, s = loop.loop_var(0), loop.loop_var(0.0)
         loop.break_if(t >= 2)
         outside.write(0, outside.read(0) * 2.0)
-        s.update(outside.read(0))
+        s.update(s + outside.read(0))
     for _ in range(2):
         loop()
-        assert float(s.get()) == 4.0
+        assert float(s.get()) == 6.0, "2 and 4, of the 1 with which it began"
+
+
+def test_a_program_starts_from_the_array_as_it_was_met_and_leaves_it_alone():
+    outside = TensorArray()
+    outside.write(0, np.array(1.0))
+    with Program() as program:
+        x = data("x", (), "float64")
+        run_body(lambda step: outside.write(0, outside.read(0) * x))
+        last = outside.read(0)
+    for value in (3.0, 2.0, 2.0):
+        assert float(Executor().run(program, {"x": value}, [last])[0]) == value**2
     assert float(outside.read(0)) == 1.0

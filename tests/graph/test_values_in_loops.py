@@ -1,5 +1,7 @@
 """Loops give the numbers and gradients of plain Python, however they run: arrays, slots and map_fn in them."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ WORDS = [[[1.0, 2.0], [0.5]], [], [[-1.0], [], [3.0, 0.25, 2.0]]]
 NESTED = lodcore.array(WORDS)
 
 
-# -- an array made in the body ---------------------------------------------------------------------------------------------
+# -- an array made in the body ---------------------------------------------------------------------------------------
 
 
 @every_way
@@ -63,7 +65,7 @@ def test_map_fn_three_deep_with_a_weight(way):
 
     def meaning(x, w):
         starts = x.lod.offsets(2)
-        sums = np.array([np.sum(x.values[a:b]) * w for a, b in zip(starts[:-1], starts[1:], strict=True)])
+        sums = np.array([np.sum(x.values[a:b]) * w for a, b in itertools.pairwise(starts)])
         return LoDTensor.from_lengths(sums, x.lod.lengths(0), x.lod.lengths(1))
 
     check(way, text, meaning, x, np.array(1.5))
@@ -140,7 +142,7 @@ def test_words_to_sentences_to_documents_by_two_loops(way, seed):
     check(way, text, meaning, documents_of(seed), w, u)
 
 
-# -- a loop into which no Variable enters reads what was written before ----------------------------------------------------
+# -- a loop into which no Variable enters reads what was written before ----------------------------------------------
 
 
 def read_and_sum(while_loop, array, of_element=lambda element: element):
@@ -207,7 +209,7 @@ def test_a_loop_overwrites_what_was_written_before_it(way):
 
 
 @every_way
-def test_a_loop_that_runs_later_reads_what_was_written_between(way):
+def test_a_loop_that_runs_later_reads_what_was_written_before(way):
     def text(while_loop, x):
         a = TensorArray()
         a.write(0, x)
@@ -261,7 +263,7 @@ def test_elements_with_structure(way):
     check(way, text, lambda x: 4.0 * np.sum(x.values), sequences)
 
 
-# -- TensorArray(unstack_from=x) is recorded -------------------------------------------------------------------------------
+# -- TensorArray(unstack_from=x) is recorded -------------------------------------------------------------------------
 
 
 @every_way
@@ -273,7 +275,7 @@ def test_unstack_from_is_recorded(way, x):
     check(way, text, lambda x: np.sum(rows_of(x) ** 2), x)
 
 
-# -- slots -----------------------------------------------------------------------------------------------------------------
+# -- slots -----------------------------------------------------------------------------------------------------------
 
 
 @every_way

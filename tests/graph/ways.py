@@ -38,7 +38,7 @@ def is_real(x):
     return rows_of(x).dtype.kind == "f"
 
 
-# -- each returns the results, and the gradients of `loss` (None at once, and for integers) -------------------------------
+# -- each returns the results, and the gradients of `loss` (None at once, and for integers) --------------------------
 
 
 def loss(results):
@@ -115,7 +115,7 @@ RECORDED = [way for way in WAYS if way != "at once"]
 every_way = pytest.mark.parametrize("way", list(WAYS))
 
 
-# -- checks --------------------------------------------------------------------------------------------------------------
+# -- checks ----------------------------------------------------------------------------------------------------------
 
 
 def slopes(meaning, inputs, at, step=1e-5):
@@ -159,6 +159,20 @@ def check(way, text, meaning, *inputs):
             np.testing.assert_allclose(
                 rows_of(dense), measured, rtol=0, atol=1e-6 * scale, err_msg=f"gradient of input {number}"
             )
+
+
+def in_open_program(call):
+    with Program():
+        return call()
+
+
+#: Call a function without arguments while nothing is recorded, or while this is.
+WHILE_RECORDING = {
+    "at once": lambda call: call(),
+    "vjp": lambda call: vjp(lambda x: [x, call()][0], np.array(0.5)),
+    "Program": in_open_program,
+    "in a body": lambda call: run_body(lambda step: call()),
+}
 
 
 def run_body(body, steps=2):

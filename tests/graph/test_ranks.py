@@ -6,7 +6,7 @@ import pytest
 import lodcore
 from lodcore import LoD, LoDError, LoDTensor, TensorArray, ops
 from lodcore.graph import Executor, Program, VarArray, data
-from tests.graph.ways import check, every_way
+from tests.graph.ways import WAYS, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -84,18 +84,17 @@ def test_an_rnn_with_unpack_alone(way, sort_by_length, kind):
 
 @every_way
 def test_a_boot_state_of_sequences(way):
-    """A state may be a LoDTensor: one sequence for each of x, in the order of the batch."""
+    """A state may be a LoDTensor: one sequence for each of x, in the order of the batch; two of x are empty."""
     memory = LoDTensor.from_lengths(RANDOM.standard_normal(9), [1, 3, 0, 2, 2, 0, 1])
 
     def text(while_loop, x, memory):
         steps, indices_map = TensorArray.unpack(x, 0)
-        outputs = TensorArray()
-        outputs.write(0, lodcore.sequence_pool(steps.boot(memory), "sum"))
-        return outputs.read(0), lodcore.reorder_by_rank(memory, indices_map)
+        sums = lodcore.sequence_pool(steps.boot(memory), "sum")
+        return sums[:5], lodcore.reorder_by_rank(memory, indices_map)
 
     def meaning(x, memory):
         order = np.argsort(-np.array(LENGTHS), kind="stable")
-        sums = np.array([np.sum(memory[s]) for s in order])
+        sums = np.array([np.sum(memory[s]) for s in order[:5]])
         return sums, LoDTensor.from_arrays([np.asarray(memory[s]) for s in order])
 
     check(way, text, meaning, X, memory)
@@ -148,7 +147,7 @@ def test_sequences_in_another_order_than_the_rank_are_refused(way):
         return lodcore.shrink_memory(x, 1, lodcore.lod_rank_table(x))
 
     with pytest.raises(LoDError, match=r"shrink_memory: x: .*order"):
-        check(way, text, None, x)
+        WAYS[way](text, x)
 
     def in_order(while_loop, x):
         table = lodcore.lod_rank_table(x)
@@ -162,7 +161,7 @@ def test_a_dense_state_cannot_tell_and_the_docstring_says_so():
     assert "dense" in lodcore.shrink_memory.__doc__
 
 
-# -- structure is data ---------------------------------------------------------------------------------------------------
+# -- structure is data ------------------------------------------------------------------------------------------
 
 
 @every_way
@@ -205,7 +204,7 @@ def test_the_map_is_a_tensor(way):
 
     def text(while_loop, x):
         _, indices_map = TensorArray.unpack(x, 0)
-        return indices_map + 1, ops.cast(indices_map, "float64") * ops.sum(x)
+        return lodcore.add(indices_map, 1), ops.cast(indices_map, "float64") * ops.sum(x)
 
     order = np.concatenate([[s for s in (2, 4, 6, 0, 3) if LENGTHS[s] > t] for t in range(4)])
     steps = np.repeat(range(4), [sum(length > t for length in LENGTHS) for t in range(4)])

@@ -1,4 +1,4 @@
-"""The words of the design documents for Variables and kinds of tensors: what they hold, and what they are from birth."""
+"""The words of the design documents for Variables and kinds of tensors: what they hold, and what they are."""
 
 import pickle
 

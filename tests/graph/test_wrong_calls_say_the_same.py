@@ -1,7 +1,7 @@
 """A wrong call is one error, of one type and text: computed, under vjp, in a Program, and in the body of a loop.
 
 What the Specs show raises when it is recorded, anything else when it runs; there the loop names the step before the
-text. A size that is not known where it is recorded is None in the text; what Python itself says of a signature is its own.
+text. A size that is not known where it is recorded is None in the text; what Python says of a signature is its own.
 """
 
 import re
@@ -106,10 +106,8 @@ def test_a_wrong_call_says_the_same(call, way):
     if way == "in a body":  # behind the step, and the name of the operator
         said += [re.sub(r"^while_loop: step 0: ", "", said[0]), re.sub(r"^while_loop: step 0: \w+: ", "", said[0])]
     if kind is not TypeError:
-        assert any(re.fullmatch(re.escape(one).replace("None", r"(\d+|None)"), text, re.S) for one in said), (
-            said,
-            text,
-        )
+        patterns = [re.escape(one).replace("None", r"(\d+|None)") for one in said]
+        assert any(re.fullmatch(pattern, text, re.S) for pattern in patterns), (said, text)
 
 
 def test_the_levels_of_the_documents():

@@ -28,7 +28,7 @@ CALLS = {
     "TensorArray(unstack_from)": (lambda x: TensorArray(unstack_from=x), r"TensorArray|tensor_array_unstack"),
     "VarArray.segment": (
         lambda x: VarArray().segment(x),
-        r"VarArray\.segment|segment|TensorArray\.unstack|tensor_array_unstack",
+        r"VarArray\.segment|TensorArray\.unstack|tensor_array_unstack",
     ),
     "map_fn": (lambda x: map_fn(lambda row: row, x), "map_fn"),
     "lookup_table": (lambda x: lodcore.lookup_table(x, [0, 2]), "lookup_table"),

@@ -124,7 +124,7 @@ def test_a_loop_of_python_over_empty_sentences_alone(way):
             outputs.write(t, lodcore.tanh(steps.read(t) @ w))
         return outputs.pack(0, indices_map)
 
-    with pytest.raises(ValueError, match="pack: .*element"):
+    with pytest.raises(ValueError, match=r"pack: .*element"):
         WAYS[way](text, EMPTY, W)
 
 

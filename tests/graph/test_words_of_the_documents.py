@@ -205,7 +205,7 @@ def test_data_with_a_known_first_axis_is_iterated():
     with Program() as program:
         dataset = data("dataset", (3, None), "float64")
         assert len(dataset) == 3
-        total = 0.0
+        total = ops.sum(dataset, axis=0) * 0.0
         for step_input in dataset:
             total = lodcore.add(lodcore.mul(total, 0.5), step_input)
     found = Executor().run(program, {"dataset": ROWS}, [total])[0]

@@ -20,7 +20,9 @@ from tests.wrong_calls import run, things
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
 #: Calls that make something of the structure or the memory of a value that a Variable need not have.
-OF_VALUES = re.compile(r"\.lod\b|LoDTensor|np\.\w+\(\w+[,)]|matrix|objects|masked|out=|\.values|\.astype|\.T\b|\.reshape")
+OF_VALUES = re.compile(
+    r"\.lod\b|LoDTensor|np\.\w+\(\w+[,)]|matrix|objects|masked|out=|\.values|\.astype|\.T\b|\.reshape"
+)
 
 CALLS = [
     "sequence_pool(x, 'sum', level=3)",

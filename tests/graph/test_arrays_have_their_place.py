@@ -13,9 +13,6 @@ pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 X = np.array([0.5, -1.5, 2.0])
 
 
-# -- what has no meaning ---------------------------------------------------------------------------------------------
-
-
 def leak(make, use):
     """Record a loop that makes an array in its body, and use that afterwards."""
     kept = []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, vjp
+from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import (
     Executor,
     Program,

@@ -1,0 +1,136 @@
+"""Arrays of a body end with its step, and are no loop variables; those from outside stay or are left alone."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import GraphError, TensorArray, vjp
+from lodcore.graph import Executor, Program, data, while_loop
+from tests.graph.ways import WAYS, WHILE_RECORDING, run_body
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+X = np.array([0.5, -1.5, 2.0])
+
+
+def leak(make, use):
+    """Record a loop that makes an array in its body, and use that afterwards."""
+    kept = []
+    run_body(lambda step: kept.append(make()))
+    return use(kept[0])
+
+
+USES = {
+    "read": lambda array: array.read(0),
+    "write": lambda array: array.write(0, X),
+    "size": lambda array: array.size(),
+    "len": len,
+    "stack": lambda array: array.stack(),
+    "concat": lambda array: array.concat(),
+    "in the next loop": lambda array: run_body(lambda step: array.read(0)),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("recording", WHILE_RECORDING)
+@pytest.mark.parametrize(
+    "make",
+    [lambda: TensorArray(name="inner"), lambda: TensorArray(name="inner", unstack_from=X)],
+    ids=["empty", "unstack_from"],
+)
+def test_used_after_the_loop_it_is_an_error_that_names_it(use, recording, make):
+    with pytest.raises(GraphError, match="inner"):
+        WHILE_RECORDING[recording](lambda: leak(make, USES[use]))
+
+
+def test_one_of_an_outer_body_may_be_used_until_that_ends():
+    kept = []
+
+    def body(step):
+        array = TensorArray(name="outer")
+        run_body(lambda inner: array.write(inner, X))
+        kept.append(array.stack())
+        kept.append(array)
+
+    run_body(body)
+    with pytest.raises(GraphError, match="outer"):
+        kept[1].read(0)
+    with pytest.raises(GraphError):
+        lodcore.add(kept[0], 1.0)
+
+
+@pytest.mark.parametrize("way", ["at once", "vjp", "recompute", "Program"])
+@pytest.mark.parametrize("index", ["step", "constant", "step before"])
+def test_a_read_of_nothing_says_that_it_is_made_anew(way, index):
+    """The commonest slip: states are made in the body, and that of the step before is read.
+
+    Nothing is there to be read, so it is an IndexError, as any read of nothing, whenever it is found out.
+    """
+
+    def text(while_loop, x):
+        loop = while_loop()
+        with loop.loop():
+            t, s = loop.loop_var(0), loop.loop_var(x)
+            loop.break_if(t >= 3)
+            states = TensorArray()
+            before = {"step": t, "constant": 0, "step before": t - 1}[index]
+            s.update(states.read(before) if index != "step before" else states.read(before, x) + s)
+            states.write(t, s)
+        return s
+
+    with pytest.raises(IndexError, match=r"(?s)made anew in every step.*make it before the loop"):
+        WAYS[way](text, X)
+
+
+@pytest.mark.parametrize("recording", WHILE_RECORDING)
+@pytest.mark.parametrize("given", [TensorArray, lambda: TensorArray(unstack_from=X)], ids=["empty", "filled"])
+@pytest.mark.parametrize("in_loop_vars", [False, True], ids=["loop_var", "loop_vars"])
+def test_an_array_is_no_loop_variable(recording, given, in_loop_vars):
+    """It is carried as it is: `loop_var` and `loop_vars` refuse it by the name of what was called."""
+
+    def declare():
+        loop = while_loop([given()] if in_loop_vars else ())
+        with loop.loop():
+            if not in_loop_vars:
+                loop.loop_var(given())
+            loop.break_if(loop.step() >= 1)
+
+    with pytest.raises(GraphError, match=f"{'loop_vars' if in_loop_vars else 'loop_var'}: .*TensorArray"):
+        WHILE_RECORDING[recording](declare)
+
+
+# -- where outer arrays end ------------------------------------------------------------------------------------------
+
+
+def test_computed_at_once_the_writes_stay():
+    outside = TensorArray()
+    run_body(lambda step: outside.write(step, step * 2))
+    assert [int(element) for element in outside] == [0, 2]
+    vjp(lambda x: run_body(lambda step: outside.write(step + 2, x * 3.0)) and x, np.array(1.5))
+    assert [float(element) for element in outside] == [0, 2, 4.5, 4.5]
+
+
+def test_a_loop_that_runs_later_starts_from_the_array_as_it_was_met():
+    outside = TensorArray()
+    outside.write(0, np.array(1.0))
+    loop = while_loop()
+    with loop.loop(exec_immediately=False):
+        t, s = loop.loop_var(0), loop.loop_var(0.0)
+        loop.break_if(t >= 2)
+        outside.write(0, outside.read(0) * 2.0)
+        s.update(s + outside.read(0))
+    for _ in range(2):
+        loop()
+        assert float(s.get()) == 6.0, "2 and 4, of the 1 with which it began"
+
+
+def test_a_program_starts_from_the_array_as_it_was_met_and_leaves_it_alone():
+    outside = TensorArray()
+    outside.write(0, np.array(1.0))
+    with Program() as program:
+        x = data("x", (), "float64")
+        run_body(lambda step: outside.write(0, outside.read(0) * x))
+        last = outside.read(0)
+    for value in (3.0, 2.0, 2.0):
+        assert float(Executor().run(program, {"x": value}, [last])[0]) == value**2
+    assert float(outside.read(0)) == 1.0

@@ -1,0 +1,235 @@
+"""An array made in the body of a loop is made anew in every step; what is outside is carried from step to step."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor, TensorArray, ops
+from lodcore.graph import VarArray
+from tests.graph.ways import check, every_way
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+X = np.array([0.5, -1.5, 2.0])
+SEQUENCES = LoDTensor.from_lengths(np.array([1.0, 2.0, -1.0, 0.5]), [1, 0, 3])
+
+
+def both(x):
+    """Return x and its double as two rows."""
+    return x * np.array([[1.0], [2.0]])
+
+
+def made_empty(x):
+    array = TensorArray()
+    array.write(0, x)
+    array.write(1, x * 2.0)
+    return array
+
+
+def made_of_a_size(x):
+    array = TensorArray(2)
+    array.write(1, x * 2.0)
+    array.write(0, x)
+    return array
+
+
+def made_by_the_operator(x):
+    return lodcore.tensor_array_unstack(both(x))
+
+
+def made_by_filling(x):
+    return TensorArray().unstack(both(x))
+
+
+MAKERS = {
+    "written": made_empty,
+    "of a fixed number of slots": made_of_a_size,
+    "unstack": lambda x: TensorArray.unstack(both(x)),
+    "unstack_from": lambda x: TensorArray(unstack_from=both(x)),
+    "tensor_array_unstack": made_by_the_operator,
+    "unstack of an instance": made_by_filling,
+}
+
+
+@every_way
+@pytest.mark.parametrize("make", MAKERS)
+def test_fresh_in_each_step(way, make):
+    """What one step writes at 1, and past the end, the next step does not see."""
+
+    def text(while_loop, x, w):
+        loop = while_loop()
+        with loop.loop():
+            t, total = loop.loop_var(0), loop.loop_var(np.zeros(3))
+            loop.break_if(t >= 3)
+            array = MAKERS[make](x)
+            total.update(total * w + array.read(1) + ops.cast(array.size(), "float64"))
+            array.write(1, array.read(0) * 100.0)
+            array.write(2, x)
+        return total
+
+    def meaning(x, w):
+        total = np.zeros(3)
+        for _ in range(3):
+            total = total * w + 2.0 * x + 2.0
+        return total
+
+    check(way, text, meaning, X, np.array(0.5))
+
+
+@every_way
+@pytest.mark.parametrize("sort_by_length", [True, False])
+def test_unpacked_in_the_body(way, sort_by_length):
+    def text(while_loop, x):
+        loop = while_loop()
+        with loop.loop():
+            t, total = loop.loop_var(0), loop.loop_var(x)
+            loop.break_if(t >= 3)
+            steps, indices_map = TensorArray.unpack(total * 0.5, 0, sort_by_length)
+            steps.write(1, steps.read(1) + 1.0)
+            total.update(steps.pack(0, indices_map) + x)
+        return total
+
+    def meaning(x):
+        total = x.values
+        for _ in range(3):
+            total = total * 0.5 + np.array([0.0, 0.0, 1.0, 0.0]) + x.values
+        return LoDTensor(total, x.lod)
+
+    check(way, text, meaning, SEQUENCES)
+
+
+@every_way
+def test_a_var_array_made_in_the_body(way):
+    def text(while_loop, x):
+        loop = while_loop()
+        with loop.loop():
+            t, total = loop.loop_var(0), loop.loop_var(np.zeros(()))
+            loop.break_if(t >= 3)
+            inner, slots = while_loop(), VarArray()
+            with inner.loop():
+                k = inner.loop_var(0)
+                inner.break_if(k > t)
+                slots.get(k).update(slots.get(k - 1, 0.0) + ops.sum(x))
+            total.update(total + ops.sum(slots.stack()) * ops.cast(slots.size(), "float64"))
+        return total
+
+    def meaning(x):
+        return sum(n * sum(k * np.sum(x) for k in range(1, n + 1)) for n in (1, 2, 3))
+
+    check(way, text, meaning, X)
+
+
+@every_way
+def test_a_segmented_var_array_made_in_the_body(way):
+    def text(while_loop, x):
+        loop = while_loop()
+        with loop.loop():
+            t, total = loop.loop_var(0), loop.loop_var(0.0)
+            loop.break_if(t >= 2)
+            slots = VarArray().segment(x)
+            slots.get(0).update(slots.get(0) + slots.get(1))
+            total.update(total * 0.5 + slots.get(0) * x[2])
+        return total
+
+    check(way, text, lambda x: 1.5 * (x[0] + x[1]) * x[2], X)
+
+
+@every_way
+def test_an_array_of_the_outer_body_is_carried_by_the_inner_loop(way):
+    """Made in the body of the outer loop: anew in each of its steps, and carried through all steps of the inner one."""
+
+    def text(while_loop, x):
+        outer = while_loop()
+        with outer.loop():
+            t, total = outer.loop_var(0), outer.loop_var(np.zeros(3))
+            outer.break_if(t >= 2)
+            array = TensorArray()
+            array.write(0, x)
+            inner = while_loop()
+            with inner.loop():
+                k = inner.loop_var(0)
+                inner.break_if(k >= 3)
+                array.write(k + 1, array.read(k) * x)
+            total.update(total * 0.5 + array.read(3))
+        return total
+
+    check(way, text, lambda x: 1.5 * x**4, X)
+
+
+@every_way
+def test_an_array_from_outside_is_carried_through_both_loops(way):
+    """Beside one that is made in the body, of the same elements."""
+
+    def text(while_loop, x):
+        carried = TensorArray()
+        carried.write(0, x)
+        outer = while_loop()
+        with outer.loop():
+            t = outer.loop_var(0)
+            outer.break_if(t >= 2)
+            fresh = TensorArray()
+            fresh.write(0, x)
+            inner = while_loop()
+            with inner.loop():
+                k = inner.loop_var(0)
+                inner.break_if(k >= 2)
+                fresh.write(0, fresh.read(0) + x)
+                carried.write(0, carried.read(0) * 0.5 + fresh.read(0))
+        return carried.read(0)
+
+    def meaning(x):
+        carried = x
+        for _ in range(2):
+            for k in (2.0, 3.0):
+                carried = carried * 0.5 + k * x
+        return carried
+
+    check(way, text, meaning, X)
+
+
+@every_way
+def test_an_array_made_in_a_body_that_breaks_before_it(way):
+    """In the breaking step nothing of it runs: neither its making, nor its gradient."""
+
+    def text(while_loop, x):
+        loop = while_loop()
+        with loop.loop():
+            t, total = loop.loop_var(0), loop.loop_var(np.zeros(3))
+            array = TensorArray()
+            array.write(0, x + total)
+            loop.break_if(t >= 2)
+            other = TensorArray.unstack(x * np.ones((2, 1)))
+            other.write(0, array.read(0) * x)
+            total.update(other.read(0) + other.read(1))
+        return total
+
+    def meaning(x):
+        total = np.zeros(3)
+        for _ in range(2):
+            total = (x + total) * x + x
+        return total
+
+    check(way, text, meaning, X)
+
+
+@every_way
+def test_two_arrays_made_in_one_body_stay_apart(way):
+    def text(while_loop, x):
+        loop = while_loop()
+        with loop.loop():
+            t, total = loop.loop_var(0), loop.loop_var(np.zeros(3))
+            loop.break_if(t >= 3)
+            p, q = TensorArray(), TensorArray()
+            p.write(0, x)
+            q.write(0, x * 10.0)
+            p.write(1, q.read(0) + total)
+            total.update(p.read(0) + p.read(1) * 0.125 + ops.cast(q.size(), "float64"))
+        return total
+
+    def meaning(x):
+        total = np.zeros(3)
+        for _ in range(3):
+            total = x + (10.0 * x + total) * 0.125 + 1.0
+        return total
+
+    check(way, text, meaning, X)

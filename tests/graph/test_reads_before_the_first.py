@@ -1,0 +1,101 @@
+"""What stands before the first element: boots of slots, and defaults of reads, with their gradients."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import TensorArray
+from lodcore.graph import VarArray
+from tests.graph.ways import check, every_way
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+X = np.array([0.5, -1.5, 2.0])
+ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
+
+
+# -- slots -----------------------------------------------------------------------------------------------------------
+
+
+@every_way
+@pytest.mark.parametrize("n", [3, 1, 0])
+@pytest.mark.parametrize("boot", [0.0, 2.5, np.array(1.5)], ids=repr)
+def test_a_number_as_what_stands_before_the_first(way, n, boot):
+    def text(while_loop, x):
+        states = VarArray()
+        loop = while_loop()
+        with loop.loop():
+            t = loop.loop_var(0)
+            loop.break_if(t >= n)
+            states.get(t).update(states.get(t - 1, boot) * 0.5 + x)
+        return states.get(n - 1, boot) * x
+
+    def meaning(x):
+        state = float(boot)
+        for _ in range(n):
+            state = state * 0.5 + x
+        return state * x
+
+    check(way, text, meaning, np.array(1.25))
+
+
+@every_way
+def test_what_stands_before_the_first_has_a_gradient(way):
+    def text(while_loop, boot, w):
+        states = VarArray()
+        loop = while_loop()
+        with loop.loop():
+            t = loop.loop_var(0)
+            loop.break_if(t >= 3)
+            states.get(t).update(lodcore.tanh(states.get(t - 1, boot) @ w) + states.get(t - 2, boot))
+        return states.stack()
+
+    def meaning(boot, w):
+        held = {-1: boot, -2: boot}
+        for t in range(3):
+            held[t] = np.tanh(held[t - 1] @ w) + held[t - 2]
+        return np.stack([held[t] for t in range(3)])
+
+    check(way, text, meaning, ROWS[:2], np.array([[0.5, -1.0], [0.25, 0.75]]))
+
+
+@every_way
+def test_read_with_a_default(way):
+    """The default is read if and only if the index is negative; its gradient is the sum over all steps that read it."""
+
+    def text(while_loop, x, default):
+        array = TensorArray.unstack(x)
+        loop = while_loop()
+        with loop.loop():
+            t, total = loop.loop_var(0), loop.loop_var(0.0)
+            loop.break_if(t >= 5)
+            total.update(total * 0.5 + array.read(t - 2, default) ** 2)
+        return total
+
+    def meaning(x, default):
+        total = 0.0
+        for t in range(5):
+            total = total * 0.5 + (default if t < 2 else x[t - 2]) ** 2
+        return total
+
+    check(way, text, meaning, X, np.array(0.75))
+    with pytest.raises(IndexError, match="is 3; the size is 3"):
+        TensorArray.unstack(X).read(3, 0.0)
+    holes = TensorArray(2)
+    with pytest.raises(IndexError, match="is 1, a hole"):
+        holes.read(1, default=0.0)
+
+
+@every_way
+def test_overwriting_read_with_a_default_within_a_body(way):
+    def text(while_loop, x):
+        array = TensorArray()
+        loop = while_loop()
+        with loop.loop():
+            t = loop.loop_var(0)
+            loop.break_if(t >= 3)
+            array.write(t, x * 100.0)
+            array.write(t, array.read(t - 1, x) + x)
+        return array.stack()
+
+    check(way, text, lambda x: np.stack([x * k for k in (2.0, 3.0, 4.0)]), ROWS[1])

@@ -1,0 +1,113 @@
+"""A SparseTensor is kept, or refused by the name of the operator that was called: it never becomes dense in silence."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DenseTensor, DTypeError, LoD, LoDError, LoDTensor, SparseTensor, TensorArray, map_fn, ops, vjp
+from lodcore.graph import Program, VarArray, data
+from lodcore.registry import OPS, spec_of
+from tests.graph.ways import WHILE_RECORDING
+from tests.samples import SAMPLES
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+SPARSE = SparseTensor([2, 0], np.ones((2, 3)), 4)
+LISTS = lodcore.array([[1.0, 2.0], [], [3.0], [4.0]])
+TABLE = lodcore.lod_rank_table(LISTS)
+
+
+def is_same(found):
+    return isinstance(found, SparseTensor) and np.array_equal(found.to_dense(), SPARSE.to_dense())
+
+
+#: A call, the name by which it refuses, and whether it gives the tensor itself back if it keeps it.
+CALLS = {
+    "TensorArray.write": (lambda x: written(x), r"TensorArray\.write|tensor_array_write"),
+    "TensorArray.unstack": (lambda x: TensorArray.unstack(x), r"TensorArray\.unstack|tensor_array_unstack"),
+    "TensorArray(unstack_from)": (lambda x: TensorArray(unstack_from=x), r"TensorArray|tensor_array_unstack"),
+    "VarArray.segment": (
+        lambda x: VarArray().segment(x),
+        r"VarArray\.segment|TensorArray\.unstack|tensor_array_unstack",
+    ),
+    "map_fn": (lambda x: map_fn(lambda row: row, x), "map_fn"),
+    "lookup_table": (lambda x: lodcore.lookup_table(x, [0, 2]), "lookup_table"),
+    "embedding_bag": (lambda x: lodcore.embedding_bag(x, [[0], [2, 2]]), "embedding_bag"),
+    "reorder_by_rank": (lambda x: lodcore.reorder_by_rank(x, TABLE), "reorder_by_rank"),
+    "shrink_memory": (lambda x: lodcore.shrink_memory(x, 1, TABLE), "shrink_memory"),
+    "sequence_expand": (lambda x: lodcore.sequence_expand(x, LISTS), "sequence_expand"),
+    "sequence_expand_as": (lambda x: lodcore.sequence_expand_as(x, LISTS), "sequence_expand_as"),
+    "mul": (lambda x: lodcore.mul(x, 2.0), "mul"),
+    "matmul": (lambda x: lodcore.matmul(x, np.ones((3, 2))), "matmul"),
+    "ops.sum": (lambda x: ops.sum(x), "sum"),
+    "less_than": (lambda x: lodcore.less_than(x, 1.0), "less_than"),
+    "cross_entropy": (lambda x: lodcore.cross_entropy(x, [0, 0, 0, 0]), "cross_entropy"),
+    "lod_reset": (lambda x: lodcore.lod_reset(x, LISTS), "lod_reset"),
+    "sequence_unpad": (lambda x: lodcore.sequence_unpad(x, [1, 1, 1, 1]), "sequence_unpad"),
+    "sequence_pool": (lambda x: lodcore.sequence_pool(x, "sum"), "sequence_pool"),
+}
+#: What makes a tensor is called outside of Programs only.
+MAKERS = {
+    "DenseTensor": (lambda x: DenseTensor(x), "DenseTensor"),
+    "LoDTensor": (lambda x: LoDTensor(x, LoD.from_lengths([4])), "LoDTensor"),
+    "LoDTensor.from_lengths": (lambda x: LoDTensor.from_lengths(x, [4]), "LoDTensor"),
+    "array": (lambda x: lodcore.array([x]), r"(lodcore\.)?array"),
+}
+
+
+def written(x):
+    array = TensorArray()
+    array.write(0, x)
+    return array.read(0)
+
+
+def assert_kept_or_refused(call, x, by):
+    """Either the same SparseTensor comes back, as an element or as the result; or it is refused by name."""
+    try:
+        found = call(x)
+    except DTypeError as error:
+        message = str(error).split("step 0: ")[-1]
+        assert "SparseTensor" in message
+        assert message.startswith(tuple(by.replace("\\", "").split("|"))), message
+        assert "operand" not in message
+        return
+    kind = found.spec.kind if hasattr(found, "spec") else type(found)
+    assert kind is SparseTensor, f"became {kind.__name__}"
+    assert hasattr(found, "spec") or is_same(found)
+
+
+@pytest.mark.parametrize("recording", WHILE_RECORDING)
+@pytest.mark.parametrize("name", CALLS)
+def test_kept_or_refused_by_its_own_name(name, recording):
+    call, by = CALLS[name]
+    WHILE_RECORDING[recording](lambda: assert_kept_or_refused(call, SPARSE, by))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_an_input(name):
+    call, by = CALLS[name]
+    vjp(lambda x: [assert_kept_or_refused(call, x, by), None][1], SPARSE)
+    with Program():
+        assert_kept_or_refused(call, data("x", spec_of(SPARSE)), by)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_makes_a_tensor_refuses_it(name):
+    call, by = MAKERS[name]
+    with pytest.raises((DTypeError, LoDError), match=f"^{by}.*SparseTensor"):
+        call(SPARSE)
+
+
+def test_an_operator_that_keeps_it_says_so_and_any_other_that_it_does_not():
+    """What the docstring says holds: its words name SparseTensor where it is taken."""
+    for name in sorted(SAMPLES):
+        op = OPS[name]
+        first = next(iter(op.roles))
+        arguments = dict.fromkeys(op.parameters, 0)
+        spec = spec_of(SPARSE)
+        arguments[first] = [spec] if op.roles[first] == "Batches" else spec
+        try:
+            op.infer_arguments(arguments)
+        except DTypeError:
+            continue
+        assert "SparseTensor" in op.__doc__, name

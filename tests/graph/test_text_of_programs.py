@@ -1,0 +1,98 @@
+"""What a Program prints: loops with their options, and results under the names that their variables have."""
+
+import re
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import TensorArray
+from lodcore.graph import Executor, Program, data, while_loop
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+X = np.array([1.0, -2.0, 0.5])
+
+
+def recorded(**options):
+    with Program() as program:
+        x = data("x", (None,), "float64")
+        loop = while_loop(**options)
+        with loop.loop():
+            time = loop.loop_var(0)
+            total = loop.loop_var(x)
+            loop.break_if(time >= 3)
+            total.update(lodcore.mul(total, x))
+        doubled = lodcore.add(total, total)
+    return program, loop, (time, total), doubled
+
+
+def line_of(program, word):
+    return next(line for line in str(program).splitlines() if re.search(rf"\b{word}\b", line))
+
+
+@pytest.mark.parametrize(
+    ("options", "shown", "hidden"),
+    [
+        ({}, [], ["recompute", "max_steps"]),
+        ({"recompute": True}, ["recompute"], ["max_steps"]),
+        ({"max_steps": 7}, ["max_steps=7"], ["recompute"]),
+        ({"max_steps": 0, "recompute": True}, ["max_steps=0", "recompute"], []),
+    ],
+)
+def test_options_of_a_loop_are_shown(options, shown, hidden):
+    line = line_of(recorded(**options)[0], "while_loop")
+    assert all(word in line for word in shown)
+    assert not any(word in line for word in hidden)
+
+
+def test_results_of_a_loop_have_the_names_of_their_variables():
+    """As it prints, as it is asked by `name`, and as it is fetched."""
+    program, loop, (time, total), doubled = recorded()
+    line = line_of(program, "while_loop")
+    results = [name.strip() for name in line.split("=")[0].split(",")]
+    assert results == [time.name, total.name]
+    assert line_of(program, "add").strip().startswith(f"{doubled.name} = add(x={total.name}, y={total.name})")
+    found = Executor().run(program, {"x": X}, [time.name, total.name, doubled])
+    assert int(found[0]) == 3
+    np.testing.assert_array_equal(found[1], X**4)
+    np.testing.assert_array_equal(found[2], 2 * X**4)
+    assert [v.name for v in loop.variables] == results
+
+
+def test_results_of_loops_of_equal_variables_have_names_of_their_own():
+    with Program() as program:
+        x = data("x", (None,), "float64")
+        lasts = []
+        for steps in (1, 2):
+            loop = while_loop()
+            with loop.loop():
+                total = loop.loop_var(x)
+                loop.break_if(loop.step() >= steps)
+                total.update(total * x)
+            lasts.append(total)
+    names = [v.name for v in lasts]
+    assert len({*names, "x"}) == 3
+    for name, power in zip(names, (2, 3), strict=True):
+        np.testing.assert_array_equal(Executor().run(program, {"x": X}, [name])[0], X**power)
+
+
+def test_nested_loops_and_arrays_are_shown():
+    with Program() as program:
+        x = data("x", (None,), "float64")
+        states = TensorArray(name="states")
+        outer = while_loop(max_steps=5)
+        with outer.loop():
+            t = outer.loop_var(0)
+            outer.break_if(t >= 2)
+            inner = while_loop(recompute=True)
+            with inner.loop():
+                k = inner.loop_var(0)
+                inner.break_if(k >= 2)
+                states.write(t, x)
+    text = str(program)
+    loops = [line for line in text.splitlines() if "while_loop" in line]
+    assert len(loops) == 2
+    assert "max_steps=5" in loops[0]
+    assert "recompute" in loops[1]
+    assert "states" in text

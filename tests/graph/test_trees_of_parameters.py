@@ -1,0 +1,164 @@
+"""Functions of trees of parameters: dicts, lists, tuples, named tuples and dataclasses; what a Variable takes over."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoDTensor, TensorArray, grad_check, ops, value_and_grad, vjp
+from lodcore.graph import Variable
+from tests.graph.ways import rows_of
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+X = np.array([[1.0, -0.5], [0.25, 2.0]])
+LISTS = LoDTensor.from_lengths(np.array([1.0, 2.0, -1.0]), [1, 0, 2])
+
+
+class Pair(NamedTuple):
+    weight: Any
+    bias: Any
+
+
+@dataclasses.dataclass
+class Layer:
+    weight: Any
+    bias: Any
+    name: str = "layer"
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    weight: Any
+    bias: Any
+
+
+def weight_and_bias(p):
+    if isinstance(p, dict):
+        return p["weight"], p["bias"]
+    return (p[0], p[1]) if isinstance(p, (list, tuple)) else (p.weight, p.bias)
+
+
+KINDS = {
+    "dict": lambda w, b: {"weight": w, "bias": b},
+    "list": lambda w, b: [w, b],
+    "tuple": lambda w, b: (w, b),
+    "named tuple": Pair,
+    "dataclass": Layer,
+    "frozen dataclass": Frozen,
+}
+
+
+def linear(p, x=X):
+    w, b = weight_and_bias(p)
+    return ops.sum(lodcore.tanh(x @ w + b) ** 2)
+
+
+def gradients_by_hand(w, b, x=X):
+    y = np.tanh(x @ w + b)
+    d = 2 * y * (1 - y * y)
+    return x.T @ d, d.sum(axis=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_are_trees_of_the_same_kind(kind):
+    w, b = np.array([[0.5, 1.0], [-1.0, 0.25]]), np.array([0.125, -0.5])
+    p = KINDS[kind](w, b)
+    wanted = gradients_by_hand(w, b)
+    value, gradient = value_and_grad(linear)(p)
+    assert float(value) == pytest.approx(np.sum(np.tanh(X @ w + b) ** 2))
+    y, pullback = vjp(linear, p)
+    for found in (gradient, pullback(np.array(1.0))[0]):
+        assert type(found) is type(p)
+        for one, other in zip(weight_and_bias(found), wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+    assert np.shape(y) == ()
+    grad_check(linear, p)
+    assert weight_and_bias(p)[0] is w, "what is given is not changed"
+
+
+def test_trees_in_trees():
+    p = {"layers": [Layer(X, X[0]), Pair(X.T, LISTS)], "scale": (np.array(2.0),)}
+
+    def f(p):
+        first, second = p["layers"]
+        return ops.sum(first.weight @ second.weight) * p["scale"][0] + ops.sum(first.bias) + ops.sum(second.bias)
+
+    _, gradient = value_and_grad(f)(p)
+    first, second = gradient["layers"]
+    assert (type(first), type(second), type(gradient["scale"])) == (Layer, Pair, tuple)
+    assert first.name == "layer"
+    np.testing.assert_allclose(first.weight, 2.0 * np.ones((2, 2)) @ X)
+    assert second.bias.lod is LISTS.lod
+    assert float(gradient["scale"][0]) == pytest.approx(np.sum(X @ X.T))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_may_be_trees(kind):
+    def f(x):
+        return KINDS[kind](x * 2.0, ops.sum(x))
+
+    y, pullback = vjp(f, X)
+    assert type(y) is type(KINDS[kind](0, 0))
+    np.testing.assert_array_equal(weight_and_bias(y)[0], X * 2.0)
+    cotangents = KINDS[kind](np.ones((2, 2)), np.array(3.0))
+    (d,) = pullback(*cotangents) if kind in ("list", "tuple", "named tuple") else pullback(cotangents)
+    np.testing.assert_array_equal(d, np.full((2, 2), 5.0))
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [np.arange(4), 3, True, "text", None, [], {}, {"ids": np.arange(2)}, Layer(1, 2), LoDTensor.from_lengths([1], [1])],
+    ids=repr,
+)
+def test_an_argument_without_floating_point_tensors_is_an_error(argument):
+    """Where its gradient is asked for by name; an input of vjp that is of integers has None beside those of others."""
+    with pytest.raises(DTypeError, match=r"value_and_grad: argument 0: .*floating-point"):
+        value_and_grad(lambda p, x: ops.sum(x))(argument, X)
+    with pytest.raises(DTypeError, match=r"value_and_grad: argument 1: .*floating-point"):
+        value_and_grad(lambda x, p: ops.sum(x), argnums=(0, 1))(X, argument)
+    with pytest.raises(DTypeError, match=r"grad_check: .*floating-point"):
+        grad_check(lambda p: np.array(1.0), argument)
+    assert value_and_grad(lambda p, x: ops.sum(x), argnums=1)(argument, X)[1].shape == X.shape
+
+
+def test_integers_beside_floats_have_no_gradient():
+    _, gradient = value_and_grad(lambda p: ops.sum(lodcore.lookup_table(p["table"], p["ids"])))(
+        {"table": X, "ids": np.array([1])}
+    )
+    assert gradient["ids"] is None
+    assert gradient["table"].to_dense().tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    assert vjp(lambda x, ids: lodcore.lookup_table(x, ids), X, np.array([0]))[1](np.ones((1, 2)))[1] is None
+
+
+def test_tree_map_and_leaves_are_public():
+    tree = {"a": [1, Pair(2, 3)], "b": Layer(4, (5,))}
+    doubled = lodcore.tree_map(lambda x: x * 2 if isinstance(x, int) else x, tree)
+    assert doubled == {"a": [2, Pair(4, 6)], "b": Layer(8, (10,))}
+    assert [x for x in lodcore.tree_leaves(tree) if isinstance(x, int)] == [1, 2, 3, 4, 5]
+    assert lodcore.tree_map(lambda x, y: x + y, [1, (2,)], [10, (20,)]) == [11, (22,)]
+
+
+# -- what a Variable takes over --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [TensorArray, lodcore.VarArray])
+def test_a_clone_of_an_array_shares_no_elements(kind):
+    """Neither what was written, nor what lies in the buffer that unstack or unpack made."""
+    first, rows = kind(), np.array([[1.0, 2.0], [3.0, 4.0]])
+    first.write(0, rows[0])
+    first.write(2, LISTS)
+    for held in (first, kind.unstack(rows), TensorArray.unpack(LISTS, 0)[0]):
+        v, w = Variable("v", held), Variable("w")
+        w.clone(v)
+        clone = w.get()
+        assert type(clone) is type(held)
+        assert clone.size() == held.size()
+        for at in {0, held.size() - 1}:
+            one, other = clone.read(at), held.read(at)
+            assert not np.shares_memory(rows_of(one), rows_of(other))
+            np.testing.assert_array_equal(rows_of(one), rows_of(other))
+        held.write(0, np.zeros(2))
+        assert np.any(rows_of(clone.read(0)))

@@ -1,0 +1,275 @@
+"""Loops give the numbers and gradients of plain Python, however they run: arrays, slots and map_fn in them."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor, TensorArray, map_fn, ops
+from lodcore.graph import vjp
+from tests.graph.ways import check, every_way, rows_of
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+X = np.array([0.5, -1.5, 2.0])
+ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
+WORDS = [[[1.0, 2.0], [0.5]], [], [[-1.0], [], [3.0, 0.25, 2.0]]]
+NESTED = lodcore.array(WORDS)
+
+
+# -- an array made in the body ---------------------------------------------------------------------------------------
+
+
+@every_way
+@pytest.mark.parametrize("n", [3, 1, 0])
+def test_an_array_made_in_the_body_shifts_nothing(way, n):
+    def text(while_loop, one, two):
+        loop = while_loop()
+        with loop.loop():
+            t = loop.loop_var(0)
+            s = loop.loop_var(0.0)
+            loop.break_if(t >= n)
+            steps = TensorArray.unstack(np.zeros(2))
+            s.update(s + one * 100.0 + two)
+            steps.write(1, one)
+        return t, s
+
+    check(way, text, lambda one, two: (np.array(n), n * (one * 100.0 + two)), np.array(1.0), np.array(2.0))
+
+
+@every_way
+@pytest.mark.parametrize("x", [NESTED, NESTED[:1], NESTED[1:2], NESTED[:0]], ids=["three", "one", "empty", "none"])
+def test_map_fn_in_map_fn(way, x):
+    def text(while_loop, x):
+        return map_fn(lambda doc: map_fn(lambda s: ops.sum(s), doc), x)
+
+    def meaning(x):
+        rows = [np.array([np.sum(x[d][s]) for s in range(len(x[d]))]) for d in range(len(x))]
+        return LoDTensor.from_lengths(np.concatenate([np.empty(0), *rows]), [len(r) for r in rows])
+
+    check(way, text, meaning, x)
+
+
+def test_map_fn_in_map_fn_of_the_documents():
+    found = map_fn(lambda doc: map_fn(lambda s: ops.sum(s), doc), NESTED)
+    assert found.tolist() == [[3.0, 0.5], [], [-1.0, 0.0, 5.25]]
+
+
+@every_way
+def test_map_fn_three_deep_with_a_weight(way):
+    x = lodcore.array([WORDS, [], [[[2.0]]]])
+
+    def text(while_loop, x, w):
+        return map_fn(lambda a: map_fn(lambda b: map_fn(lambda c: ops.sum(c) * w, b), a), x)
+
+    def meaning(x, w):
+        starts = x.lod.offsets(2)
+        sums = np.array([np.sum(x.values[a:b]) * w for a, b in itertools.pairwise(starts)])
+        return LoDTensor.from_lengths(sums, x.lod.lengths(0), x.lod.lengths(1))
+
+    check(way, text, meaning, x, np.array(1.5))
+
+
+@every_way
+def test_map_fn_in_a_loop_in_map_fn(way):
+    def text(while_loop, x, w):
+        def of_row(row):
+            loop = while_loop()
+            with loop.loop():
+                t, s = loop.loop_var(0), loop.loop_var(0.0)
+                loop.break_if(t >= 2)
+                s.update(s * w + ops.sum(map_fn(lambda entry: entry * entry, row)))
+            return s
+
+        return map_fn(of_row, x)
+
+    def meaning(x, w):
+        squares = np.sum(x * x, axis=1)
+        return squares * w + squares
+
+    check(way, text, meaning, ROWS, np.array(0.5))
+
+
+def documents_of(seed):
+    """Draw a batch of documents: some without sentences, some sentences without words."""
+    random = np.random.default_rng(seed)
+    sentences = random.integers(0, 4, random.integers(1, 5))
+    words = random.integers(0, 4, sentences.sum())
+    return LoDTensor.from_lengths(random.standard_normal((words.sum(), 2)), sentences, words)
+
+
+@every_way
+@pytest.mark.parametrize("seed", range(8))
+def test_words_to_sentences_to_documents_by_two_loops(way, seed):
+    """The inner loop is an RNN over the words of all sentences of one document; the outer one takes the documents."""
+    random = np.random.default_rng(99)
+    w, u = random.standard_normal((2, 2)) / 2, random.standard_normal((2, 2)) / 2
+
+    def text(while_loop, x, w, u):
+        documents, vectors = TensorArray.unstack(x), TensorArray()
+        around = while_loop()
+        with around.loop():
+            d = around.loop_var(0)
+            around.break_if(d >= documents.size())
+            document = documents.read(d)
+            steps, indices_map = TensorArray.unpack(document, 0)
+            table = lodcore.lod_rank_table(document)
+            outputs = TensorArray()
+            first = lodcore.reorder_by_rank(lodcore.sequence_pool(document, "sum") * 0.0, table)
+            loop = while_loop()
+            with loop.loop():
+                t, before = loop.loop_var(0), loop.loop_var(first)
+                loop.break_if(t >= steps.size())
+                state = lodcore.tanh(steps.read(t) @ w + lodcore.shrink_memory(before, t, table) @ u)
+                outputs.write(t, state)
+                before.update(state)
+            vectors.write(d, ops.sum(outputs.pack(0, indices_map), axis=(0, 1)))
+        return vectors.stack()
+
+    def meaning(x, w, u):
+        made = []
+        for d in range(len(x)):
+            total = np.zeros(2)
+            for s in range(len(x[d])):
+                state = np.zeros(2)
+                for word in x[d][s]:
+                    state = np.tanh(word @ w + state @ u)
+                    total = total + state
+            made.append(total)
+        return np.array(made)
+
+    check(way, text, meaning, documents_of(seed), w, u)
+
+
+# -- a loop into which no Variable enters reads what was written before ----------------------------------------------
+
+
+def read_and_sum(while_loop, array, of_element=lambda element: element):
+    loop = while_loop()
+    with loop.loop():
+        k, total = loop.loop_var(0), loop.loop_var(0.0)
+        loop.break_if(k >= array.size())
+        total.update(total + of_element(array.read(k)))
+    return total
+
+
+@every_way
+def test_a_loop_reads_what_was_written_before_it(way):
+    def text(while_loop, x):
+        a = TensorArray()
+        for k in (1.0, 2.0, 3.0):
+            a.write(int(k) - 1, x * k)
+        return read_and_sum(while_loop, a)
+
+    check(way, text, lambda x: 6.0 * x, np.array(1.0))
+
+
+def test_the_number_and_the_gradient_of_three_writes():
+    def three_writes(x):
+        a = TensorArray()
+        for k in range(3):
+            a.write(k, x * (k + 1.0))
+        return read_and_sum(lodcore.while_loop, a)
+
+    y, pullback = vjp(three_writes, np.array(1.0))
+    assert (float(y), float(pullback(1.0)[0])) == (6.0, 6.0)
+
+
+@every_way
+def test_a_nested_loop_reads_what_was_written_before_both(way):
+    def text(while_loop, x):
+        a = TensorArray()
+        a.write(0, x)
+        a.write(1, x * x)
+        outer = while_loop()
+        with outer.loop():
+            t, total = outer.loop_var(0), outer.loop_var(0.0)
+            outer.break_if(t >= 3)
+            total.update(total + read_and_sum(while_loop, a))
+        return total
+
+    check(way, text, lambda x: 3.0 * (x + x * x), np.array(1.5))
+
+
+@every_way
+def test_a_loop_overwrites_what_was_written_before_it(way):
+    def text(while_loop, x):
+        a = TensorArray()
+        for k in range(3):
+            a.write(k, x * (k + 1.0))
+        loop = while_loop()
+        with loop.loop():
+            t = loop.loop_var(0)
+            loop.break_if(t >= 2)
+            a.write(t + 1, a.read(t) * 2.0)
+        return a.stack()
+
+    check(way, text, lambda x: np.stack([x, 2 * x, 4 * x]), ROWS[0])
+
+
+@every_way
+def test_a_loop_that_runs_later_reads_what_was_written_before(way):
+    def text(while_loop, x):
+        a = TensorArray()
+        a.write(0, x)
+        loop = while_loop()
+        with loop.loop(exec_immediately=False):
+            k, total = loop.loop_var(0), loop.loop_var(0.0)
+            loop.break_if(k >= a.size())
+            total.update(total + a.read(k))
+        loop()
+        return total
+
+    check(way, text, lambda x: x, np.array(2.5))
+
+
+ELEMENTS = {
+    "sum": (lambda e: ops.sum(e), np.sum),
+    "mean": (lambda e: ops.mean(e), np.mean),
+    "method max": (lambda e: e.max(), np.max),
+    "an entry": (lambda e: e[0], lambda e: e[0]),
+    "an entry from the end": (lambda e: e[-1], lambda e: e[-1]),
+    "sum of a slice": (lambda e: ops.sum(e[1:]), lambda e: np.sum(e[1:])),
+    "concatenate": (lambda e: ops.sum(np.concatenate([e, e * e])), lambda e: np.sum(e + e * e)),
+    "product": (lambda e: e @ np.arange(3.0), lambda e: e @ np.arange(3.0)),
+}
+
+
+@every_way
+@pytest.mark.parametrize("which", ELEMENTS)
+def test_what_is_known_of_the_elements_of_an_array(way, which):
+    of_element, plain = ELEMENTS[which]
+
+    def text(while_loop, x):
+        a = TensorArray()
+        for k in range(3):
+            a.write(k, x * (k + 1.0))
+        return read_and_sum(while_loop, a, of_element)
+
+    check(way, text, lambda x: sum(plain(x * k) for k in (1.0, 2.0, 3.0)), X)
+
+
+@every_way
+def test_elements_with_structure(way):
+    sequences = LoDTensor.from_lengths(X, [2, 0, 1])
+
+    def text(while_loop, x):
+        a = TensorArray()
+        a.write(0, x)
+        a.write(1, x * 3.0)
+        return read_and_sum(while_loop, a, lambda e: ops.sum(lodcore.sequence_pool(e, "sum")))
+
+    check(way, text, lambda x: 4.0 * np.sum(x.values), sequences)
+
+
+# -- TensorArray(unstack_from=x) is recorded -------------------------------------------------------------------------
+
+
+@every_way
+@pytest.mark.parametrize("x", [X, ROWS, LoDTensor.from_lengths(X, [1, 0, 2])], ids=["vector", "matrix", "sequences"])
+def test_unstack_from_is_recorded(way, x):
+    def text(while_loop, x):
+        return read_and_sum(while_loop, TensorArray(unstack_from=x), lambda e: ops.sum(e * e))
+
+    check(way, text, lambda x: np.sum(rows_of(x) ** 2), x)

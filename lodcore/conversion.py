@@ -190,7 +190,7 @@ class Conversions:
         """Make a copy that shares no values; the structure is shared."""
         rows = buffers.new_rows("LoDTensor.clone", self.values, self.lod.num_rows)
         kernels.gather.join_rows([self.values], buffers.as_bytes(rows))
-        x: LoDTensor = tensor_core.new_tensor(rows, self.lod)
+        x: LoDTensor = tensor_core.new_of_class(type(self), rows, self.lod)
         return x
 
 

@@ -30,7 +30,7 @@ class Makers:
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and offsets, coarse first; see `LoD.from_offsets`."""
         rows = guarded_values("LoDTensor.from_offsets: values", values)
-        x: LoDTensor = tensor_core.new_tensor(rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
         return x
 
     from_row_splits = from_offsets
@@ -39,7 +39,7 @@ class Makers:
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and lengths, coarse first; see `LoD.from_lengths`."""
         rows = guarded_values("LoDTensor.from_lengths: values", values)
-        x: LoDTensor = tensor_core.new_tensor(rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
         return x
 
     @classmethod
@@ -49,7 +49,7 @@ class Makers:
         lod = LoD.from_segment_ids(ids, num_sequences)
         if len(rows) != lod.num_rows:
             raise LoDError(f"LoDTensor.from_segment_ids: ids: has {lod.num_rows} entries; values has {len(rows)} rows")
-        x: LoDTensor = tensor_core.new_tensor(rows, lod)
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
         return x
 
     @classmethod
@@ -97,7 +97,7 @@ class Makers:
         total = offsets.item(len(ranges))
         taken = buffers.new_rows(where, rows, total)
         kernels.gather.copy_ranges(buffers.as_bytes(rows), ranges, buffers.as_bytes(taken))
-        x: LoDTensor = tensor_core.new_tensor(taken, core.make_lod([offsets], total))
+        x: LoDTensor = tensor_core.new_of_class(cls, taken, core.make_lod([offsets], total))
         return x
 
     @classmethod
@@ -135,7 +135,7 @@ class Makers:
                 raise DTypeError(f"LoDTensor.from_arrays: arrays: is {type(arrays).__name__}; a list is needed")
             arrays = list(arrays)
         rows, offsets = join_arrays("LoDTensor.from_arrays", arrays, dtype, out)
-        x: LoDTensor = tensor_core.new_tensor(rows, core.make_lod([offsets], len(rows)))
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, core.make_lod([offsets], len(rows)))
         return x
 
     @classmethod
@@ -183,8 +183,8 @@ class Makers:
             if chosen.shape != padded.shape[:2]:
                 raise ShapeError(f"{where}: mask: has shape {chosen.shape}; dense has {padded.shape[:2]}")
             chosen = chosen.copy()
-            kept: LoDTensor = tensor_core.new_tensor(
-                padded[chosen], LoD.from_lengths(chosen.sum(axis=1, dtype=np.int64))
+            kept: LoDTensor = tensor_core.new_of_class(
+                cls, padded[chosen], LoD.from_lengths(chosen.sum(axis=1, dtype=np.int64))
             )
             return kept
         lod = LoD.from_lengths(buffers.as_int64(lengths, f"{where}: lengths", LoDError))
@@ -197,7 +197,7 @@ class Makers:
             )
         rows = buffers.new_rows(where, padded, lod.num_rows, None, 2)
         kernels.pad.unpad_rows(buffers.as_lines(padded), lod._view(0), False, buffers.as_bytes(rows))
-        x: LoDTensor = tensor_core.new_tensor(rows, lod)
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
         return x
 
 

@@ -234,11 +234,19 @@ def as_array(where: str, given: Any) -> Array:
     """Turn what a caller gives for a dense tensor into a plain ndarray."""
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+    refuse_conversion(where, given)
     try:
         made = np.asarray(given)
     except ValueError:
         raise ShapeError(f"{where}: is nested unevenly; a dense array has one length an axis") from None
     return made if type(made) is np.ndarray else made.view(np.ndarray)
+
+
+def refuse_conversion(where: str, given: Any) -> None:
+    """Raise if a kind of tensor is not to become a dense array in silence; it says itself what to do."""
+    instead = getattr(type(given), "instead_of_dense", None)
+    if instead is not None:
+        raise DTypeError(f"{where}: is a {type(given).__name__}; {instead}")
 
 
 def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:

@@ -214,6 +214,16 @@ class IndicesMap(Tensor):
         return self._rank
 
     @property
+    def indices(self) -> npt.NDArray[np.int64]:
+        """Numbers of the sequences in the order in which they stand in each step, as of a RankTable."""
+        return self.rank.indices
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Lengths of the sequences in that order, as of a RankTable."""
+        return self.rank.lengths
+
+    @property
     def values(self) -> Array:
         """The map: int32 (int64 where int32 is too small), one entry an element in step order, read-only."""
         if self._values is None:

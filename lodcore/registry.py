@@ -251,7 +251,7 @@ class Op(OpBody):
         if kind is object:
             return spec
         if place is None:
-            if kind is np.ndarray or kind is LoDTensor or (kind is LoD and self.__name__ in STRUCTURES):
+            if kind is np.ndarray or kind is LoDTensor or kind in (int, float, complex) or (kind is LoD and self.__name__ in STRUCTURES):
                 return spec
             if hasattr(kind, "__array__") and kind is not SparseTensor and not issubclass(kind, LoDTensor):
                 return Spec(spec.shape, spec.dtype)

@@ -164,7 +164,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor, Face):
             raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")
         if share and rows is not values:
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
-        x: LoDTensor = tensor_core.new_tensor(rows, lod)
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
         return x
 
     # -- questions -----------------------------------------------------------------------------------------
@@ -252,14 +252,14 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor, Face):
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
     def __copy__(self) -> LoDTensor:
-        x: LoDTensor = tensor_core.new_tensor(self.values, self.lod)
+        x: LoDTensor = tensor_core.new_of_class(type(self), self.values, self.lod)
         return x
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LoDTensor:
         return self.clone()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.values, self.lod)
+        return _restore, (self.values, self.lod, *[type(self)] * (type(self) is not LoDTensor))
 
     def __repr__(self) -> str:
         from lodcore.show import tensor_text
@@ -272,9 +272,11 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor, Face):
         return tensor_html(self)
 
 
-def _restore(values: Array, lod: LoD) -> LoDTensor:
-    """Make a LoDTensor of what `pickle` kept, checking all of it."""
-    return LoDTensor(values, lod, share=type(values) is np.ndarray)
+def _restore(values: Array, lod: LoD, kind: type[LoDTensor] | None = None) -> LoDTensor:
+    """Make a LoDTensor, or one of a subclass, of what `pickle` kept, checking all of it."""
+    if kind is not None and not (isinstance(kind, type) and issubclass(kind, LoDTensor)):
+        raise DTypeError(f"LoDTensor: kind: is {kind!r}; a subclass of LoDTensor is needed")
+    return (kind or LoDTensor)(values, lod, share=type(values) is np.ndarray)
 
 
 def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None = None) -> LoDTensor:

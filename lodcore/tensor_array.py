@@ -11,7 +11,6 @@ import numpy as np
 from lodcore import buffers, tensor_core
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.nested import as_array
-from lodcore.sparse_tensor import SparseTensor
 from lodcore.symbol import ArrayBody, open_block, operators, recorder_of
 from lodcore.tensor import LoDTensor, Spec
 
@@ -289,8 +288,11 @@ class TensorArray(ArrayBody, ArrayMethods):
         block = open_block()
         if block is not None or recorder_of(size) is not None or recorder_of(unstack_from) is not None:
             repeated = block is not None and block.repeats
-            made = operators.tensor_array_new(size, dynamic, unstack_from, repeated, name=self.name)
-            made.block.bind(self, made)
+            made = operators.tensor_array_new(size, dynamic, unstack_from, repeated, name=name)
+            if isinstance(made, TensorArray):  # of Variables that no Block records
+                self.become(made)
+            else:
+                made.block.bind(self, made)
         elif not (size is None and dynamic and unstack_from is None):
             self.begin(size, dynamic, unstack_from)
 
@@ -348,6 +350,11 @@ class TensorArray(ArrayBody, ArrayMethods):
         """The name that it was given, "array" if none."""
         return self._name or "array"
 
+    @property
+    def wanted_name(self) -> str | None:
+        """The name that it was given, None if none."""
+        return self._name
+
     # -- elements ------------------------------------------------------------------------------------------
 
     @property
@@ -382,8 +389,6 @@ class TensorArray(ArrayBody, ArrayMethods):
         if self._limit is not None and at >= self._limit:
             raise IndexError(f"TensorArray.write: index: is {at}; the size is fixed at {self._limit}")
         if type(value) is not np.ndarray and not isinstance(value, LoDTensor):
-            if isinstance(value, SparseTensor):
-                raise DTypeError("TensorArray.write: value: is a SparseTensor; to_dense() makes an array of it")
             value = as_array("TensorArray.write: value", value)
         if value.dtype.hasobject:
             raise DTypeError(f"TensorArray.write: value: has dtype {value.dtype}; Python objects have no fixed size")
@@ -656,8 +661,6 @@ def source_of(where: str, x: Any, axis: int) -> Any:
         rows = buffers.view_rows(x.values, 0, len(x.values))
         buffers.seal(rows)
         return tensor_core.new_tensor(rows, x.lod)
-    if isinstance(x, SparseTensor):
-        raise DTypeError(f"{where}: is a SparseTensor; to_dense() makes an array of it")
     dense = as_array(where, x)
     if dense.dtype.hasobject:
         raise DTypeError(f"{where}: has dtype {dense.dtype}; Python objects have no fixed size")

@@ -202,6 +202,15 @@ cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
     return x
 
 
+def new_of_class(cls, cnp.ndarray values, LoDBody lod):
+    """Make a tensor of a subclass of LoDTensor, of values and structure that are known to agree."""
+    if cls is TENSOR:
+        return new_tensor(values, lod)
+    cdef LoDTensorBody x = LoDTensorBody.__new__(cls)
+    x._values, x._lod, x._row_bytes = values, lod, row_size(values)
+    return x
+
+
 cdef class Sequences:
     """Iterates over the outermost sequences of a LoDTensor."""
 

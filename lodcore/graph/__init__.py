@@ -13,6 +13,7 @@ from lodcore.graph.kinds import is_inheritance_of, register_inheritance, var_get
 from lodcore.graph.map_fn import map_fn
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
+from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.var_array import Slot, VarArray
 from lodcore.graph.variable import Variable, data, parameter
 from lodcore.graph.while_loop import WhileLoop, while_loop
@@ -39,6 +40,8 @@ __all__ = [
     "map_fn",
     "parameter",
     "register_inheritance",
+    "tree_leaves",
+    "tree_map",
     "value_and_grad",
     "var_get_mutable",
     "vjp",

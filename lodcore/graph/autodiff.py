@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.arrays import of_user
 from lodcore.graph.gradients import Gradients, differentiable, of_type, values_of, without_sharing
 from lodcore.graph.tape import Tape, computing
-from lodcore.graph.trees import leaves, map_leaves, map_leaves_of_two
+from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
 from lodcore.memory import check_out
 from lodcore.ops.common import check_equal
@@ -60,11 +60,11 @@ class Pullback:
             self._place(gradients, out)
         computing(self._back, {"gradients": gradients})
         outs = [None] * len(self._inputs) if out is None else out
-        of_inputs = [x for x in leaves(self._inputs) if isinstance(x, Variable)]
+        of_inputs = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable)]
         found = without_sharing([gradients.found.get(x) for x in of_inputs], *taken)
         gradients.found = dict(zip(of_inputs, found, strict=True))
         return tuple(
-            map_leaves(functools.partial(self._given, gradients, place), x)
+            tree_map(functools.partial(self._given, gradients, place), x)
             for x, place in zip(self._inputs, outs, strict=True)
         )
 
@@ -99,7 +99,7 @@ class Pullback:
         """Check the arrays that the caller gives for gradients."""
         if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
             raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
-        variables = [x for x in leaves(self._inputs) if isinstance(x, Variable) and isinstance(x._value, Tensor)]
+        variables = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable) and isinstance(x._value, Tensor)]
         given = [values_of(x._value) for x in variables]
         given += [d for d in gradients.found.values() if isinstance(d, np.ndarray)]
         for j, (x, place) in enumerate(zip(self._inputs, out, strict=True)):
@@ -216,10 +216,10 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
     tape = Tape()
     finished = False
     try:
-        variables = tuple(map_leaves(functools.partial(tape.begin, "vjp"), one) for one in inputs)
+        variables = tuple(tree_map(functools.partial(tape.begin, "vjp"), one) for one in inputs)
         result = computing(lambda: f(*variables), {})
-        settled = map_leaves(lambda x: tape.output(_result(x)), result)
-        outputs = map_leaves(lambda x: of_user(x._value if isinstance(x, Variable) else x), settled)
+        settled = tree_map(lambda x: tape.output(_result(x)), result)
+        outputs = tree_map(lambda x: of_user(x._value if isinstance(x, Variable) else x), settled)
         finished = True
     finally:
         tape.closed = True
@@ -282,6 +282,8 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
                 every[place] = x
             return f(*every, **kwargs)
 
+        for place in places:
+            check_differentiable(f"value_and_grad: argument {place}", args[place])
         value, pullback = vjp(of_chosen, *[args[place] for place in places])
         if not isinstance(value, (Tensor, np.generic, int, float)) or np.size(values_of(value)) != 1:
             raise ShapeError(f"value_and_grad: f: gave {_described(value)}; one number is needed")
@@ -291,6 +293,12 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
         return value, slopes if several else slopes[0]
 
     return with_gradient
+
+
+def check_differentiable(where: str, argument: Any) -> None:
+    """Raise if there is nothing in an argument that has a gradient."""
+    if not any(differentiable(x.get() if isinstance(x, Variable) else x) for x in tree_leaves(argument)):
+        raise DTypeError(f"{where}: is {_described(argument)}; a floating-point tensor is needed, or a tree with one")
 
 
 def _described(value: Any) -> str:

@@ -369,10 +369,12 @@ cdef fitting(gradient, value):
     if type(gradient) is cnp.ndarray:
         if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and (
             type(value) is cnp.ndarray and cnp.PyArray_DESCR(gradient) is cnp.PyArray_DESCR(value)
-            or gradient.dtype == value.dtype
+            or type(value) is float or gradient.dtype == value.dtype
         ):
             return gradient
     elif type(gradient) is dict or isinstance(gradient, SparseTensor):
+        return gradient
+    if type(value) is float or type(value) is complex:
         return gradient
     return np.require(gradient, value.dtype, ["C"])
 

@@ -114,9 +114,9 @@ def function_of(op: Op, keep: bool) -> Callable[..., Any]:
     return function if op.writes is None else functools.partial(_of_version, function)
 
 
-def _of_version(function: Callable[..., Any], ta: Any, *args: Any) -> Any:
+def _of_version(function: Callable[..., Any], ta: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a function that writes to an array with the version that the array is now."""
-    return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args)
+    return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args, **kwargs)
 
 
 def text_of(x: Any) -> str:
@@ -310,7 +310,7 @@ class Block:
             given.get()
             return given
         captured = new_variable(None, ArrayVersion.of(given), None, self)
-        self.add(captured, None, given.name)
+        self.add(captured, given.wanted_name, "array")
         self.bind(given, captured)
         return captured
 
@@ -323,7 +323,7 @@ class Block:
     def output(self, x: Any) -> Any:
         """Give what a result stands for: the last version of an array, a loop variable after its loop."""
         x = settled(x)
-        if isinstance(x, TensorArray) and x.block is not None:
+        if isinstance(x, TensorArray) and (x.block is not None or id(x) in self.captures):
             x = self.variable(x)
         return self.versions.get(x, x) if isinstance(x, Variable) else x
 
@@ -362,6 +362,8 @@ class NamedBlock(Block):
 
     def rename(self, variable: Variable, name: str) -> None:
         """Let the Variable of a result have the name that is wanted, or one like it that is free."""
+        if not isinstance(name, str):
+            raise DTypeError(f"name: is {type(name).__name__}; a str is needed")
         del self.names[variable.name]
         self.add(variable, name, name)
 

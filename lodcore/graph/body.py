@@ -20,6 +20,10 @@ from lodcore.tensor_array import TensorArray
 __all__ = ["Body", "Break", "LoopVariable", "Update", "changes", "size_of", "spec_in_body"]
 
 
+#: Kinds of Specs that say little: of what is not known yet, and of a number that may stand for an element.
+WHEN_IT_RUNS = frozenset([object, int, float, complex])
+
+
 class Body(NamedBlock):
     """The Block of a loop: operators, updates and breaks in program order; nothing in it has a value.
 
@@ -59,7 +63,8 @@ class Body(NamedBlock):
         """Make the Variable that stands here for something from outside."""
         spec = given.spec if isinstance(given, Variable) else self._spec_around(given)
         captured = new_variable(None, None, spec if self.keeps_shapes else spec_in_body(spec), self)
-        self.add(captured, given.name if isinstance(given, (Variable, TensorArray)) else None, "outer")
+        named = given.name if isinstance(given, Variable) else getattr(given, "wanted_name", None)
+        self.add(captured, named, "array" if spec.kind is TensorArray else "outer")
         return captured
 
     def _spec_around(self, given: Any) -> Spec:
@@ -185,7 +190,7 @@ def size_of(spec: Spec) -> int | None:
 
 def changes(old: Spec, new: Spec) -> bool:
     """Tell whether an update changes dtype, width, levels or kind; what is not known yet is seen when it runs."""
-    if old == new or object in (old.kind, new.kind):
+    if old == new or not WHEN_IT_RUNS.isdisjoint((old.kind, new.kind)):
         return False
     if old.kind is new.kind is TensorArray and "V" in (old.dtype.kind, new.dtype.kind):
         return False  # of an array without elements
@@ -226,7 +231,7 @@ class Update:
 
     def call(self, layout: Layout, keep: bool) -> Call | None:
         """Make what checks the value on a frame, if nothing was known of it when it was recorded."""
-        if self.written or object not in (self.variable.spec.kind, self.value.spec.kind):
+        if self.written or WHEN_IT_RUNS.isdisjoint((self.variable.spec.kind, self.value.spec.kind)):
             return None
         slots = layout.slots([self.variable, self.value])
         return Call(self, self._check, None, ("old", "new"), slots, (), False, -1, False)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lodcore import tensor_core
-from lodcore.graph.autodiff import vjp
+from lodcore.graph.autodiff import check_differentiable, vjp
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.graph.trees import leaves, map_leaves
+from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
@@ -44,7 +44,9 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
     >>> import lodcore
     >>> lodcore.grad_check(lambda x: lodcore.ops.tanh(x), np.array([0.5, -1.0]))
     """
-    floats = [x for x in leaves(inputs) if differentiable(x) and not isinstance(x, TensorArray)]
+    for j, x in enumerate(inputs):
+        check_differentiable(f"grad_check: input {j}", x)
+    floats = [x for x in tree_leaves(inputs) if differentiable(x) and not isinstance(x, TensorArray)]
     coarse = any(values_of(x).dtype.itemsize < 8 for x in floats)
     rtol = (1e-2 if coarse else 1e-5) if rtol is None else rtol
     step = (1e-2 if coarse else 1e-6) if step is None else step
@@ -52,12 +54,12 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
     outputs, pullback = vjp(f, *inputs)
     weights = [
         random.standard_normal(values_of(y).shape) if differentiable(y) and not isinstance(y, TensorArray) else None
-        for y in leaves(outputs)
+        for y in tree_leaves(outputs)
     ]
     rest = iter(weights)
-    cotangents = map_leaves(lambda y: next(rest), outputs)
+    cotangents = tree_map(lambda y: next(rest), outputs)
     gradients = pullback(*cotangents) if isinstance(outputs, (list, tuple)) else pullback(cotangents)
-    found = [g for g in leaves(gradients) if g is not None]
+    found = [g for g in tree_leaves(gradients) if g is not None]
     if len(found) != len(floats):
         raise AssertionError(f"grad_check: {len(found)} gradients for {len(floats)} inputs of real numbers")
 
@@ -73,7 +75,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
                 return x
             return tensor_core.new_tensor(values, x.lod) if isinstance(x, LoDTensor) else values
 
-        results = leaves(vjp(f, *map_leaves(changed, list(inputs)))[0])
+        results = tree_leaves(vjp(f, *tree_map(changed, list(inputs)))[0])
         terms = [
             float(np.sum(np.asarray(values_of(y), np.float64) * w))
             for y, w in zip(results, weights, strict=True)

@@ -77,7 +77,7 @@ def without_sharing(gradients: Iterable[Any], *taken: Any) -> list[Any]:
 
 def differentiable_spec(spec: Spec) -> bool:
     """Tell whether there may be gradients with respect to what a Spec describes."""
-    if spec.kind is object or spec.kind is TensorArray:
+    if spec.kind in (object, TensorArray, float, complex):
         return True
     dense = spec.kind is np.ndarray or spec.kind is LoDTensor
     return spec.dtype.kind in "fc" and (dense or issubclass(spec.kind, Tensor))

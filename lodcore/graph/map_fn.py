@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.graph.trees import map_leaves
+from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, settled
 from lodcore.graph.while_loop import WhileLoop
 from lodcore.ops.array import (
@@ -151,9 +151,9 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
             tensor_array_write(found[-1][0], at, result)
             return len(found) - 1
 
-        form = map_leaves(collect, f(tensor_array_read(entries, at)))
+        form = tree_map(collect, f(tensor_array_read(entries, at)))
     joined = [map_fn_results(array, _of_all(spec, sequences), sequences) for array, spec, sequences in found]
-    return map_leaves(joined.__getitem__, form)
+    return tree_map(joined.__getitem__, form)
 
 
 def _of_all(spec: Spec, sequences: bool) -> Spec:

@@ -18,6 +18,7 @@ from lodcore.graph.gradients import Gradients, differentiable_spec, path
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
+from lodcore.tensor import Spec
 from lodcore.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["StepRunner", "Trace"]
@@ -81,8 +82,7 @@ class StepRunner:
         self._trace: Callable[[], Trace | None] = lambda: None
         advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
         self._advance = [(at, v.spec.dtype.type(v.advance)) for at, v in advancing]
-        written = [(at, body.versions.get(v, v).spec) for at, v in enumerate(carried)]
-        self._arrays = [(at, spec) for at, spec in written if spec.kind is TensorArray]
+        self._arrays = [(at, _written_spec(body, v)) for at, v in enumerate(carried) if v.spec.kind is TensorArray]
 
     # -- forth -----------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class StepRunner:
             results = [frame[slot] for slot in self._layout.slots(self.sources(at))]
             for place, spec in self._arrays:
                 if spec.dtype.kind != "V" and results[place].element_spec() is None:
-                    results[place].expect(element_spec(spec))
+                    results[place].expect(spec)
             return tuple(results)
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
 
@@ -217,6 +217,15 @@ class StepRunner:
             values = dict(zip(self.carried, kept, strict=True)) if self.recompute else self._layout.values(kept)
             Scope.over({v: x for v, x in values.items() if v not in known}, outer)
         return outer.kids
+
+
+def _written_spec(body: Body, array: Variable) -> Spec:
+    """Describe what a body writes to an array: its elements, if no step runs."""
+    last = body.versions.get(array, array)
+    for op in body.ops:
+        if isinstance(op, Operator) and any(out is last for out in op.outputs) and isinstance(op.arguments.get("x"), Variable):
+            return op.arguments["x"].spec
+    return element_spec(last.spec)
 
 
 def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:

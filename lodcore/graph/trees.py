@@ -1,31 +1,102 @@
-"""Lists, tuples and dicts of tensors: taken apart and put together again."""
+"""Trees: lists, tuples, dicts and dataclasses of tensors, taken apart and put together again."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["leaves", "map_leaves", "map_leaves_of_two"]
+__all__ = ["map_leaves_of_two", "tree_leaves", "tree_map"]
 
 
-def leaves(tree: Any) -> list[Any]:
-    """List what is in nested lists, tuples and dicts, in their order."""
+def _branches(tree: Any) -> dict[Any, Any] | None:
+    """Return the branches of a tree by their places, None for a leaf."""
     if isinstance(tree, (list, tuple)):
-        return [leaf for branch in tree for leaf in leaves(branch)]
+        return dict(enumerate(tree))
     if isinstance(tree, dict):
-        return [leaf for branch in tree.values() for leaf in leaves(branch)]
-    return [tree]
+        return tree
+    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
+        return {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
+    return None
 
 
-def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
-    """Make the same lists, tuples and dicts of what a function makes of each leaf."""
+def _like(tree: Any, branches: dict[Any, Any]) -> Any:
+    """Make a tree of the same form with other branches."""
+    if isinstance(tree, dict):
+        return branches
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*[map_leaves(function, branch) for branch in tree])
+        return type(tree)(*branches.values())
     if isinstance(tree, (list, tuple)):
-        return type(tree)([map_leaves(function, branch) for branch in tree])
-    if isinstance(tree, dict):
-        return {key: map_leaves(function, branch) for key, branch in tree.items()}
-    return function(tree)
+        return type(tree)(list(branches.values()))
+    made = object.__new__(type(tree))
+    for name, branch in branches.items():
+        object.__setattr__(made, name, branch)  # frozen ones, too; __init__ may want other arguments
+    return made
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """List the leaves of a tree, in their order.
+
+    Parameters
+    ----------
+    tree : list, tuple, named tuple, dict or dataclass of trees; anything else is a leaf
+
+    Returns
+    -------
+    list
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.tree_leaves({"weight": 1, "layers": [2, (3, 4)]})
+    [1, 2, 3, 4]
+    """
+    branches = _branches(tree)
+    return [tree] if branches is None else [leaf for branch in branches.values() for leaf in tree_leaves(branch)]
+
+
+def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
+    """Make a tree of the same form of what a function makes of each leaf.
+
+    Parameters
+    ----------
+    function : callable
+        Called with one leaf of each tree.
+    tree : list, tuple, named tuple, dict or dataclass of trees; anything else is a leaf
+    *trees
+        Of the same form.
+
+    Returns
+    -------
+    tree
+
+    Raises
+    ------
+    ValueError
+        If a tree has another form than the first, naming the place.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.tree_map(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
+    {'a': [11, 22]}
+    """
+    return _mapped(function, tree, trees, "")
+
+
+def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], place: str) -> Any:
+    branches = _branches(tree)
+    if branches is None:
+        return function(tree, *trees)
+    others = [_branches(other) for other in trees]
+    for j, (other, found) in enumerate(zip(trees, others, strict=True)):
+        if found is None or found.keys() != branches.keys():
+            raise ValueError(f"tree_map: trees[{j}]{place}: is {_form(other)}; {_form(tree)} is needed")
+    made = {
+        key: _mapped(function, branch, tuple([other[key] for other in others if other is not None]), f"{place}[{key!r}]")
+        for key, branch in branches.items()
+    }
+    return _like(tree, made)
 
 
 def map_leaves_of_two(function: Callable[[Any, Any, str], Any], tree: Any, other: Any, where: str) -> None:
@@ -38,20 +109,19 @@ def map_leaves_of_two(function: Callable[[Any, Any, str], Any], tree: Any, other
     """
     if other is None:
         return
-    if isinstance(tree, (list, tuple)):
-        if not isinstance(other, (list, tuple)) or len(other) != len(tree):
-            raise ValueError(f"{where}: is {_form(other)}; {_form(tree)} is needed")
-        for j, (branch, twig) in enumerate(zip(tree, other, strict=True)):
-            map_leaves_of_two(function, branch, twig, f"{where}[{j}]")
-    elif isinstance(tree, dict):
-        if not isinstance(other, dict) or not other.keys() <= tree.keys():
-            raise ValueError(f"{where}: is {_form(other)}; a dict with keys of {list(tree)} is needed")
-        for key, twig in other.items():
-            map_leaves_of_two(function, tree[key], twig, f"{where}[{key!r}]")
-    else:
+    branches = _branches(tree)
+    if branches is None:
         function(tree, other, where)
+        return
+    given = _branches(other)
+    part_of_dict = isinstance(tree, dict) and isinstance(other, dict) and other.keys() <= tree.keys()
+    if not part_of_dict and (given is None or given.keys() != branches.keys()):
+        needed = f"a dict with keys of {list(tree)}" if isinstance(tree, dict) else _form(tree)
+        raise ValueError(f"{where}: is {_form(other)}; {needed} is needed")
+    for key, twig in (given or {}).items():
+        map_leaves_of_two(function, branches[key], twig, f"{where}[{key!r}]")
 
 
 def _form(tree: Any) -> str:
-    entries = f" of {len(tree)}" if isinstance(tree, (list, tuple, dict)) else ""
-    return f"{type(tree).__name__}{entries}"
+    branches = _branches(tree)
+    return type(tree).__name__ if branches is None else f"{type(tree).__name__} of {len(branches)}"

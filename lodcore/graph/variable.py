@@ -260,7 +260,7 @@ class Variable(Symbol, Face):
         return bool(self.get())
 
     def __int__(self) -> int:
-        return int(_number(self.get()))
+        return int(_number(self._taken_out("int(v)")))
 
     def __float__(self) -> float:
         return float(_number(self._taken_out("float(v)")))

@@ -74,7 +74,7 @@ class WhileLoop:
         self.body = Body(open_block(), self.keeps_shapes)
         try:
             for given in self._declared:
-                made = self.loop_var(given)
+                made = self._declare(given, None, "loop_var", "while_loop: loop_vars")
                 self.loop_vars.append(made)
                 if isinstance(given, (Variable, Tensor)):
                     self.body.captures[id(given)] = given, made
@@ -116,7 +116,7 @@ class WhileLoop:
         """
         return self._declare(init, advance, "loop_var")
 
-    def _declare(self, init: Any, advance: Any, stem: str) -> LoopVariable:
+    def _declare(self, init: Any, advance: Any, stem: str, where: str = "loop_var: init") -> LoopVariable:
         if self._state != "open":
             raise GraphError("loop_var: the body is not open; use it inside `with loop.loop():`")
         if isinstance(init, Symbol):
@@ -124,11 +124,11 @@ class WhileLoop:
                 init = settled(init)
         if isinstance(init, (TensorArray, ArrayVariable)):
             raise GraphError(
-                f"loop_var: init: is TensorArray {init.name}; arrays go from step to step as they are: read and write it "
+                f"{where}: is TensorArray {init.name}; arrays go from step to step as they are: read and write it "
                 "in the body"
             )
         if not isinstance(init, Variable):
-            init = as_value("loop_var: init", init)
+            init = as_value(where, init)
         if isinstance(init, Variable) and init.block is self.body:
             raise GraphError(f"loop_var: init: Variable {init.name} is made in the body; make it before")
         spec = init.spec if isinstance(init, Variable) else spec_of(init)

@@ -14,11 +14,10 @@ from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.memory import integer
-from lodcore.nested import join_arrays
+from lodcore.nested import join_arrays, refuse_conversion
 from lodcore.ops.common import Array, rows_of
 from lodcore.rank_table import IndicesMap
 from lodcore.registry import Dense, Index, Spec, Steps, op
-from lodcore.sparse_tensor import SparseTensor
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import ArrayVersion, TensorArray, integer_of, source_of
@@ -250,22 +249,18 @@ def tensor_array_read(ta: Steps, index: Index, default: Dense = None) -> Any:
     if at < 0:
         if default is None:
             raise IndexError(f"{where}: index: is {at}; slots count from 0")
-        refuse_sparse("tensor_array_read", "default", default)
+        refuse_conversion("tensor_array_read: default", default)
         return default if isinstance(default, (LoDTensor, int, float, complex)) else np.asarray(default)
     if at >= ta.num_slots:
         raise IndexError(f"{where}: index: is {at}; the size is {ta.num_slots}{ta.hint}")
     return ta.element(where, at)
 
 
-def refuse_sparse(where: str, name: str, x: Any) -> None:
-    """Raise if an argument is a SparseTensor."""
-    if isinstance(x, SparseTensor):
-        raise DTypeError(f"{where}: {name}: is a SparseTensor; to_dense() makes an array of it")
-
-
 @tensor_array_read.infer
 def _(ta: Spec, index: Any, default: Any) -> Spec:
     element = element_spec(ta)
+    if element.kind is object and type(default) in (int, float, complex):
+        return Spec((), np.dtype(type(default)), 0, type(default))
     return default if element.kind is object and isinstance(default, Spec) else element
 
 

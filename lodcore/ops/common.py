@@ -10,7 +10,7 @@ import numpy as np
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.nested import as_array
+from lodcore.nested import as_array, refuse_conversion
 from lodcore.recycling import computed
 from lodcore.registry import Spec
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
@@ -44,7 +44,7 @@ AGAINST_ROWS = "dense operands broadcast against rows (use x.per_sequence(v) for
 NAMES = {"where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
 
 #: The kinds of tensors that are computed with row by row, or broadcast.
-KINDS = frozenset((np.ndarray, LoDTensor, DenseTensor))
+KINDS = frozenset((np.ndarray, LoDTensor, DenseTensor, int, float, complex))
 
 #: What operands without a LoD mostly are.
 PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
@@ -57,7 +57,10 @@ def rows_of(x: Any) -> Any:
     if isinstance(x, (LoDTensor, DenseTensor)):
         return x.values
     if isinstance(x, Tensor) and not isinstance(x, np.ndarray):
-        raise DTypeError(f"operand: is a {type(x).__name__}; a LoDTensor or an array is needed")
+        refuse_conversion("operand", x)
+        if not hasattr(x, "__array__"):
+            raise DTypeError(f"operand: is a {type(x).__name__}; a LoDTensor or an array is needed")
+        return np.asarray(x)
     return x
 
 
@@ -181,7 +184,10 @@ def _plain(where: str, j: int, x: Any) -> Any:
     elif isinstance(x, DenseTensor):
         return x.values
     elif isinstance(x, Tensor) and not isinstance(x, np.ndarray):
-        raise DTypeError(f"{named}: is a {type(x).__name__}; a LoDTensor or an array is needed")
+        refuse_conversion(named, x)
+        if not hasattr(x, "__array__"):
+            raise DTypeError(f"{named}: is a {type(x).__name__}; a LoDTensor or an array is needed")
+        x = np.asarray(x)
     elif isinstance(x, np.ma.MaskedArray):
         raise DTypeError(f"{named}: is a masked array; fill or drop the masked entries first")
     elif x is None or not hasattr(x, "__array__"):

@@ -54,10 +54,10 @@ def _(x: Spec, level: int) -> Spec:
 #: For each part of a structure, the kinds of tensor that have it.
 PARTS = {
     "lod": (LoDTensor, RankTable, IndicesMap),
-    "lengths": (LoDTensor, RankTable),
+    "lengths": (LoDTensor, RankTable, IndicesMap),
     "offsets": (LoDTensor,),
     "num_rows": (LoDTensor,),
-    "indices": (RankTable,),
+    "indices": (RankTable, IndicesMap),
     "values": (IndicesMap,),
     "rank": (IndicesMap,),
 }

@@ -75,7 +75,9 @@ def dtype_of(where: str, ufunc: np.ufunc, *inputs: Any) -> np.dtype[Any]:
     """Tell the dtype of an elementwise result; Python's numbers take that of the others."""
     given = []
     for x in inputs:
-        if isinstance(x, Spec) or hasattr(x, "dtype"):
+        if isinstance(x, Spec) and x.kind in (int, float, complex):  # a number of Python, or an element
+            given.append(x.kind)
+        elif isinstance(x, Spec) or hasattr(x, "dtype"):
             given.append(np.dtype(x.dtype))
         elif type(x) in (int, float, complex):
             given.append(type(x))

@@ -9,7 +9,6 @@ import numpy as np
 from lodcore import buffers
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
-from lodcore.ops.array import refuse_sparse
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_level, spec_rows
 from lodcore.rank_table import RankTable, table_of
@@ -215,7 +214,6 @@ def _(saved: Any, d: Array) -> Any:
 def _as_rows(where: str, x: Any) -> Any:
     """Take rows or sequences."""
     if type(x) is not np.ndarray or not x.dtype.isnative:
-        refuse_sparse(where, "x", x)
         return as_rows_or_nested(f"{where}: x", x)
     if x.ndim == 0:
         raise DTypeError(f"{where}: x: has no axis; its first axis counts the rows")

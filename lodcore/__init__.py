@@ -226,6 +226,8 @@ _DTYPES = frozenset(
     + [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
 )
 
+__all__ += sorted(_DTYPES)
+
 
 def __getattr__(name: str) -> Any:
     if name in _DTYPES:
@@ -243,4 +245,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_DTYPES})

@@ -328,7 +328,8 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def snapshot(self) -> TensorArray:
         """Make an array of the same elements, which writes to this one do not reach."""
-        (made := TensorArray.__new__(TensorArray)).become(self)
+        kind = TensorArray if type(self) is ArrayVersion else type(self)
+        (made := kind.__new__(kind)).become(self)
         made._name = None
         return made
 
@@ -341,8 +342,8 @@ class TensorArray(ArrayBody, ArrayMethods):
     def clone(self) -> TensorArray:
         """Make a copy that shares no values."""
         elements = {at: _copied(element) for at, element in self.known_elements().items()}
-        made = TensorArray.of_elements(self._size, elements)
-        made._limit, made._element, made._rank = self._limit, self.element_spec(), self._rank
+        made = self.snapshot()
+        made._items, made._source, made._element = elements, None, self.element_spec()
         return made
 
     @property
@@ -403,6 +404,7 @@ class TensorArray(ArrayBody, ArrayMethods):
             found = self._source[at] if self._source.ndim > 1 else self._source[at, ...]
         return found
 
+    _kind = "TensorArray"  # in its repr
     hint = ""  # what to say besides of what is not there
 
     def elements(self, where: str) -> list[Any]:
@@ -471,7 +473,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         ValueError
             If the array that is to be filled has elements already, or is too small.
         """
-        return _filled(self, operators.tensor_array_unstack(x, axis, name=name))
+        return _filled("unstack", self, operators.tensor_array_unstack(x, axis, name=name))
 
     def _unpack(
         self: Any, x: Any, level: int, sort_by_length: bool = True, out: Array | None = None, name: str | None = None
@@ -518,7 +520,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         """
         given = {} if out is None else {"out": out}
         steps, indices_map = operators.tensor_array_unpack(x, level, sort_by_length, name=name, **given)
-        return _filled(self, steps), indices_map
+        return _filled("unpack", self, steps), indices_map
 
     unstack, unpack = Maker(_unstack), Maker(_unpack)
 
@@ -535,22 +537,22 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def __repr__(self) -> str:
         if self.block is not None:
-            return f"TensorArray({self.name}, recorded)"
+            return f"{self._kind}({self.name}, recorded)"
         if not self._size:
-            return "TensorArray(empty)"
+            return f"{self._kind}(empty)"
         known = len(self._source) if self._source is not None else 0
         holes = self._size - known - sum(at >= known for at in self._items)
         text = f"{self._size} element{'s' * (self._size != 1)}"
-        return f"TensorArray({text}{f', {holes} of them holes' if holes else ''})"
+        return f"{self._kind}({text}{f', {holes} of them holes' if holes else ''})"
 
 
-def _filled(target: Any, made: Any) -> Any:
+def _filled(how: str, target: Any, made: Any) -> Any:
     """Return what a class is asked to make, or let an empty array have its elements."""
     if target is TensorArray or target is ArrayVersion:
         return made
     if isinstance(target, type):
         target = target()
-    operators.tensor_array_fill(target, made)
+    operators.tensor_array_fill(target, made, how)
     return target
 
 

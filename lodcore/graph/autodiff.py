@@ -64,7 +64,7 @@ class Pullback:
         found = without_sharing([gradients.found.get(x) for x in of_inputs], *taken)
         gradients.found = dict(zip(of_inputs, found, strict=True))
         return tuple(
-            tree_map(functools.partial(self._given, gradients, place), x)
+            None if isinstance(x, str) else tree_map(functools.partial(self._given, gradients, place), x)
             for x, place in zip(self._inputs, outs, strict=True)
         )
 
@@ -113,8 +113,10 @@ class Pullback:
             gradients.places[x] = place
 
     def _given(self, gradients: Gradients, place: Array | None, x: Any) -> Any:
-        """Give the gradient of an input its type."""
-        if not isinstance(x, Variable) or not differentiable(x._value):
+        """Give the gradient of an input its type; text in a tree stays as it is."""
+        if not isinstance(x, Variable):
+            return x if isinstance(x, str) else None
+        if not differentiable(x._value):
             return None
         return of_type(x._value, gradients.found.get(x), place)
 

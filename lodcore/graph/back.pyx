@@ -313,8 +313,8 @@ cdef class Gradients:
     cdef add_of_array(self, variable, gradient, value):
         """Add to the gradient of a Variable what may be as wide as a result."""
         if not alike(gradient, value):
-            rows = gradient.shape[1:] == value.shape
-            gradient = gradient.sum(0) if rows else unbroadcast(gradient, value.shape)
+            shape = np.shape(value)
+            gradient = gradient.sum(0) if gradient.shape[1:] == shape else unbroadcast(gradient, shape)
         self.add(variable, fitting(gradient, value))
 
     cdef bint through_steady(self, Return way, dict saved, list frame, d) except -1:
@@ -361,7 +361,7 @@ cdef inline bint alike(gradient, value) except -1:
     """Tell whether a gradient has the shape of the value that it belongs to."""
     if type(gradient) is cnp.ndarray and type(value) is cnp.ndarray:
         return cnp.PyArray_SAMESHAPE(gradient, value)
-    return gradient.shape == value.shape
+    return np.shape(gradient) == np.shape(value)
 
 
 cdef fitting(gradient, value):

@@ -153,6 +153,7 @@ class Block:
 
     takes_names = False  # whether `data` and `parameter` make Variables of this Block
     repeats = False  # whether what is recorded runs more than once
+    keeps_writes = False  # whether what is given holds afterwards what was written to it
 
     def __init__(self) -> None:
         self.reference: Callable[[], Block | None] = weakref.ref(self)

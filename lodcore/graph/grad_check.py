@@ -44,8 +44,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
     >>> import lodcore
     >>> lodcore.grad_check(lambda x: lodcore.ops.tanh(x), np.array([0.5, -1.0]))
     """
-    for j, x in enumerate(inputs):
-        check_differentiable(f"grad_check: input {j}", x)
+    check_differentiable("grad_check: inputs", inputs)
     floats = [x for x in tree_leaves(inputs) if differentiable(x) and not isinstance(x, TensorArray)]
     coarse = any(values_of(x).dtype.itemsize < 8 for x in floats)
     rtol = (1e-2 if coarse else 1e-5) if rtol is None else rtol
@@ -59,7 +58,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
     rest = iter(weights)
     cotangents = tree_map(lambda y: next(rest), outputs)
     gradients = pullback(*cotangents) if isinstance(outputs, (list, tuple)) else pullback(cotangents)
-    found = [g for g in tree_leaves(gradients) if g is not None]
+    found = [g for g in tree_leaves(gradients) if g is not None and not isinstance(g, str)]
     if len(found) != len(floats):
         raise AssertionError(f"grad_check: {len(found)} gradients for {len(floats)} inputs of real numbers")
 

@@ -50,6 +50,8 @@ class Tape(Block):
         Those that depend on an input and have a gradient.
     """
 
+    keeps_writes = True
+
     def __init__(self) -> None:
         super().__init__()
         self.needed: set[Variable] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class Slot(Symbol):
         return float(self.tensor())
 
     def __index__(self) -> int:
-        return int(self.tensor().__index__())
+        return operator.index(self.get().item() if isinstance(self.get(), np.ndarray) else self.get())
 
     def __len__(self) -> int:
         return len(self.tensor())
@@ -109,13 +110,14 @@ class VarArray(TensorArray):
     (3, array([3, 1]))
     """
 
-    __slots__ = ("level",)
+    __slots__ = ("_level",)
 
-    def __init__(
-        self, size: Any = None, dynamic: bool = True, unstack_from: Any = None, name: str | None = None
-    ) -> None:
-        super().__init__(size, dynamic, unstack_from, name)
-        self.level: int | None = None  # that was segmented
+    _kind = "VarArray"
+
+    @property
+    def level(self) -> int | None:
+        """The level of a LoDTensor that was segmented, None if there is none."""
+        return getattr(self, "_level", None)
 
     def segment(self, x: Any, level: int = 0, sort_by_length: bool = True) -> VarArray:
         """Cut a dense tensor along axis 0, or the sequences of a LoDTensor into steps.
@@ -136,7 +138,7 @@ class VarArray(TensorArray):
         levels = x.num_levels if isinstance(x, (LoDTensor, Variable)) else int(isinstance(x, (list, tuple)))
         if levels:
             self.unpack(x, level, sort_by_length)
-            self.level = level
+            self._level = level
         else:
             self.unstack(x)
         return self

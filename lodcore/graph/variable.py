@@ -84,7 +84,9 @@ class Variable(Symbol, Face):
         if name is not None and not isinstance(name, str):
             if value is not None:
                 raise DTypeError(f"Variable: name: is {name!r}; a str is needed beside a value")
-            name, value = None, as_value("Variable: value", name)
+            name, value = None, name
+        if value is not None and not isinstance(value, HELD):
+            value = as_value("Variable: value", value)
         if shape is not None or dtype is not None:
             value = _zeros("Variable", value, shape, dtype)
         self._name = name
@@ -274,7 +276,7 @@ class Variable(Symbol, Face):
     def _taken_out(self, how: str) -> Any:
         """Return the value for use outside of what is recorded, where no gradient is lost by that."""
         value = self.get()
-        block = self._home() if self._home is not None else None
+        block = self._home() if self._home is not None else open_block()
         if block is not None and block.recording and self.dtype.kind in "fc":
             raise GraphError(
                 f"Variable {self.name}: {how} would take it out of what is recorded, and it would have no gradient; use "

@@ -228,7 +228,10 @@ class WhileLoop:
             if block is not None and isinstance(given, (Variable, TensorArray)):
                 block.write_back(given, result)
                 if isinstance(given, Variable) and not isinstance(given, ArrayVariable):
-                    given.stand_for(result)
+                    if given.block is not None:
+                        given.stand_for(result)
+                    elif block.keeps_writes:
+                        given.set(result.get())
             elif isinstance(given, TensorArray):
                 given.become(result)
             elif isinstance(given, Variable):

@@ -166,7 +166,7 @@ def _(saved: Any, d: dict[int, Any]) -> Any:
 
 
 @op(lod="own", writes="ta")
-def tensor_array_fill(ta: Steps, filled: Steps) -> Any:
+def tensor_array_fill(ta: Steps, filled: Steps, how: str = "fill") -> Any:
     """Let an array to which nothing has been written have the elements of another: what `ta.unstack(x)` does.
 
     Parameters
@@ -174,6 +174,8 @@ def tensor_array_fill(ta: Steps, filled: Steps) -> Any:
     ta : TensorArray
         Without elements; any `size` that fits.
     filled : TensorArray
+    how : str
+        The method that is called, for messages.
 
     Returns
     -------
@@ -195,9 +197,9 @@ def tensor_array_fill(ta: Steps, filled: Steps) -> Any:
     check_steps("tensor_array_fill", ta)
     count, slots = filled.num_slots, ta.num_slots
     if ta.known_elements():
-        raise ValueError(f"TensorArray: has {len(ta.known_elements())} elements; only an empty one can be filled")
+        raise ValueError(f"TensorArray.{how}: has {len(ta.known_elements())} elements that were written; only an empty one can be filled")
     if count > slots and not ta.grows:
-        raise ValueError(f"TensorArray: size: is fixed at {slots}; {count} elements are to be filled in")
+        raise ValueError(f"TensorArray.{how}: the size is fixed at {slots}; {count} elements are to be filled in")
     made = filled.snapshot()
     made.reserve(max(slots, count), ta.grows)
     if type(ta) is ArrayVersion:
@@ -207,7 +209,7 @@ def tensor_array_fill(ta: Steps, filled: Steps) -> Any:
 
 
 @tensor_array_fill.infer
-def _(ta: Spec, filled: Spec) -> Spec:
+def _(ta: Spec, filled: Spec, how: str) -> Spec:
     return filled
 
 
@@ -437,9 +439,8 @@ def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
     return _with_one_lod(where, np.stack(values, axis), lods, axis % ndim), elements
 
 
-def joined_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
+def joined_elements(ta: TensorArray, axis: int, where: str = "TensorArray.concat") -> tuple[Any, list[Any]]:
     """Join elements along an axis that they have; return the result and the elements."""
-    where = "TensorArray.concat"
     axis = integer(f"{where}: axis", axis, bools=True)
     source = ta.untouched_source
     if axis == 0 and isinstance(source, LoDTensor) and len(source):

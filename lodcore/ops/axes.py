@@ -39,10 +39,11 @@ def tensor_of(where: str, x: Any) -> Any:
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
         if kind is object:
             raise GraphError(f"{where}: {known!r}: is not known to be a tensor while it is recorded")
-        if kind not in (np.ndarray, LoDTensor, DenseTensor):
+        if kind not in (np.ndarray, LoDTensor, DenseTensor, int, float, complex) and not hasattr(kind, "__array__"):
             raise DTypeError(f"{where}: x: is a {kind.__name__}; a LoDTensor or an array is needed")
         return known
-    if isinstance(x, Tensor) and not isinstance(x, DenseTensor):
+    refuse_conversion(f"{where}: x", x)
+    if isinstance(x, Tensor) and not hasattr(x, "__array__"):
         raise DTypeError(f"{where}: x: is a {type(x).__name__}; a LoDTensor or an array is needed")
     try:
         made = x.values if isinstance(x, DenseTensor) else np.asarray(x)

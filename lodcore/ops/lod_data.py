@@ -63,7 +63,7 @@ PARTS = {
 }
 
 
-@op(lod="none", gradient=False)
+@op(lod="own", gradient=False)
 def structure_of(x: Structured, part: str) -> Any:
     """Return a part of the structure of a tensor, a rank or the map of some steps: what their attributes record.
 

@@ -173,7 +173,7 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
         if elements and (joinable or not any(isinstance(element, LoDTensor) for element in elements)):
             rows = elements if joinable else _of_one_kind(where, elements)
             return _pack_arrays(where, rows, indices_map, upper, out)
-    flat = joined_elements(ta, 0)[0]
+    flat = joined_elements(ta, 0, where)[0]
     if not isinstance(flat, LoDTensor):  # of no steps
         return tensor_core.new_tensor(flat, core.make_lod(upper, 0))
     back = np.empty(len(indices_map), np.int64)

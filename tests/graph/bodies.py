@@ -196,7 +196,7 @@ def in_words_of_the_reference(loop, functions):
 
 def mean(functions, x):
     """Give the mean as a number, of an array or a Variable."""
-    return float(ops.mean(x)) if isinstance(x, Variable) else np.mean(x)
+    return float(ops.mean(x).get()) if isinstance(x, Variable) else np.mean(x)
 
 
 def in_reference(loop, names, functions=FUNCTIONS):

@@ -141,7 +141,7 @@ def test_numbers_of_no_axis():
 def test_python_control_flow_on_values():
     def f(x, count):
         for _ in range(count):
-            x = lodcore.mul(x, 2.0) if float(ops.sum(x)) < 100 else lodcore.mul(x, 3.0)
+            x = lodcore.mul(x, 2.0) if ops.sum(x) < 100 else lodcore.mul(x, 3.0)
         assert len(x) == 2
         return x
 
@@ -307,10 +307,10 @@ def test_a_pullback_may_be_called_often_and_in_many_threads():
     x = np.random.default_rng(0).standard_normal((4, 4))
 
     def f(x):
+        array = lodcore.TensorArray()
         loop = while_loop(recompute=True)
         with loop.loop():
-            time, array = loop.step(), loop.loop_var(lodcore.TensorArray())
-            s = loop.loop_var(x)
+            time, s = loop.step(), loop.loop_var(x)
             loop.break_if(lodcore.equal(time, 30))
             array.write(time, s)
             s.update(lodcore.tanh(lodcore.matmul(array.read(time), x)))

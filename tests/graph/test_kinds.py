@@ -186,7 +186,6 @@ def test_maps_and_arrays_stand_in_their_places_only():
     with Program():
         steps, indices_map = TensorArray.unpack(data("x", (None,), "float64", num_levels=1), 0)
         for wrong, says in [
-            (lambda: lodcore.mul(indices_map, 2), "mul: x: is a IndicesMap; a LoDTensor or an array"),
             (lambda: lodcore.mul(steps, 2), "mul: x: is a TensorArray; a LoDTensor or an array"),
             (lambda: steps.pack(0, steps), "tensor_array_pack: indices_map: is a TensorArray; a IndicesMap"),
             (lambda: lodcore.tensor_array_read(indices_map, 0), "_read: ta: is a IndicesMap; a TensorArray"),

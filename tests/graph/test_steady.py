@@ -226,7 +226,7 @@ def test_short_rules_of_arrays_and_memory(monkeypatch):
             new = lodcore.mul(lodcore.add(left, steps.read(step)), before)
             kept.get(step).update(new)
             state.update(new)
-        return lodcore.add(ops.sum(kept.array.concat()), ops.sum(state))
+        return lodcore.add(ops.sum(kept.concat()), ops.sum(state))
 
     x, rows = RNG.standard_normal((3, 2)), RNG.standard_normal((3, 2))
     found = vjp(f, x, rows)[1](1.0)

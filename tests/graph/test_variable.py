@@ -44,8 +44,7 @@ def test_rows_without_their_structure_are_recorded():
     with Program():
         x = data("x", (None, 3), "float32", num_levels=2)
         assert (x.values.spec.shape, x.values.num_levels, x.flatten().num_levels) == ((None, 3), 0, 1)
-        with pytest.raises(GraphError, match="x: has no value"):
-            _ = x.lengths
+        assert (x.lengths.spec.shape, x.lengths.dtype) == ((None,), np.int64)
 
 
 def test_what_a_variable_has_of_its_value():
@@ -98,8 +97,7 @@ def test_clone_copies_value_and_kind():
 def test_questions_about_values():
     x = Variable("x", np.array([2]))
     assert (bool(x), int(x), float(x), len(x), [7, 8, 9][x]) == (True, 2, 2.0, 1, 9)
-    with pytest.raises(TypeError, match="would not be recorded"):
-        np.asarray(x)
+    np.testing.assert_array_equal(np.asarray(x), [2])
 
 
 def test_variables_of_no_block_stand_for_their_values():

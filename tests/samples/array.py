@@ -264,7 +264,7 @@ SAMPLES = {
         filled_up,
         fill_calls(FLOAT, NARROW, holes=False).filter(lambda drawn: drawn.args[1].size()).map(tame),
         [
-            ("registry.OPS['tensor_array_fill'](steps, steps)", ValueError, "has 3 elements"),
+            ("registry.OPS['tensor_array_fill'](steps, steps)", ValueError, "has 3 elements that were written"),
             ("registry.OPS['tensor_array_fill'](fixed, steps)", ValueError, "fixed at 2; 3 elements"),
         ],
     ),

@@ -203,14 +203,16 @@ class Block:
         name = f"Variable {given.name}" if isinstance(given, Variable) else given
         return GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
 
-    def rename(self, variable: Variable, name: str) -> None:
-        """Let the Variable of a result have the name that is wanted."""
-        variable._name = name
+    def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
+        """Let the Variable of a result have the name that is wanted, or one like a stem."""
+        variable._name = name or stem
 
     def bind(self, array: TensorArray, made: Variable) -> None:
         """Let a TensorArray that was made here stand for the Variable that was recorded for it."""
         array.block, array.variable = self, made
         self.arrays.append(array)
+        if made.name == "tensor_array_new" or made.name.startswith("tensor_array_new_"):
+            self.rename(made, None, "array")
 
     def argument(self, op: Op, name: str, given: Any) -> Any:
         """Turn an argument into a Variable of this Block, a constant, a list of them, or an attribute."""
@@ -361,12 +363,12 @@ class NamedBlock(Block):
         self.names[made] = variable
         variable._name = made
 
-    def rename(self, variable: Variable, name: str) -> None:
-        """Let the Variable of a result have the name that is wanted, or one like it that is free."""
-        if not isinstance(name, str):
+    def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
+        """Let the Variable of a result have the name that is wanted, or one like a stem that is free."""
+        if name is not None and not isinstance(name, str):
             raise DTypeError(f"name: is {type(name).__name__}; a str is needed")
         del self.names[variable.name]
-        self.add(variable, name, name)
+        self.add(variable, name, stem)
 
     def own_name(self, variable: Variable, name: str) -> None:
         """Let the result of a loop have the name of its loop variable, unless something else here has it."""

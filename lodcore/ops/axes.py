@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.nested import refuse_conversion
 from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import full_like
 from lodcore.ops.expand import per_sequence

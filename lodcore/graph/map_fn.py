@@ -11,6 +11,7 @@ from lodcore.errors import DTypeError
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, settled
 from lodcore.graph.while_loop import WhileLoop
+from lodcore.nested import refuse_conversion
 from lodcore.ops.array import (
     stacked_elements,
     tensor_array_read,
@@ -132,6 +133,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     """
     x = settled(x)
     x = as_nested("map_fn: x", x) if isinstance(x, (list, tuple)) else x
+    _check_kind(x)
     nested = bool(x.num_levels if isinstance(x, (LoDTensor, Variable)) else 0)
     entries = tensor_array_unstack(x)
     found: list[tuple[TensorArray, Spec, bool]] = []
@@ -154,6 +156,15 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
         form = tree_map(collect, f(tensor_array_read(entries, at)))
     joined = [map_fn_results(array, _of_all(spec, sequences), sequences) for array, spec, sequences in found]
     return tree_map(joined.__getitem__, form)
+
+
+def _check_kind(x: Any) -> None:
+    """Raise if x is a tensor that has no entries to map over."""
+    refuse_conversion("map_fn: x", x)
+    kind = x.spec.kind if isinstance(x, Variable) else None
+    instead = getattr(kind, "instead_of_dense", None)
+    if kind is not None and instead is not None:
+        raise DTypeError(f"map_fn: x: is a {kind.__name__}; {instead}")
 
 
 def _of_all(spec: Spec, sequences: bool) -> Spec:

@@ -85,7 +85,7 @@ class Variable(Symbol, Face):
             if value is not None:
                 raise DTypeError(f"Variable: name: is {name!r}; a str is needed beside a value")
             name, value = None, name
-        if value is not None and not isinstance(value, HELD):
+        if isinstance(value, (list, tuple)):
             value = as_value("Variable: value", value)
         if shape is not None or dtype is not None:
             value = _zeros("Variable", value, shape, dtype)

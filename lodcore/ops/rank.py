@@ -141,9 +141,9 @@ def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
     """
     where = "shrink_memory"
     x, table = _as_rows(where, x), table_of(f"{where}: table", table)
+    longer = _longer(where, len(x), step, table)
     if isinstance(x, LoDTensor):
         _check_order(where, x, table)
-    longer = _longer(where, len(x), step, table)
     if table.falls:
         return x[:longer]
     return x[_kept(where, len(x), integer_of(f"{where}: step", step), table)]
@@ -177,7 +177,7 @@ def _check_order(where: str, x: LoDTensor, table: RankTable) -> None:
     if x.lod.num_levels != table.lod.num_levels - table.level:
         return
     found, wanted = x.lengths, table.lengths[: len(x)]
-    if len(found) == len(wanted) and not np.array_equal(found, wanted) and np.array_equal(np.sort(found), np.sort(wanted)):
+    if not np.array_equal(found, wanted) and np.array_equal(np.sort(found), np.sort(wanted)):
         j = int(np.argmax(found != wanted))
         raise LoDError(
             f"{where}: x: sequence {j} has length {found[j]}, where the table has {wanted[j]}; reorder_by_rank brings x "

@@ -182,6 +182,9 @@ def tensor_array_pack(source):
     k, sort_by_length = level_of(source, x), source.choice([True, True, False])
     source_map = map_of(x, x.level(k), sort_by_length)
     sizes = [len(step) for step in oracle.unpack(x.nested, x.level(k), sort_by_length)]
+    if not sizes:  # nothing would say what the elements of an array without steps are
+        x, k, sizes = Ragged([[1.0]], 1, (), "float64"), 0, [1]
+        source_map = map_of(x, 0, sort_by_length)
     dtype, row_shape, finer = source.choice(DTYPES), source.choice(ROW_SHAPES), source.integer(0, 1)
     steps = [step_of(source, size, finer, dtype, row_shape) for size in sizes]
     return {"ta": Steps(steps), "level": k, "indices_map": source_map}
@@ -197,7 +200,5 @@ def step_of(source, count, finer, dtype, row_shape):
 def _(ta, level, indices_map):
     of, k = indices_map.source, indices_map.level
     packed = oracle.pack([step.nested for step in ta.elements], of.nested, k, indices_map.sort_by_length)
-    if not ta.elements:  # all sequences are empty: only their structure comes back
-        return Ragged(packed, k + 1, (), "float64")
     first = ta.elements[0]
     return first.made(packed, k + 1 + first.num_levels)

@@ -36,7 +36,8 @@ def shrink_memory(source):
     step = source.integer(0, max(table.lengths, default=0))
     left = sum(length > step for length in table.lengths)
     count = source.integer(left, len(table.indices))
-    x = rows_for(source, levels_below(source, count, source.integer(0, 2)), count=count)
+    depth = source.integer(0, 2)
+    x = rows_for(source, levels_below(source, count, 2 * (depth > 0)), count=count)  # not those that were ranked
     return {"x": x, "step": Dense(step, (), "int64"), "table": table}
 
 

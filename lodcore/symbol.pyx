@@ -1,5 +1,7 @@
 """Symbol: what records itself instead of computing; and the call that looks for one."""
 
+cimport numpy as cnp
+
 from contextvars import ContextVar
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
@@ -23,15 +25,21 @@ cdef class OpBody:
         Its name.
     steps : bool
         Whether the first argument is a TensorArray, to which a Block may have written.
+    by_name : bool
+        Whether some parameters are given by name only.
     """
 
     cdef object function
     cdef Py_ssize_t batches
     cdef object batches_name
     cdef bint steps
+    cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
+    cdef bint by_name
+    cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
 
-    def __init__(self, function, batches, name, steps):
+    def __init__(self, function, batches, name, steps, by_name):
         self.function, self.batches, self.batches_name, self.steps = function, batches, name, steps
+        self.by_name = by_name
 
     def __call__(self, *args, **kwargs):
         if opened:
@@ -54,7 +62,70 @@ cdef class OpBody:
             block = getattr(args[0], "_block", None)
             if block is not None:
                 return block.record(self, args, kwargs)
-        return self.function(*args, **kwargs)
+        return self.function(*args, **kwargs) if self.expected is None else self.compute(args, kwargs)
+
+    def of_values(self, function, list values, bint residuals):
+        """Compute of values that were recorded, in the order of the parameters.
+
+        Parameters
+        ----------
+        function : callable
+            That of the operator, or the one that returns residuals as well.
+        values : list
+        residuals : bool
+            Whether it is the latter.
+        """
+        cdef Py_ssize_t j
+        if self.expected is not None:
+            for j in range(len(values)):
+                if self.expected[j] is not None and type(values[j]) not in <frozenset> self.expected[j]:
+                    values = self.take_values(values)
+                    break
+        result = function(**dict(zip(self.parameters, values))) if self.by_name else function(*values)
+        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
+            for given in values:
+                if type(given) is self.nested:
+                    if not residuals:
+                        return self.finish(result, values)
+                    return self.finish(result[0], values), *result[1:]
+        return result
+
+    def look_at(self, expected, nested):
+        """Convert arguments before the function gets them, and give plain rows that it returns their LoD.
+
+        Parameters
+        ----------
+        expected : list
+            For each parameter the types that need no conversion; None: all of them.
+        nested : type or None
+            That of arguments whose LoD plain rows get.
+        """
+        self.expected, self.nested = tuple(expected), nested
+
+    cdef object compute(self, tuple args, dict kwargs):
+        """Call the function with what it expects."""
+        cdef Py_ssize_t j
+        cdef bint odd = len(kwargs) > 0
+        if not odd:
+            for j in range(min(len(args), len(self.expected))):
+                if self.expected[j] is not None and type(args[j]) not in <frozenset> self.expected[j]:
+                    odd = True
+                    break
+        if odd:
+            args, kwargs = self.take(args, kwargs)
+        result = self.function(*args, **kwargs)
+        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
+            for given in args:
+                if type(given) is self.nested:
+                    return self.finish(result, args, kwargs)
+            if kwargs:
+                return self.finish(result, args, kwargs)
+        return result
+
+    @property
+    def converts(self):
+        """Whether arguments and results are looked at, and not by the function itself."""
+        return self.expected is not None
 
     def __get__(self, instance, owner):
         return self if instance is None else BoundOp(self, instance)

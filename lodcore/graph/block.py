@@ -86,16 +86,16 @@ class Operator:
         keep : bool
             Save what the gradient needs.
         """
-        saves = keep and self.op._saving is not None
+        residuals = self.op.residuals if keep else ()
         return Call(
             self,
             function_of(self.op, keep),
-            None if saves else self.op.on_arrays,
+            None if residuals else self.op.on_arrays,
             tuple(self.arguments),
             layout.arguments(self.arguments.values()),
             layout.slots(self.outputs),
             self.single,
-            layout.slot(self) if saves else -1,
+            {name: layout.slot((self, name)) for name in residuals},
             bool(self.op.keywords),
         )
 
@@ -109,10 +109,16 @@ def function_of(op: Op, keep: bool) -> Callable[..., Any]:
     """Give what computes where an operator is recorded."""
     if op.writes is not None:
         return next_version
-    if keep and op._saving is not None:
-        return op._saving
+    if keep and op.with_residuals is not None:
+        return op.with_residuals
     function: Callable[..., Any] = op.__wrapped__  # type: ignore[attr-defined]
     return function
+
+
+def computed(op: Op, arguments: dict[str, Any]) -> Any:
+    """Compute of values, by their names."""
+    function = function_of(op, False)
+    return op.of_values(function, list(arguments.values()), False) if op.converts else function(**arguments)
 
 
 def text_of(x: Any) -> str:
@@ -207,7 +213,7 @@ class Block:
             found = op.infer_arguments(specs)
         else:  # numbers alone, which rules of shapes do not know
             with recording(None):
-                found = spec_of(function_of(op, False)(**arguments))
+                found = spec_of(computed(op, arguments))
         made.single = isinstance(found, Spec)
         for spec in [found] if made.single else found:
             out = new_variable(None, None, spec, self)

@@ -10,7 +10,8 @@ from lodcore import ops
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, settled
 from lodcore.ops.array import element_spec, number_of, tensor_array_read
-from lodcore.registry import Dense, Index, Spec, Steps, op
+from lodcore.lod_rules import computed
+from lodcore.registry import Dense, Index, Spec, Steps, operator
 from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
@@ -18,8 +19,13 @@ from lodcore.tensor_array import TensorArray
 __all__ = ["Slot", "VarArray", "tensor_array_get"]
 
 
-@op(lod="own")
-def tensor_array_get(ta: Steps, index: Index, boot: Dense) -> Any:
+def _num_levels(ta: Any, boot: Any) -> int:
+    levels: int = (boot if element_spec(ta).kind is object else ta).num_levels
+    return levels
+
+
+@operator(ta=Steps, index=Index, boot=Dense, lod_rule=computed("that of the elements", _num_levels))
+def tensor_array_get(ta: Any, index: Any, boot: Any) -> Any:
     """Read an element of an array, or what stands before the first one.
 
     Parameters
@@ -58,22 +64,15 @@ def _before(index: Any) -> bool:
     return given.size == 1 and given.dtype.kind == "i" and given.item() < 0
 
 
-@tensor_array_get.infer
+@tensor_array_get.define_infer
 def _(ta: Spec, index: Any, boot: Any) -> Spec:
     element = element_spec(ta)
     return boot if element.kind is object and isinstance(boot, Spec) else element
 
 
-def _slopes(d: Any, ta: Any, index: Any, boot: Any, out: Any, *wanted: bool) -> Any:
+@tensor_array_get.define_vjp
+def _(d: Any, index: Any) -> tuple[Any, None, Any]:
     return (None, None, d) if _before(index) else ({number_of(index): d}, None, None)
-
-
-tensor_array_get.slopes = _slopes
-
-
-@tensor_array_get.backward
-def _(saved: Any, d: Any) -> Any:
-    return _slopes(d, saved.ta, saved.index, saved.boot, saved.out)
 
 
 class Slot(Symbol):

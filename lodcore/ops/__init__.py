@@ -1,5 +1,6 @@
 """The operators, one file a family."""
 
+from lodcore.lod_rules import LoDRule, before, computed, no_lod, outer, same, same_as
 from lodcore.ops.array import (
     tensor_array_concat,
     tensor_array_read,
@@ -28,6 +29,7 @@ from lodcore.ops.expand import per_sequence, sequence_expand, sequence_expand_as
 from lodcore.ops.gather import concat_batches, gather_sequences, sequence_concat, sequence_slice
 from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index_values import index_values
+from lodcore.ops.kinds import elementwise_operator
 from lodcore.ops.math import (
     add,
     div,
@@ -55,8 +57,46 @@ from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
 from lodcore.ops.tokens import sequence_enumerate, sequence_erase, sequence_scatter
 from lodcore.ops.window import row_conv, sequence_conv
+from lodcore.registry import (
+    Batches,
+    Dense,
+    Index,
+    Keys,
+    Map,
+    Nested,
+    NestedIndex,
+    Operands,
+    Role,
+    Rows,
+    Spec,
+    Steps,
+    Table,
+    operator,
+)
 
 __all__ = [
+    "Batches",
+    "Dense",
+    "Index",
+    "Keys",
+    "LoDRule",
+    "Map",
+    "Nested",
+    "NestedIndex",
+    "Operands",
+    "Role",
+    "Rows",
+    "Spec",
+    "Steps",
+    "Table",
+    "before",
+    "computed",
+    "elementwise_operator",
+    "no_lod",
+    "operator",
+    "outer",
+    "same",
+    "same_as",
     "RankTable",
     "add",
     "all",

@@ -11,8 +11,9 @@ import numpy as np
 
 from lodcore import elements
 from lodcore.errors import DTypeError, ShapeError
+from lodcore.lod_rules import computed
 from lodcore.ops.common import Array, rows_of
-from lodcore.registry import Dense, Index, Op, Spec, Steps, op
+from lodcore.registry import Dense, Index, Op, Spec, Steps, op, operator
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
@@ -21,6 +22,7 @@ __all__ = [
     "cut_rows",
     "element_spec",
     "number_of",
+    "of_elements",
     "plain",
     "tensor_array_concat",
     "tensor_array_read",
@@ -51,6 +53,11 @@ def number_of(index: Any) -> int:
     return int(index) if type(index) is np.int64 else int(np.asarray(index).item())
 
 
+#: The LoD rules of arrays, and of what is read from them.
+of_elements = computed("that of the elements", lambda ta: ta.num_levels)
+of_written = computed("that of the elements", lambda ta, x: (x if element_spec(ta).kind is object else ta).num_levels)
+
+
 def element_spec(ta: Spec) -> Spec:
     """Describe an element of an array."""
     if ta.dtype.kind == "V" and not ta.shape:
@@ -58,8 +65,8 @@ def element_spec(ta: Spec) -> Spec:
     return ta._replace(kind=LoDTensor if ta.num_levels else np.ndarray)
 
 
-@op(lod="own", writes="ta")
-def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = True) -> Any:
+@operator(ta=Steps, index=Index, x=Dense, lod_rule=of_written, writes="ta")
+def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) -> Any:
     """Write an element of an array.
 
     Parameters
@@ -92,7 +99,7 @@ def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = Tr
     return ta
 
 
-@tensor_array_write.infer
+@tensor_array_write.define_infer
 def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     if not isinstance(x, Spec):
         return ta
@@ -101,20 +108,13 @@ def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     return Spec(shape, x.dtype, x.num_levels, TensorArray) if known.kind is object else ta
 
 
-def _slopes_of_write(d: dict[int, Any], ta: Any, index: Any, x: Any, out: Any, *wanted: bool) -> Any:
+@tensor_array_write.define_vjp
+def _(d: dict[int, Any], index: Any) -> tuple[Any, None, Any]:
     return d, None, d.pop(number_of(index), None)
 
 
-tensor_array_write.slopes = _slopes_of_write
-
-
-@tensor_array_write.backward
-def _(saved: Any, d: dict[int, Any]) -> Any:
-    return _slopes_of_write(d, saved.ta, saved.index, saved.x, saved.out)
-
-
-@op(lod="own")
-def tensor_array_read(ta: Steps, index: Index) -> Any:
+@operator(ta=Steps, index=Index, lod_rule=of_elements)
+def tensor_array_read(ta: Any, index: Any) -> Any:
     """Read an element of an array.
 
     Parameters
@@ -142,21 +142,14 @@ def tensor_array_read(ta: Steps, index: Index) -> Any:
     return _READ(ta, index)
 
 
-@tensor_array_read.infer
+@tensor_array_read.define_infer
 def _(ta: Spec, index: Any) -> Spec:
     return element_spec(ta)
 
 
-def _slopes_of_read(d: Array, ta: Any, index: Any, out: Any, *wanted: bool) -> Any:
+@tensor_array_read.define_vjp
+def _(d: Array, index: Any) -> tuple[dict[int, Array], None]:
     return {number_of(index): d}, None
-
-
-tensor_array_read.slopes = _slopes_of_read
-
-
-@tensor_array_read.backward
-def _(saved: Any, d: Array) -> Any:
-    return _slopes_of_read(d, saved.ta, saved.index, saved.out)
 
 
 @op(lod="none", gradient=False)

@@ -9,9 +9,10 @@ import numpy as np
 from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.lod_rules import computed
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_level, spec_rows
-from lodcore.registry import Index, Nested, Rows, Spec, Table, op
+from lodcore.registry import Index, Nested, Rows, Spec, Table, op, operator
 from lodcore.tensor import LoDTensor, Tensor, as_nested
 
 if TYPE_CHECKING:
@@ -206,8 +207,8 @@ def _(saved: Any, d: Array) -> tuple[Array, None]:
     return add_back(d, ranges, saved.new("x")), None
 
 
-@op(lod="own")
-def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
+@operator(x=Rows, step=Index, table=Table, lod_rule=computed("the first sequences of `x`", lambda x: x.num_levels))
+def shrink_memory(x: Any, step: Any, table: RankTable) -> Any:
     """Keep what belongs to the sequences that are longer than `step`.
 
     Parameters
@@ -248,22 +249,15 @@ def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
     return x[:longer]
 
 
-@shrink_memory.infer
+@shrink_memory.define_infer
 def _(x: Spec, step: Any, table: Any) -> Spec:
     return Spec(spec_rows(x), *x[1:])
 
 
-def _slopes(d: Array, x: Any, step: Any, table: Any, out: Any, *wanted: bool) -> Any:
+@shrink_memory.define_vjp
+def _(d: Array, x: Any) -> tuple[Array, None, None]:
     count = len(rows_of(x))
     return d if len(d) == count else buffers.extended(d, count), None, None
-
-
-shrink_memory.slopes = _slopes
-
-
-@shrink_memory.backward
-def _(saved: Any, d: Array) -> Any:
-    return _slopes(d, saved.x, saved.step, saved.table, saved.out)
 
 
 def _in_order(where: str, x: Any, table: RankTable) -> Any:

@@ -219,7 +219,7 @@ class Op(OpBody):
 
     def prepared_rule(self, rule: Callable[..., Any]) -> VJPRule:
         """Find out what a vjp rule names."""
-        code = rule.__code__  # type: ignore[attr-defined]
+        code = rule.__code__
         names = code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
         known = {*self.slots, "needs", "context"}
         unknown = [name for name in names if name not in known]
@@ -357,8 +357,8 @@ class Op(OpBody):
     def _with_lod(self, result: Any, source: LoDTensor) -> Any:
         if result.ndim == 0 or len(result) != source.num_rows:
             raise ShapeError(
-                f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one entry "
-                "a row is needed"
+                f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one "
+                "entry a row is needed"
             )
         return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
 
@@ -424,7 +424,7 @@ def operator(
         made = kind(function, roles, lod_rule, differentiable, writes, results, on_arrays, rows)
         expected = [roles[name].expected if name in roles and roles[name].take else None for name in made.parameters]
         made.look_at(expected, LoDTensor if lod_rule.same_object else None)
-        if function.__module__.startswith("lodcore."):
+        if str(function.__module__).startswith("lodcore."):
             OPS[made.__name__] = made
         return made
 

@@ -9,8 +9,8 @@ import numpy as np
 from lodcore import ops
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, settled
-from lodcore.ops.array import element_spec, number_of, tensor_array_read
 from lodcore.lod_rules import computed
+from lodcore.ops.array import element_spec, number_of, tensor_array_read
 from lodcore.registry import Dense, Index, Spec, Steps, operator
 from lodcore.symbol import Symbol, open_block
 from lodcore.tensor import LoDTensor

@@ -179,7 +179,8 @@ def _(x: Spec, axis: int) -> Spec:
 @softmax.define_vjp
 def _(d: Array, out: Any, axis: int) -> Array:
     rows = np.asarray(rows_of(out))
-    return rows * (d - (d * rows).sum(axis, keepdims=True))
+    d_x: Array = rows * (d - (d * rows).sum(axis, keepdims=True))
+    return d_x
 
 
 @operator(logits=Dense, labels=Index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -76,8 +76,21 @@ def _computing(declared: Any, function: Callable[..., Any], operands: tuple[str,
     return compute
 
 
+@overload
+def elementwise_operator(declared: Callable[..., Any]) -> ElementwiseOp: ...
+
+
+@overload
 def elementwise_operator(
-    declared: Any = None,
+    *,
+    function: Callable[..., Any] | None = None,
+    on_arrays: Callable[..., Any] | None = None,
+    differentiable: bool = True,
+) -> Callable[[Callable[..., Any]], ElementwiseOp]: ...
+
+
+def elementwise_operator(
+    declared: Callable[..., Any] | None = None,
     *,
     function: Callable[..., Any] | None = None,
     on_arrays: Callable[..., Any] | None = None,
@@ -114,7 +127,7 @@ def elementwise_operator(
     def register(declared: Any) -> ElementwiseOp:
         computes = function or declared
         made = ElementwiseOp(declared, computes, on_arrays or computes, differentiable)
-        if declared.__module__.startswith("lodcore."):
+        if str(declared.__module__).startswith("lodcore."):
             OPS[made.__name__] = made
         return made
 
@@ -132,7 +145,8 @@ def _dtype(where: str, function: Callable[..., Any], *given: Any) -> np.dtype[An
         return found
     with np.errstate(all="ignore"):
         result = function(*[x(1) if isinstance(x, type) else np.ones(1, x) for x in given])
-    return np.dtype(result.dtype)
+    dtype: np.dtype[Any] = result.dtype
+    return dtype
 
 
 def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype[Any]:

@@ -27,8 +27,8 @@ def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     return d * by_base, d * out * np.log(np.where(np.greater(x, 0), x, 1))
 
 
-#: By the name of the function: a vjp rule, which names what it needs of the operands and of `out`. At a kink of one operand
-#: the slope is 0, at a tie of two the first operand has it. None: the slope is 0 everywhere.
+#: By the name of the function: a vjp rule, which names what it needs of the operands and of `out`. At a kink of one
+#: operand the slope is 0, at a tie of two the first operand has it. None: the slope is 0 everywhere.
 UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "add": lambda d: (d, d),
     "subtract": lambda d: (d, -d),

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from lodcore.errors import DTypeError, LevelError
 from lodcore.tensor import LoDTensor, Spec
 
-__all__ = ["LoDRule", "before", "checked_level", "computed", "no_lod", "outer", "same", "same_as"]
+__all__ = ["LoDRule", "before", "checked_level", "computed", "no_lod", "outer", "same", "same_as", "with_levels"]
 
 
 def checked_level(where: str, level: Any, num_levels: int) -> int:
@@ -147,3 +149,12 @@ def computed(text: str, num_levels: Callable[..., int]) -> LoDRule:
         return num_levels(*[given[name] for name in names])
 
     return LoDRule(text, lambda given: None, lambda where, given, count: 0, total)
+
+
+def with_levels(spec: Spec, num_levels: int) -> Spec:
+    """Give a Spec a number of levels, and the kind that goes with it."""
+    kind = spec.kind
+    if kind is np.ndarray or kind is LoDTensor:
+        kind = LoDTensor if num_levels else np.ndarray
+    same_spec = kind is spec.kind and num_levels == spec.num_levels
+    return spec if same_spec else Spec(spec.shape, spec.dtype, num_levels, kind)

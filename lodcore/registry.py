@@ -13,7 +13,7 @@ import numpy as np
 from lodcore import roles as known_roles
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, GraphError, ShapeError
-from lodcore.lod_rules import LoDRule, before, no_lod, same
+from lodcore.lod_rules import LoDRule, before, no_lod, same, with_levels
 from lodcore.roles import (
     LISTS,
     Batches,
@@ -423,7 +423,8 @@ def operator(
     def register(function: Any) -> Op:
         made = kind(function, roles, lod_rule, differentiable, writes, results, on_arrays, rows)
         expected = [roles[name].expected if name in roles and roles[name].take else None for name in made.parameters]
-        made.look_at(expected, LoDTensor if lod_rule.same_object else None)
+        if any(expected) or lod_rule.same_object:
+            made.look_at(expected, LoDTensor if lod_rule.same_object else None)
         if str(function.__module__).startswith("lodcore."):
             OPS[made.__name__] = made
         return made
@@ -444,12 +445,3 @@ def op(lod: str = "share", gradient: bool = True, writes: str | None = None, res
         return made
 
     return register
-
-
-def with_levels(spec: Spec, num_levels: int) -> Spec:
-    """Give a Spec a number of levels, and the kind that goes with it."""
-    kind = spec.kind
-    if kind is np.ndarray or kind is LoDTensor:
-        kind = LoDTensor if num_levels else np.ndarray
-    same_spec = kind is spec.kind and num_levels == spec.num_levels
-    return spec if same_spec else Spec(spec.shape, spec.dtype, num_levels, kind)

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from lodcore.errors import GraphError
 from lodcore.graph import engine
 from lodcore.graph.arrays import Version, without_steps
-from lodcore.graph.back import Return
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, LoopVariable, Update
 from lodcore.graph.engine import Call, Frame, Layout, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
+from lodcore.graph.plan import Return
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.tensor_array import TensorArray

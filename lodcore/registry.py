@@ -4,25 +4,46 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError, GraphError, LoDError
-from lodcore.lod import LoD
-from lodcore.nested import as_array, has_leaves
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.symbol import OpBody, Symbol
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array, as_nested, as_nested_index
-from lodcore.tensor_array import TensorArray
+from lodcore import roles as known_roles
+from lodcore import tensor_core
+from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.lod_rules import LoDRule, before, no_lod, same, with_levels
+from lodcore.roles import (
+    LISTS,
+    Batches,
+    Dense,
+    Given,
+    Index,
+    Keys,
+    Map,
+    Nested,
+    NestedIndex,
+    Operands,
+    Role,
+    Rows,
+    Steps,
+    Structure,
+    Structured,
+    Table,
+    as_batches,
+    spec_of,
+    spec_of_list,
+)
+from lodcore.symbol import OpBody
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = [
     "LISTS",
     "OPS",
     "Batches",
     "Dense",
+    "Given",
     "Index",
     "Keys",
     "Map",
@@ -30,121 +51,103 @@ __all__ = [
     "NestedIndex",
     "Op",
     "Operands",
+    "Role",
     "Rows",
     "Spec",
-    "Steady",
     "Steps",
+    "Structure",
     "Structured",
     "Table",
+    "VJPRule",
     "as_batches",
     "op",
+    "operator",
     "spec_of",
 ]
 
-#: Roles of parameters, as their annotations. Every other parameter is an attribute.
-Nested = Any  # a LoDTensor, for which nested lists may be given
-NestedIndex = Any  # the same, of integers
-Rows = Any  # the same, or rows without a level: an array or a flat list
-Dense = Any  # a dense array
-Index = Any  # integers or bool, one or several: numbers, lengths, a mask
-Steps = Any  # a TensorArray
-Map = Any  # the map of its steps
-Table = Any  # a RankTable
-Structured = Any  # what has a structure: a LoDTensor, a LoD, a RankTable or an IndicesMap
-Batches = Any  # a list of what is Nested
-Operands = Any  # a list of what is Dense
-Keys = Any  # a list of what stands between brackets
-ROLES = ("Nested", "NestedIndex", "Rows", "Dense", "Index", "Steps", "Map", "Table", "Structured", "Batches", "Operands", "Keys")
-#: Roles of lists, and what is in them.
-LISTS = {"Batches": "Nested", "Operands": "Dense", "Keys": "Index"}
-#: The kinds of tensor that have roles of their own.
-PLACES = {"Steps": ("TensorArray",), "Map": ("IndicesMap", "RankTable"), "Table": ("RankTable", "IndicesMap"),
-          "Structured": ("LoDTensor", "RankTable", "IndicesMap", "LoD")}  # fmt: skip
-LOD_RULES = ("share", "drop", "none", "own")
-
-#: Operators that take a LoD in place of what has one.
-STRUCTURES = ("lod_lengths", "lod_rank_table", "lod_reset", "sequence_expand", "sequence_expand_as")
-
-#: The Spec of a value of which nothing is known before it is computed, and that of a TensorArray without elements.
+#: The Spec of a value of which nothing is known before it is computed.
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)
-NO_ELEMENTS = UNKNOWN._replace(kind=TensorArray)
 
-#: All operators by their names.
+#: The operators of the package by their names.
 OPS: dict[str, Op] = {}
 
 
-class Steady:
-    """How gradients go back through calls of which one operand is the same array in all; the other is rows, a matrix.
+class VJPRule:
+    """A vjp rule, prepared: what it names of the forward pass.
 
-    Parameters
+    Attributes
     ----------
-    places : tuple of int
-        Which operand may be that one.
-    ndim : int
-        The number of its axes.
+    function : callable
+        Of the cotangents, and then of what is named.
+    names : tuple of str
+        Parameters of the operator, "out", residuals, "needs" and "context", in the order of its own parameters.
+    operands : tuple of str
+        The parameters of the operator that may be tensors.
     elementwise : bool
-        Whether it is for rows of the shape of the result alone.
-    prepared : callable
-        Makes of the operand what `slope` takes; called once for all calls.
-    slope : callable
-        From the cotangent of a call, and what was prepared, to the gradient of the rows.
-    total : callable
-        From lists of the cotangents and the rows of calls to the gradient of the operand, the sum of all.
+        Whether it is of arrays that broadcast.
+    plan : object
+        Where the engine keeps how it calls the rule.
     """
 
+    __slots__ = ("elementwise", "function", "names", "operands", "plan")
+
     def __init__(
-        self,
-        places: tuple[int, ...],
-        ndim: int,
-        elementwise: bool,
-        prepared: Callable[[Any], Any],
-        slope: Callable[[Any, Any], Any],
-        total: Callable[[list[Any], list[Any]], Any],
+        self, function: Callable[..., Any], names: tuple[str, ...], operands: tuple[str, ...], elementwise: bool
     ) -> None:
-        self.places, self.ndim, self.elementwise = places, ndim, elementwise
-        self.prepared, self.slope, self.total = prepared, slope, total
+        self.function, self.names, self.operands, self.elementwise = function, names, operands, elementwise
+        self.plan: Any = None
 
 
 class Op(OpBody):
-    """An operator: called on tensors it computes, on Variables it records; made by `op`.
+    """An operator: called on tensors it computes, on Variables it records; made by `operator`.
 
     Parameters
     ----------
     function : callable
-        Computes on tensors. The annotations of its parameters give their roles.
-    lod : str
-        The LoD of the result: "share" (that of the first input that has one), "drop" (without `level` and what is
-        below), "none", or "own" (the rule of shapes knows).
-    gradient : bool
-        Whether it has one.
+        Computes on tensors.
+    roles : dict
+        The parameters that may be tensors, each with its Role.
+    lod_rule : LoDRule
+        What structure the result has. None: the shape rule knows.
+    differentiable : bool
+        Whether the result has a gradient.
     writes : str, optional
         The TensorArray that it writes to: its result is the next version.
-    results : int
-        How many tensors it gives.
+    results : int or None
+        How many tensors it gives; None: one in each call, or a tuple of as many as the call says.
+    on_arrays : callable, optional
+        What computes the same on arrays and numbers alone; loops call it in place of the function.
+    rowwise : tuple of str
+        The parameters in which the operator goes row by row: each row of the result depends on the same row of one
+        of these, and on all of the other operands, where these rows and the result are matrices.
 
     Attributes
     ----------
     parameters : tuple of str
         All but `out`.
-    roles : dict
-        The parameters that may be tensors, each with its role.
     defaults : dict
         Values of parameters that need not be given.
-    on_arrays : callable or None
-        What computes the same on arrays and numbers alone; loops call it in place of the function.
-    slopes : callable or None
-        What gives the gradients in place of `backward`, in less time: of the cotangent, the inputs, the result, and for
-        each input whether its gradient is wanted. With `on_arrays` it is called for arrays and numbers alone, and what
-        it gives may be as wide as the result. None leaves it to `backward`.
-    unread : set of str
-        The parameters, and "out", whose values `slopes` does not read, at most their shapes.
-    steady : Steady or None
-        How gradients go back through calls that share an operand, as the steps of a loop share a weight.
+    residuals : tuple of str
+        What the forward pass computes besides the result, for the vjp rule.
+    slots : dict
+        Where a recorded call keeps what, by name: its frame is a list of the arguments, `out`, and the residuals.
+    unread : frozenset of str
+        The parameters, and "out", whose values the vjp rule does not read.
     """
 
-    def __init__(self, function: FunctionType, lod: str, gradient: bool, writes: str | None, results: int) -> None:
-        if lod not in LOD_RULES:
-            raise ValueError(f"op: lod: is {lod!r}; one of {', '.join(LOD_RULES)} is needed")
+    elementwise = False
+
+    def __init__(
+        self,
+        function: FunctionType,
+        roles: dict[str, Role],
+        lod_rule: LoDRule | None = same,
+        differentiable: bool = True,
+        writes: str | None = None,
+        results: int | None = 1,
+        on_arrays: Callable[..., Any] | None = None,
+        rowwise: tuple[str, ...] = (),
+    ) -> None:
         code = function.__code__  # what inspect.signature says, which takes too long for an import
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         positional = names[: code.co_argcount]
@@ -152,30 +155,34 @@ class Op(OpBody):
         defaults = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
         defaults.update(function.__kwdefaults__ or {})
         self.parameters = tuple(name for name in names if name != "out")
-        notes = {name: str(function.__annotations__.get(name)).split(" |")[0] for name in self.parameters}
-        self.roles = {name: note for name, note in notes.items() if note in ROLES}
-        if not self.roles:
-            raise TypeError(f"op: {function.__name__}: no parameter is a tensor; annotate one as {' or '.join(ROLES)}")
+        unknown = [name for name in [*roles, *rowwise] if name not in self.parameters]
+        if unknown or not roles:
+            wrong = f"has no parameter {unknown[0]}" if unknown else "no parameter has a role; at least one is a tensor"
+            raise TypeError(f"operator: {function.__name__}: {wrong}")
+        self.roles = {name: roles[name] for name in self.parameters if name in roles}
+        self.tensors = tuple(self.roles)
         self.defaults = {name: value for name, value in defaults.items() if name != "out"}
         self.required = len(positional) - len(given)  # of those that need no name
         self.keywords = names[code.co_argcount :]
         self.takes_out = "out" in names
-        self.lod = lod
-        self.gradient = gradient
+        self.lod_rule = lod_rule
+        self.gradient = differentiable
         self.writes = writes
         self.results = results
-        self.on_arrays: Callable[..., Any] | None = None
-        self.slopes: Callable[..., Any] | None = None
+        self.on_arrays = on_arrays
+        self.rowwise = rowwise
+        self.residuals: tuple[str, ...] = ()
         self.unread: frozenset[str] = frozenset()
-        self.steady: Steady | None = None
-        self._saving: Callable[..., Any] | None = None
+        self.slots = {name: at for at, name in enumerate((*self.parameters, "out"))}
+        self.with_residuals: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
         self._described: frozenset[str] = frozenset()  # where that takes a Spec, no number
+        self._vjp: VJPRule | None = None
         self._backward: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
         batches = [name for name, role in self.roles.items() if role in LISTS]
         where = self.parameters.index(batches[0]) if batches else -1
-        super().__init__(function, where, batches[0] if batches else "")
+        super().__init__(function, where, batches[0] if batches else "", bool(self.keywords))
 
     def __repr__(self) -> str:
         return f"<operator {self.__name__}>"
@@ -189,15 +196,64 @@ class Op(OpBody):
     __name__: str
     __qualname__: str
 
-    # -- rules -----------------------------------------------------------------------------------------------------
+    # -- registering -----------------------------------------------------------------------------------------------
 
-    def saving(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Register what runs when the call is recorded: it returns the result, and what `backward` needs besides."""
-        self._saving = rule
+    def define_infer(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Register the shape rule: the function of the operator, with a Spec in place of each tensor."""
+        self._infer = rule
+        self._described = frozenset([name for name, role in self.roles.items() if role.described])
         return rule
 
+    def define_residuals(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register what runs where a gradient may be asked for: it returns the result, and what is named here."""
+
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.with_residuals, self.residuals = function, names
+            self.slots = {name: at for at, name in enumerate((*self.parameters, "out", *names))}
+            return function
+
+        return register
+
+    def define_vjp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Register the vjp rule: of the cotangents, and of what it names of the forward pass."""
+        self._vjp = self.prepared_rule(rule)
+        read = self._vjp.names
+        if "context" not in read:
+            self.unread = frozenset([name for name in (*self.roles, "out") if name not in read])
+        return rule
+
+    def prepared_rule(self, rule: Callable[..., Any]) -> VJPRule:
+        """Find out what a vjp rule names."""
+        code = rule.__code__
+        names = code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
+        known = {*self.slots, "needs", "context"}
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise TypeError(
+                f"define_vjp: {self.__name__}: {unknown[0]}: is no parameter, no residual, nor out, needs or context"
+            )
+        return VJPRule(rule, names, self.tensors, self.elementwise)
+
+    # -- calling ---------------------------------------------------------------------------------------------------
+
+    @property
+    def vjp_rule(self) -> Callable[..., Any]:
+        """The vjp rule; GraphError if there is none."""
+        if self._vjp is None:
+            raise GraphError(f"{self.__name__}: has no vjp rule")
+        return self._vjp.function
+
+    def rule_of(self, arguments: dict[str, Any]) -> VJPRule | None:
+        """Find the vjp rule of a call."""
+        return self._vjp
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there is a gradient rule."""
+        return self._vjp is not None or self._backward is not None
+
     def infer(self, *args: Any, **kwargs: Any) -> Any:
-        """Tell what a call gives: Spec for Spec; or register the rule, which is given alone.
+        """Tell what a call gives: Spec for Spec.
 
         Parameters
         ----------
@@ -208,7 +264,7 @@ class Op(OpBody):
         -------
         Spec, or tuple of Spec
         """
-        if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType):
+        if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType):  # an operator of the old form
             self._infer, notes = args[0], args[0].__annotations__
             self._described = frozenset([name for name in notes if str(notes[name]).startswith("Spec")])
             return None
@@ -216,80 +272,46 @@ class Op(OpBody):
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Tell what a call gives, of arguments by their names, with a Spec in place of each tensor."""
-        for given in arguments.values():
-            if isinstance(given, Spec) and given.kind is object:
-                return UNKNOWN if self.results == 1 else (UNKNOWN,) * self.results
         if self._infer is None:
             raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
-        specs = []
         for name, role in self.roles.items():
             given = arguments[name]
-            if role in LISTS:
-                kind = given.kind if isinstance(given, Spec) else type(given)
-                if kind not in (list, tuple):
-                    raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; a list is needed")
-                arguments[name] = given = [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
-                specs += [x for x in given if isinstance(x, Spec)]
-            elif isinstance(given, Spec):
-                arguments[name] = spec = self.taken(name, given)
-                specs.append(spec)
-            elif isinstance(given, (list, tuple)):
-                arguments[name] = spec = _spec_of_list(f"{self.__name__}: {name}", given)
-                specs.append(spec)
-            elif name in self._described and isinstance(given, (int, float, complex, str, np.generic)):
-                arguments[name] = spec = self.taken(name, spec_of(given))
-                specs.append(spec)
+            if type(given) is Spec:
+                kind = given.kind
+                if kind is object:
+                    return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
+                if role.place is None and role not in LISTS and (kind is LoDTensor or kind is np.ndarray):
+                    continue
+            arguments[name] = self.described(name, role, given)
         found = self._infer(**arguments)
-        if self.lod == "own":
+        if self.lod_rule is None:
             return found
-        levels = self._num_levels(specs, arguments)
-        return with_levels(found, levels) if isinstance(found, Spec) else tuple([with_levels(x, levels) for x in found])
+        levels = self.lod_rule.num_levels(self.__name__, arguments)
+        if isinstance(found, Spec):
+            return with_levels(found, levels)
+        each = levels if isinstance(levels, tuple) else (levels,) * len(found)
+        return tuple([with_levels(x, count) for x, count in zip(found, each, strict=True)])
+
+    def described(self, name: str, role: Role, given: Any) -> Any:
+        """Describe an argument for the shape rule, and check that its kind is accepted."""
+        if role in LISTS:
+            kind = given.kind if isinstance(given, Spec) else type(given)
+            if kind not in (list, tuple):
+                raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; a list is needed")
+            return [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
+        if isinstance(given, Spec):
+            return self.taken(name, given)
+        if isinstance(given, (list, tuple)):
+            return spec_of_list(f"{self.__name__}: {name}", given)
+        if name in self._described and isinstance(given, (int, float, complex, str, np.generic)):
+            return self.taken(name, spec_of(given))
+        return given
 
     def taken(self, name: str, spec: Spec) -> Spec:
-        """Make sure that an operator takes a kind of tensor; what holds a dense array is one."""
-        kind, place = spec.kind, PLACES.get(self.roles[name])
-        if kind is object:
-            return spec
-        if place is None:
-            if kind is np.ndarray or kind is LoDTensor or kind in (int, float, complex) or (kind is LoD and self.__name__ in STRUCTURES):
-                return spec
-            if hasattr(kind, "__array__") and kind is not SparseTensor and not issubclass(kind, LoDTensor):
-                return Spec(spec.shape, spec.dtype)
-            if issubclass(kind, DenseTensor):
-                return spec._replace(kind=np.ndarray)
-        elif kind.__name__ in place:
-            return spec
-        needed = f"a {place[0]}" if place else "a LoDTensor or an array"
-        raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; {needed} is needed")
+        """Check that a kind of tensor is accepted; what holds a dense array is one."""
+        return self.roles[name].spec(f"{self.__name__}: {name}", spec)
 
-    def _num_levels(self, specs: list[Spec], arguments: dict[str, Any]) -> int:
-        """Count the levels of the result, by the LoD rule."""
-        if self.lod == "none":
-            return 0
-        if self.lod == "share":
-            levels = [spec.num_levels for spec in specs if spec.num_levels]
-            return levels[0] if levels else 0
-        level: int = arguments["level"]
-        count = specs[0].num_levels
-        if not -count <= level < count:
-            raise LoDError(f"{self.__name__}: level: is {level}; x has {count} levels")
-        return level % count
-
-    def backward(self, *args: Any) -> Any:
-        """Give the gradients of the inputs, of what was saved and the cotangents; or register the rule, given alone."""
-        if len(args) == 1 and isinstance(args[0], FunctionType):
-            self._backward = args[0]
-            return None
-        if self._backward is None:
-            raise GraphError(f"{self.__name__}: has no gradient")
-        return self._backward(*args)
-
-    @property
-    def differentiable(self) -> bool:
-        """Whether there is a gradient rule."""
-        return self._backward is not None
-
-    # -- arguments -------------------------------------------------------------------------------------------------
+    # -- arguments and results -------------------------------------------------------------------------------------
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Give the arguments of a call by their names, defaults included; TypeError as of the plain function."""
@@ -311,144 +333,123 @@ class Op(OpBody):
         return {name: arguments[name] for name in parameters}
 
     def constant(self, name: str, given: Any) -> Any:
-        """Turn lists that are given for tensors into tensors, as the operator itself would; all else stays.
+        """Turn lists that are given for tensors into tensors, as the operator itself would; all else stays."""
+        return self.roles[name].constant(f"{self.__name__}: {name}", given)
 
-        Lists of integers that tell where something is stay lists: without entries, or with too large ones, they would
-        become an array of float64, which says less.
-        """
-        if not isinstance(given, (list, tuple)):
+    def take(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Make what the function gets of what a caller gives."""
+        names = self.parameters
+        taken = [self._taken(names[j], x) if j < len(names) else x for j, x in enumerate(args)]
+        return tuple(taken), {name: self._taken(name, x) for name, x in kwargs.items()}
+
+    def take_values(self, values: list[Any]) -> list[Any]:
+        """Make what the function gets of the values of a recorded call."""
+        return [self._taken(name, x) for name, x in zip(self.parameters, values, strict=True)]
+
+    def _taken(self, name: str, given: Any) -> Any:
+        role = self.roles.get(name)
+        if role is None or role.take is None or type(given) in role.expected:
             return given
-        role, where = self.roles[name], f"{self.__name__}: {name}"
-        if role == "Batches":
-            return as_batches(where, given)
-        if role in LISTS:
-            return [_constant(LISTS[role], f"{where}[{j}]", x) for j, x in enumerate(given)]
-        return _constant(role, where, given)
+        return role.take(f"{self.__name__}: {name}", given)
+
+    def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
+        """Give plain rows the LoD that the rule says: that of an argument."""
+        assert self.lod_rule is not None
+        source = self.lod_rule.source(dict(zip(self.parameters, args, strict=False)) | (kwargs or {}))
+        if not isinstance(source, LoDTensor):
+            return result
+        if type(result) is tuple:
+            return tuple([self._with_lod(x, source) if type(x) is np.ndarray else x for x in result])
+        return self._with_lod(result, source) if type(result) is np.ndarray else result
+
+    def _with_lod(self, result: Any, source: LoDTensor) -> Any:
+        if result.ndim == 0 or len(result) != source.num_rows:
+            raise ShapeError(
+                f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one "
+                "entry a row is needed"
+            )
+        return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
+
+    # -- operators of the old form ---------------------------------------------------------------------------------
+
+    def saving(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Register what runs when the call is recorded: it returns the result, and what `backward` needs besides."""
+        return self.define_residuals("hidden")(rule)
+
+    def backward(self, rule: Callable[..., Any]) -> None:
+        """Register the gradient of an operator of the old form."""
+        self._backward = rule
 
 
-def _constant(role: str, where: str, given: Any) -> Any:
-    """Turn a list into what a role asks for, as operators do."""
-    if not isinstance(given, (list, tuple)):
-        return given
-    if role == "Index":
-        return _copied(given)
-    if role == "Dense" or (role == "Rows" and not (given and isinstance(given[0], (list, tuple)))):
-        return as_array(where, given)
-    if role in PLACES:
-        return given
-    if role == "NestedIndex" and given and not isinstance(given[0], (list, tuple, np.ndarray)):
-        return as_array(where, given)
-    return as_nested(where, given) if role != "NestedIndex" else as_nested_index(where, given)
-
-
-def _spec_of_list(where: str, given: Any) -> Spec:
-    """Describe integers in a list: none, or some that are too large, are integers still."""
-    made = as_array(where, given)
-    whole = made.dtype.kind not in "iub" and all(isinstance(x, int) for x in np.asarray(given, object).flat)
-    return Spec(made.shape, np.dtype(np.int64) if whole else made.dtype)
-
-
-def _copied(given: Any) -> Any:
-    """Copy a list, and the lists in it, so that nobody changes them."""
-    return [_copied(x) if isinstance(x, (list, tuple)) else x for x in given]
-
-
-def as_batches(where: str, xs: Any) -> list[Any]:
-    """Make LoDTensors of the nested lists among batches; all else stays.
-
-    Parameters
-    ----------
-    where : str
-        The function and argument, for the message.
-    xs : list
-
-    Returns
-    -------
-    list
-        Lists that hold nothing but empty lists say nothing of values: they get the dtype, the shape of rows and the
-        missing levels of the first batch that does.
-    """
-    made = [as_nested(f"{where}[{j}]", x) if isinstance(x, (list, tuple)) else x for j, x in enumerate(xs)]
-    silent = [
-        type(x) is not LoDTensor and isinstance(one, LoDTensor) and not one.num_rows and not has_leaves(x)
-        for x, one in zip(xs, made, strict=True)
-    ]
-    if True not in silent or False not in silent:
-        return made
-    model = made[silent.index(False)]
-    known: Any = model.current() if isinstance(model, Symbol) else model  # type: ignore[attr-defined]
-    spec = known.spec if isinstance(known, Symbol) else spec_of(known)  # type: ignore[attr-defined]
-    if spec.kind is not LoDTensor or None in spec.shape[1:]:
-        return made
-    empty = np.empty((0, *spec.shape[1:]), spec.dtype)
-    for j, x in enumerate(xs):
-        if silent[j]:
-            deeper = made[j].num_levels < spec.num_levels
-            lod = array(list(x), num_levels=spec.num_levels).lod if deeper else made[j].lod
-            made[j] = LoDTensor(empty, lod)
-    return made
-
-
-def op(lod: str = "share", gradient: bool = True, writes: str | None = None, results: int = 1) -> Callable[[Any], Op]:
-    """Make an operator of a function, and enter it into the registry.
+def operator(
+    *,
+    lod_rule: LoDRule = same,
+    differentiable: bool = True,
+    results: int | None = 1,
+    writes: str | None = None,
+    on_arrays: Callable[..., Any] | None = None,
+    rowwise: str | tuple[str, ...] = (),
+    kind: type[Op] = Op,
+    **roles: Role,
+) -> Callable[[Any], Op]:
+    """Make an operator of a function; `docs/write-an-operator.md` shows how.
 
     Parameters
     ----------
-    lod : str
-        The rule for the LoD of the result, see `Op`.
-    gradient : bool
+    lod_rule : LoDRule
+    differentiable : bool
+    results : int or None
     writes : str, optional
-    results : int
+    on_arrays : callable, optional
+    rowwise : str or tuple of str
+        All as of `Op`.
+    kind : type
+        The class of the operator.
+    **roles : Role
+        The role of each parameter that may be a tensor.
 
     Returns
     -------
     callable
         To decorate the function with.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.ops import Nested, operator
+    >>> @operator(x=Nested)
+    ... def doubled(x):
+    ...     return x.values * 2
+    >>> doubled([[1, 2], [3]])
+    LoDTensor(2 sequences of lengths 1..2, int64: [[2, 4], [6]])
     """
+    wrong = [name for name, role in roles.items() if not isinstance(role, Role)]
+    if wrong:
+        raise TypeError(f"operator: {wrong[0]}: is {roles[wrong[0]]!r}; a Role is needed, as Nested")
+    rows = (rowwise,) if isinstance(rowwise, str) else rowwise
 
     def register(function: Any) -> Op:
-        made = Op(function, lod, gradient, writes, results)
-        OPS[made.__name__] = made
+        made = kind(function, roles, lod_rule, differentiable, writes, results, on_arrays, rows)
+        expected = [roles[name].expected if name in roles and roles[name].take else None for name in made.parameters]
+        if any(expected) or lod_rule.same_object:
+            made.look_at(expected, LoDTensor if lod_rule is not None and lod_rule.same_object else None)
+        if str(function.__module__).startswith("lodcore."):
+            OPS[made.__name__] = made
         return made
 
     return register
 
 
-def with_levels(spec: Spec, num_levels: int) -> Spec:
-    """Give a Spec a number of levels, and the kind that goes with it."""
-    kind = spec.kind
-    if kind is np.ndarray or kind is LoDTensor:
-        kind = LoDTensor if num_levels else np.ndarray
-    same = kind is spec.kind and num_levels == spec.num_levels
-    return spec if same else Spec(spec.shape, spec.dtype, num_levels, kind)
+def op(lod: str = "share", gradient: bool = True, writes: str | None = None, results: int = 1) -> Callable[[Any], Op]:
+    """Make an operator of the old form: the annotations of its parameters give their roles."""
+    rules = {"share": same, "none": no_lod, "drop": before("level"), "own": None}
 
+    def register(function: Any) -> Op:
+        notes = {name: str(note).split(" |")[0] for name, note in function.__annotations__.items()}
+        roles = {name: getattr(known_roles, note, None) for name, note in notes.items() if name != "return"}
+        found = {name: role for name, role in roles.items() if isinstance(role, Role)}
+        made = Op(function, found, rules[lod], gradient, writes, results)
+        OPS[made.__name__] = made
+        return made
 
-def spec_of(value: Any) -> Spec:
-    """Describe a tensor: the shape of its values, None for the number of rows of a LoDTensor.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> from lodcore.registry import spec_of
-    >>> spec_of(lodcore.array([[1, 2], [3]])).num_levels
-    1
-    """
-    if isinstance(value, LoDTensor):
-        return Spec((None, *value.values.shape[1:]), value.dtype, value.num_levels, LoDTensor)
-    if isinstance(value, np.ndarray):
-        return Spec(value.shape, value.dtype, 0, np.ndarray)
-    if isinstance(value, TensorArray):
-        return _spec_of_elements(value)
-    if isinstance(value, LoD):
-        return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
-    if isinstance(value, (bool, int, float, complex, np.generic)):
-        return Spec((), np.asarray(value).dtype, 0, np.ndarray)
-    if isinstance(value, Tensor):
-        return Spec(value.shape, value.dtype, 0, type(value))
-    return Spec((), np.dtype(np.void), 0, type(value))
-
-
-def _spec_of_elements(array: TensorArray) -> Spec:
-    """Describe a TensorArray: its elements, if it has any, with None for their numbers of rows."""
-    spec = array.element_spec()
-    return NO_ELEMENTS if spec is None else spec._replace(kind=TensorArray)
+    return register

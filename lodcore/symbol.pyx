@@ -1,5 +1,7 @@
 """Dispatch: whether the call of an operator computes or is recorded is decided here, and nowhere else."""
 
+cimport numpy as cnp
+
 from contextvars import ContextVar
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
@@ -62,14 +64,19 @@ cdef class OpBody:
         The place of the argument that is a list of tensors, -1 if none is.
     name : str
         Its name.
+    by_name : bool
+        Whether some parameters are given by name only.
     """
 
     cdef object function
     cdef Py_ssize_t batches
     cdef object batches_name
+    cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
+    cdef bint by_name
+    cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
 
-    def __init__(self, function, batches, name):
-        self.function, self.batches, self.batches_name = function, batches, name
+    def __init__(self, function, batches, name, by_name):
+        self.function, self.batches, self.batches_name, self.by_name = function, batches, name, by_name
 
     def __call__(self, *args, **kwargs):
         recorder = None
@@ -81,7 +88,7 @@ cdef class OpBody:
             return recorder.record(self, args, kwargs)
         if kwargs and "name" in kwargs and "name" not in (<object> self).parameters:
             del kwargs["name"]  # of the result, where it is recorded
-        return self.function(*args, **kwargs)
+        return self.function(*args, **kwargs) if self.expected is None else self.compute(args, kwargs)
 
     cdef object recorder_among(self, tuple args, dict kwargs):
         """Find what records the call: the first argument, or entry of a list of tensors, that is recorded itself."""
@@ -101,6 +108,69 @@ cdef class OpBody:
                     if recorder is not None:
                         return recorder
         return None
+
+    def of_values(self, function, list values, bint residuals):
+        """Compute of values that were recorded, in the order of the parameters.
+
+        Parameters
+        ----------
+        function : callable
+            That of the operator, or the one that returns residuals as well.
+        values : list
+        residuals : bool
+            Whether it is the latter.
+        """
+        cdef Py_ssize_t j
+        if self.expected is not None:
+            for j in range(len(values)):
+                if self.expected[j] is not None and type(values[j]) not in <frozenset> self.expected[j]:
+                    values = self.take_values(values)
+                    break
+        result = function(**dict(zip(self.parameters, values))) if self.by_name else function(*values)
+        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
+            for given in values:
+                if type(given) is self.nested:
+                    if not residuals:
+                        return self.finish(result, values)
+                    return self.finish(result[0], values), *result[1:]
+        return result
+
+    def look_at(self, expected, nested):
+        """Convert arguments before the function gets them, and give plain rows that it returns their LoD.
+
+        Parameters
+        ----------
+        expected : list
+            For each parameter the types that need no conversion; None: all of them.
+        nested : type or None
+            That of arguments whose LoD plain rows get.
+        """
+        self.expected, self.nested = tuple(expected), nested
+
+    cdef object compute(self, tuple args, dict kwargs):
+        """Call the function with what it expects."""
+        cdef Py_ssize_t j
+        cdef bint odd = len(kwargs) > 0
+        if not odd:
+            for j in range(min(len(args), len(self.expected))):
+                if self.expected[j] is not None and type(args[j]) not in <frozenset> self.expected[j]:
+                    odd = True
+                    break
+        if odd:
+            args, kwargs = self.take(args, kwargs)
+        result = self.function(*args, **kwargs)
+        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
+            for given in args:
+                if type(given) is self.nested:
+                    return self.finish(result, args, kwargs)
+            if kwargs:
+                return self.finish(result, args, kwargs)
+        return result
+
+    @property
+    def converts(self):
+        """Whether arguments and results are looked at, and not by the function itself."""
+        return self.expected is not None
 
     def __get__(self, instance, owner):
         return self if instance is None else BoundOp(self, instance)

@@ -15,7 +15,7 @@ from lodcore.symbol import ArrayBody, open_block, operators, recorder_of
 from lodcore.tensor import LoDTensor, Spec
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    pass
 
 __all__ = ["ArrayMethods", "ArrayVersion", "TensorArray", "slot_number", "source_of"]
 
@@ -376,7 +376,9 @@ class TensorArray(ArrayBody, ArrayMethods):
     @property
     def untouched_source(self) -> Any:
         """What all elements are views of, one after another: an ndarray or a LoDTensor; None if there is no such."""
-        return self._source if not self._items and self._source is not None and self._size == len(self._source) else None
+        return (
+            self._source if not self._items and self._source is not None and self._size == len(self._source) else None
+        )
 
     def put(self, index: Any, value: Any, data_shared: bool = True) -> None:
         """Write an element, whether or not a Block is recording."""

@@ -31,6 +31,8 @@ ORDER = [
     *TENSORS,
     *ARRAYS,
     "sparse_tensor",
+    "roles",
+    "lod_rules",
     "registry",
     "ops",
     "indexing",

@@ -73,7 +73,9 @@ def test_pack_after_unpack_is_the_identity(drawn):
     if rewritten.size():  # no step tells the dtype
         assert same(rewritten.pack(level, indices_map), x)
     else:
-        with pytest.raises(ValueError, match="TensorArray.pack: the array is empty, and nothing is known of its elements"):
+        with pytest.raises(
+            ValueError, match="TensorArray.pack: the array is empty, and nothing is known of its elements"
+        ):
             rewritten.pack(level, indices_map)
     for ta in [steps, rewritten][: 1 + rewritten.size()]:
         out = np.zeros_like(x.values)

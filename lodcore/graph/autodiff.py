@@ -93,7 +93,7 @@ class Pullback:
     def _back(self, gradients: Gradients) -> None:
         with Recycled():
             for operator in reversed(self._ops):
-                gradients.step_back(operator, operator.saved)
+                gradients.step_back(operator)
 
     def _place(self, gradients: Gradients, out: Any) -> None:
         """Check the arrays that the caller gives for gradients."""

@@ -5,133 +5,68 @@ cimport numpy as cnp
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
-from lodcore.graph.engine cimport FEW, Call, PyObject_Vectorcall, are_arrays, fetched
+from lodcore.graph.engine cimport PyObject_Vectorcall, fetched
+from lodcore.graph.plan cimport CONTEXT, MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Plan, Return
 
 import numpy as np
 
-from lodcore.errors import GraphError
-from lodcore.ops.common import unbroadcast
+from lodcore.errors import GraphError, ShapeError
+from lodcore.ops.common import PLAIN, joined, lined_up, rows_of, unbroadcast
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor
 
 cnp.import_array()
 
+cdef frozenset WEAK = frozenset((int, float, complex))  # numbers that have no dtype of their own
 cdef Py_ssize_t MANY = 128  # rows of calls whose gradient of what they share is computed at once
 
 
-cdef class Return:
-    """The way back through one operator, prepared.
-
-    Parameters
-    ----------
-    operator : Operator
-    needed : set of Variable
-        Those whose gradient leads somewhere.
-    call : Call, optional
-        What tells the values of the operator in a frame.
-    shared : set of Variable, optional
-        Those that are the same in all calls of this operator, and whose gradient is not asked for between them.
-    """
-
-    cdef object operator, rule, slopes
-    cdef bint broadcasts  # whether slopes are of arrays and numbers alone, and may be as wide as the result
-    cdef object steady  # what the operator does with an operand that all calls share; None if there is no such
-    cdef Py_ssize_t place  # of that operand
-    cdef int ndim  # the number of its axes
-    cdef bint elementwise
-    cdef object slope
-    cdef tuple wanted
-    cdef list outputs
-    cdef Call call
-    cdef list targets  # for each tensor argument the Variable, or a list of them; None where nothing is wanted
-    cdef tuple names  # of these arguments
-
-    def __init__(self, operator, set needed, Call call=None, set shared=None):
-        cdef dict arguments = operator.arguments
-        self.operator, self.call = operator, call
-        self.rule, self.slopes, self.outputs = operator.op._backward, operator.op.slopes, operator.outputs
-        self.names = tuple(operator.op.roles)
-        self.targets = [wanted_of(arguments[name], needed) for name in self.names]
-        self.wanted = tuple([target is not None for target in self.targets])
-        self.broadcasts = operator.op.on_arrays is not None
-        self.steady, self.place = None, -1
-        if operator.op.steady is not None and shared:
-            for place in operator.op.steady.places:
-                if isinstance(arguments[self.names[place]], Symbol) and arguments[self.names[place]] in shared:
-                    self.steady, self.place = operator.op.steady, place
-                    self.ndim, self.elementwise = self.steady.ndim, self.steady.elementwise
-                    self.slope = self.steady.slope
-
-
 cdef class Together:
-    """Calls that share an operand, gone back through, whose gradients of it are still to be added.
+    """Calls that share operands, gone back through, whose gradients of them are still to be added.
 
     Parameters
     ----------
-    operand : ndarray
-        What they share.
-    prepared : object
-        What the slope of the other operand needs of it.
+    frame : list
+        That of one of them.
+    values : list
+        Its operands.
     """
 
-    cdef object operand, prepared
-    cdef list cotangents, others  # one entry a call
+    cdef list frame, values
+    cdef list by_columns  # the operands, matrices in the order of columns: rules multiply by what they are transposed
+    cdef list cotangents, others, results  # one entry a call
     cdef Py_ssize_t rows
 
-    def __init__(self, operand, prepared):
-        self.operand, self.prepared = operand, prepared
-        self.cotangents, self.others, self.rows = [], [], 0
-
-
-cdef inline object held(dict saved, list frame, name):
-    """Give a value by its name: what was saved, or with a frame what stands in its slot."""
-    found = saved[name]
-    return found if frame is None else fetched(frame, found)
-
-
-cdef inline object held_or(dict saved, list frame, name, like):
-    """Give a value by its name; in place of one that was let go, what has its shape and dtype."""
-    found = held(saved, frame, name)
-    return like if found is None else found
-
-
-cdef wanted_of(given, set needed):
-    """Give a Variable if its gradient is wanted, of a list the Variables, and None elsewhere."""
-    if isinstance(given, Symbol):
-        return given if given in needed else None
-    if type(given) is list:
-        wanted = [wanted_of(x, needed) for x in <list> given]
-        return wanted if any([x is not None for x in wanted]) else None
-    return None
+    def __init__(self, list frame, list values):
+        self.frame, self.values = frame, values
+        self.by_columns = [np.asfortranarray(x) if np.ndim(x) == 2 else x for x in values]
+        self.cotangents, self.others, self.results, self.rows = [], [], [], 0
 
 
 cdef class Context:
-    """What a backward rule sees of a call: the value of every argument by its name, `out`, and `hidden`.
+    """What a vjp rule may ask about a call.
 
     Parameters
     ----------
-    saved : dict
-        These values; or, with a frame, their slots.
-    frame : list or None
+    frame : list
     way : Return
         The way back through the operator.
     gradients : Gradients
         What is wanted, and where to write it.
     """
 
-    cdef dict _saved
     cdef list _frame
     cdef Return _way
     cdef Gradients _gradients
 
-    def __init__(self, dict saved, list frame, Return way, Gradients gradients):
-        self._saved, self._frame, self._way, self._gradients = saved, frame, way, gradients
+    def __init__(self, list frame, Return way, Gradients gradients):
+        self._frame, self._way, self._gradients = frame, way, gradients
 
     def __getattribute__(self, name):
-        cdef PyObject* found = PyDict_GetItem(self._saved, name)
+        cdef PyObject* found = PyDict_GetItem(self._way.places, name)
         if found is not NULL:
-            return <object> found if self._frame is None else fetched(self._frame, <object> found)
+            return fetched(self._frame, <object> found)
         try:
             return PyObject_GenericGetAttr(self, name)
         except AttributeError:
@@ -139,20 +74,14 @@ cdef class Context:
 
     cdef object value(self, name):
         """Give the value of an argument."""
-        return held(self._saved, self._frame, name)
+        return fetched(self._frame, self._way.places[name])
 
     def needs(self, name):
         """Tell whether the gradient of an argument is wanted."""
-        return name in self._way.names and self._way.wanted[self._way.names.index(name)]
-
-    @property
-    def arguments(self):
-        """The arguments as they were recorded: Variables and constants."""
-        return self._way.operator.arguments
-
-    def wants(self, x):
-        """Tell whether the gradient of a Variable is wanted."""
-        return isinstance(x, Symbol) and x in self._gradients.needed
+        if name not in self._way.names:
+            return False
+        found = self._way.targets[self._way.names.index(name)]
+        return found is not None
 
     def input_lod(self, name):
         """Give the LoD of an argument by its name, None if it has none (the InputSeq of the design documents)."""
@@ -161,7 +90,7 @@ cdef class Context:
     def new(self, name):
         """Make an uninitialised array for the gradient of an argument: with the shape and dtype of its values."""
         if self._gradients.places:
-            given = self.arguments[name]
+            given = self._way.operator.arguments[name]
             place = self._gradients.places.pop(given, None) if isinstance(given, Symbol) else None
             if place is not None:
                 return place
@@ -182,7 +111,7 @@ cdef class Gradients:
     cdef readonly dict places
     cdef public dict found
     cdef set _own
-    cdef dict _together  # by the way back through an operator
+    cdef dict _together  # by the way back through an operator: calls that share operands
 
     def __init__(self, set needed):
         self.needed = needed
@@ -226,18 +155,16 @@ cdef class Gradients:
             if gradient is not None and source in self.needed:
                 self.add(source, gradient)
 
-    def step_back(self, operator, dict saved):
-        """Go back through one operator: from the gradients of its results to those of its inputs.
+    def step_back(self, operator):
+        """Go back through one operator with a frame of its own: from the gradients of its results to those of its inputs.
 
         Parameters
         ----------
-        operator : Operator
-        saved : dict
-            The values of its arguments, `out` and `hidden`.
+        operator : TapedOperator
         """
         for out in operator.outputs:
             if out in self.found:
-                self.go(Return(operator, self.needed), saved, None)
+                self.go(Return(operator, self.needed), operator.frame)
                 break
 
     def back(self, list ways, list frame):
@@ -250,28 +177,82 @@ cdef class Gradients:
         """
         cdef Return way
         for way in ways:
-            self.go(way, way.call.places, frame)
+            self.go(way, frame)
 
-    cdef go(self, Return way, dict saved, list frame):
+    cdef go(self, Return way, list frame):
         """Go back through one operator, if one of its results has a gradient."""
         cdef tuple cotangents
         if len(way.outputs) == 1:
             d = self.cotangent(way.outputs[0])
-            if d is None or way.steady is not None and self.through_steady(way, saved, frame, d):
+            if d is None or way.row >= 0 and self.through_rows(way, frame, d):
                 return
-            if way.slopes is None or not self.through_slopes(way, saved, frame, d):
-                self.through(way, saved, frame, (d,))
+            cotangents = (d,)
         else:
             cotangents = tuple([self.cotangent(out) for out in way.outputs])
-            if any([d is not None for d in cotangents]):
-                self.through(way, saved, frame, cotangents)
+            if not any([d is not None for d in cotangents]):
+                return
+        if way.plan is not None:
+            self.through(way, frame, cotangents)
+        else:
+            self.through_old(way, frame, cotangents)
 
-    cdef through(self, Return way, dict saved, list frame, tuple cotangents):
+    cdef through(self, Return way, list frame, tuple cotangents):
         """Add the gradients of the inputs of an operator."""
         cdef Py_ssize_t j
-        if way.rule is None:
-            raise GraphError(f"{way.operator.name}: has no gradient")
-        cdef tuple found = tuple(way.rule(Context(saved, frame, way, self), *cotangents))
+        cdef bint elementwise = way.plan.elementwise
+        cdef list operands = operands_of(way, frame, cotangents[0])
+        cdef list values = operands if not elementwise or are_plain(operands) else lined_up(operands)
+        found = self.called(way, frame, cotangents, values, result_of(way, frame), way.needs)
+        if len(way.targets) == 1:
+            found = (found,)
+        elif type(found) is not tuple or len(found) != len(way.targets):
+            raise ValueError(f"{way.operator.name}: its vjp rule gave no tuple of {len(way.targets)} gradients")
+        for j in range(len(way.targets)):
+            target, gradient = way.targets[j], found[j]
+            if target is None or gradient is None:
+                continue
+            if elementwise:
+                self.add_broadcast(target, gradient, values[j], operands[j])
+            elif type(target) is list:
+                for x, one, value in zip(target, gradient, operands[j], strict=True):
+                    if x is not None and one is not None:
+                        self.add(x, fitting(way, one, value))
+            else:
+                self.add(target, fitting(way, gradient, operands[j]))
+
+    cdef object called(self, Return way, list frame, tuple cotangents, list values, out, tuple needs):
+        """Call a vjp rule."""
+        cdef PyObject* given[MOST]  # what they point to is held by the arguments, the frame, and here
+        cdef Plan plan = way.plan
+        cdef Kind kind
+        cdef Py_ssize_t j, first = plan.cotangents
+        cdef Context context = None
+        if first == 0:
+            given[0], first = <PyObject*> cotangents, 1
+        else:
+            for j in range(first):
+                given[j] = <PyObject*> cotangents[j]
+        for j in range(plan.count):
+            kind = plan.kinds[j]
+            if kind == OPERAND:
+                given[first + j] = <PyObject*> values[plan.slots[j]]
+            elif kind == VALUE:
+                given[first + j] = <PyObject*> frame[plan.slots[j]]
+            elif kind == RESULT:
+                given[first + j] = <PyObject*> out
+            elif kind == NEEDS:
+                given[first + j] = <PyObject*> needs
+            else:
+                context = Context(frame, way, self)
+                given[first + j] = <PyObject*> context
+        return PyObject_Vectorcall(plan.function, given, first + plan.count, NULL)
+
+    cdef through_old(self, Return way, list frame, tuple cotangents):
+        """Add the gradients of the inputs of an operator of the old form."""
+        cdef Py_ssize_t j
+        if way.old_rule is None:
+            raise GraphError(f"{way.operator.name}: has no vjp rule")
+        cdef tuple found = tuple(way.old_rule(Context(frame, way, self), *cotangents))
         if len(found) != len(way.targets):
             raise ValueError(f"{way.operator.name}: gave {len(found)} gradients for {len(way.targets)} tensors")
         for j in range(len(found)):
@@ -279,82 +260,121 @@ cdef class Gradients:
             if target is None or gradient is None:
                 continue
             if type(target) is list:
-                for x, one, value in zip(target, gradient, held(saved, frame, way.names[j]), strict=True):
+                for x, one, value in zip(target, gradient, fetched(frame, way.operands[j]), strict=True):
                     if x is not None and one is not None:
-                        self.add(x, fitting(one, value))
+                        self.add(x, fitting(way, one, value))
             else:
-                self.add(target, fitting(gradient, held(saved, frame, way.names[j])))
+                self.add(target, fitting(way, gradient, fetched(frame, way.operands[j])))
 
-    cdef bint through_slopes(self, Return way, dict saved, list frame, d) except -1:
-        """Add the gradients of inputs by the short rule, `slopes`; tell whether that was possible."""
-        cdef PyObject* passed[2 * FEW + 2]
-        cdef Py_ssize_t j, count = len(way.names)
-        cdef list given = [held_or(saved, frame, name, d) for name in way.names]
-        out = held(saved, frame, "out")
-        if count > FEW:
-            return False
-        passed[0], passed[count + 1] = <PyObject*> d, <PyObject*> out
-        for j in range(count):
-            passed[j + 1], passed[count + j + 2] = <PyObject*> given[j], <PyObject*> way.wanted[j]
-        if way.broadcasts and not are_arrays(passed + 1, count):
-            return False
-        found = PyObject_Vectorcall(way.slopes, passed, 2 * count + 2, NULL)
-        if found is None:
-            return False
-        for j in range(count):
-            if not way.wanted[j] or found[j] is None:
-                continue
-            if way.broadcasts:
-                self.add_of_array(way.targets[j], found[j], given[j])
-            else:
-                self.add(way.targets[j], fitting(found[j], given[j]))
-        return True
-
-    cdef add_of_array(self, variable, gradient, value):
-        """Add to the gradient of a Variable what may be as wide as a result."""
+    cdef add_broadcast(self, variable, gradient, value, operand):
+        """Add to the gradient of a Variable what may be as wide as a result; `value` is the operand, lined up."""
         if not alike(gradient, value):
             shape = np.shape(value)
             gradient = gradient.sum(0) if gradient.shape[1:] == shape else unbroadcast(gradient, shape)
-        self.add(variable, fitting(gradient, value))
+        if value is not operand:
+            gradient = gradient.reshape(np.shape(rows_of(operand)))
+        self.add(variable, fitting(None, gradient, operand))
 
-    cdef bint through_steady(self, Return way, dict saved, list frame, d) except -1:
-        """Add the gradient of the rows, and keep what that of the shared operand needs; tell whether it was possible.
+    # -- calls that share operands ---------------------------------------------------------------------------------
+
+    cdef bint through_rows(self, Return way, list frame, d) except -1:
+        """Add the gradient of the rows, and keep what that of shared operands needs; tell whether it was possible.
 
         One product of all rows takes less time than one of each step's, and less than the sum of such.
         """
-        cdef Together calls = self._together.get(way)
-        x, operand = held_or(saved, frame, way.names[1 - way.place], d), held(saved, frame, way.names[way.place])
-        if type(d) is not cnp.ndarray or type(x) is not cnp.ndarray or type(operand) is not cnp.ndarray:
+        cdef Py_ssize_t j
+        cdef list values = operands_of(way, frame, d)
+        cdef Together calls
+        x = values[way.row]
+        if type(d) is not cnp.ndarray or type(x) is not cnp.ndarray:
             return False
-        if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(operand) != way.ndim:
+        if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(x) != 2 or cnp.PyArray_DIM(d, 0) != cnp.PyArray_DIM(x, 0):
             return False
-        if way.elementwise and not cnp.PyArray_SAMESHAPE(d, x):
+        if way.plan.elementwise:
+            if not cnp.PyArray_SAMESHAPE(d, x):
+                return False
+            for j in range(len(values)):
+                if j != way.row and not is_narrow(values[j]):
+                    return False
+        elif not are_plain(values):
             return False
-        wanted = way.targets[1 - way.place]
+        out = result_of(way, frame)
+        calls = self._together.get(way)
         if calls is None:
-            prepared = None if wanted is None else way.steady.prepared(operand)
-            calls = self._together[way] = Together(operand, prepared)
-        if wanted is not None:
-            self.add(wanted, fitting(way.slope(d, calls.prepared), x))
-        if way.wanted[way.place]:
-            calls.cotangents.append(d)
-            calls.others.append(x)
-            calls.rows += cnp.PyArray_DIM(d, 0)
-            if calls.rows >= MANY:
-                self.settle(way, calls)
+            calls = self._together[way] = Together(frame if way.plan.reads_frame else None, values)
+            calls.values[way.row] = None
+        if way.needs[way.row]:
+            calls.by_columns[way.row] = x
+            found = self.called(way, frame, (d,), calls.by_columns, out, way.needs_of_row)
+            self.add(way.targets[way.row], fitting(way, found[way.row], x))
+            calls.by_columns[way.row] = None
+        calls.cotangents.append(d)
+        calls.others.append(x)
+        if way.plan.reads_out:
+            calls.results.append(out)
+        calls.rows += cnp.PyArray_DIM(d, 0)
+        if calls.rows >= MANY:
+            self.settle(way, calls)
         return True
 
     cdef settle(self, Return way, Together calls):
-        """Add the gradient of the operand that calls have shared."""
-        gradient = way.steady.total(calls.cotangents, calls.others)
-        self.add_of_array(way.targets[way.place], gradient, calls.operand)
-        calls.cotangents, calls.others, calls.rows = [], [], 0
+        """Add the gradients of the operands that calls have shared: the vjp rule of all their rows."""
+        cdef Py_ssize_t j
+        cdef list values = calls.values.copy()
+        values[way.row] = joined(calls.others)
+        out = joined(calls.results) if calls.results else None
+        found = self.called(way, calls.frame, (joined(calls.cotangents),), values, out, way.needs_of_shared)
+        for j in range(len(values)):
+            if way.needs_of_shared[j] and found[j] is not None:
+                if way.plan.elementwise:
+                    self.add_broadcast(way.targets[j], found[j], values[j], values[j])
+                else:
+                    self.add(way.targets[j], fitting(way, found[j], values[j]))
+        calls.cotangents, calls.others, calls.results, calls.rows = [], [], [], 0
 
     def finish(self):
         """Add what is still to be added."""
         for way, calls in self._together.items():
             if (<Together> calls).rows:
                 self.settle(way, calls)
+
+
+cdef list operands_of(Return way, list frame, d):
+    """List the operands of a call; in place of an array that was let go, what has its shape and dtype."""
+    cdef Py_ssize_t j
+    cdef list found
+    if way.listed is not None:
+        return list(fetched(frame, way.listed))
+    found = [fetched(frame, place) for place in way.operands]
+    for j in range(len(found)):
+        if found[j] is None and way.targets[j] is not None:
+            found[j] = d
+    return found
+
+
+cdef inline object result_of(Return way, list frame):
+    """Give the result of a call, if the vjp rule names it: of an elementwise operator its values."""
+    if not way.plan.reads_out:
+        return None
+    out = fetched(frame, way.places["out"])
+    return rows_of(out) if way.plan.elementwise and type(out) is not cnp.ndarray else out
+
+
+cdef inline bint is_plain(x) except -1:
+    """Tell whether this is an array or a number, not what holds one."""
+    return type(x) is cnp.ndarray or type(x) in PLAIN or not isinstance(x, (LoDTensor, DenseTensor))
+
+
+cdef inline bint is_narrow(x) except -1:
+    """Tell whether this is a number, or an array of at most one axis."""
+    return cnp.PyArray_NDIM(x) < 2 if type(x) is cnp.ndarray else is_plain(x)
+
+
+cdef bint are_plain(list values) except -1:
+    for x in values:
+        if not is_plain(x):
+            return False
+    return True
 
 
 cdef inline bint alike(gradient, value) except -1:
@@ -364,19 +384,23 @@ cdef inline bint alike(gradient, value) except -1:
     return np.shape(gradient) == np.shape(value)
 
 
-cdef fitting(gradient, value):
-    """Give a gradient the dtype of the value that it belongs to, in contiguous memory."""
+cdef fitting(Return way, gradient, value):
+    """Give a gradient the dtype of the value that it belongs to, in contiguous memory, and check its shape."""
     if type(gradient) is cnp.ndarray:
-        if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and (
-            type(value) is cnp.ndarray and cnp.PyArray_DESCR(gradient) is cnp.PyArray_DESCR(value)
-            or type(value) is float or gradient.dtype == value.dtype
-        ):
-            return gradient
+        values = value if type(value) is cnp.ndarray else values_of(value)
+        if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and cnp.PyArray_SAMESHAPE(gradient, values):
+            if cnp.PyArray_DESCR(gradient) is cnp.PyArray_DESCR(values) or type(value) in WEAK:
+                return gradient
     elif type(gradient) is dict or isinstance(gradient, SparseTensor):
         return gradient
-    if type(value) is float or type(value) is complex:
-        return gradient
-    return np.require(gradient, value.dtype, ["C"])
+    else:
+        values = values_of(value)
+    made = np.require(gradient, gradient.dtype if type(value) in WEAK else values.dtype, ["C"])
+    if made.shape != values.shape:
+        raise ShapeError(
+            f"{way.operator.name}: its vjp rule gave a gradient of shape {made.shape}; {values.shape} is needed"
+        )
+    return made
 
 
 def values_of(value):

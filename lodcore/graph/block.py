@@ -87,16 +87,16 @@ class Operator:
         keep : bool
             Save what the gradient needs.
         """
-        saves = keep and self.op._saving is not None
+        residuals = self.op.residuals if keep else ()
         return Call(
             self,
             function_of(self.op, keep),
-            None if saves else self.op.on_arrays,
+            None if residuals else self.op.on_arrays,
             tuple(self.arguments),
             layout.arguments(self.arguments.values()),
             layout.slots(self.outputs),
             self.single,
-            layout.slot(self) if saves else -1,
+            {name: layout.slot((self, name)) for name in residuals},
             bool(self.op.keywords),
         )
 
@@ -108,8 +108,8 @@ class Operator:
 
 def function_of(op: Op, keep: bool) -> Callable[..., Any]:
     """Return what computes where an operator is recorded."""
-    if keep and op._saving is not None:
-        return op._saving
+    if keep and op.with_residuals is not None:
+        return op.with_residuals
     function: Callable[..., Any] = op.__wrapped__  # type: ignore[attr-defined]
     return function if op.writes is None else functools.partial(_of_version, function)
 
@@ -117,6 +117,12 @@ def function_of(op: Op, keep: bool) -> Callable[..., Any]:
 def _of_version(function: Callable[..., Any], ta: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a function that writes to an array with the version that the array is now."""
     return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args, **kwargs)
+
+
+def computed(op: Op, arguments: dict[str, Any]) -> Any:
+    """Compute of values, by their names."""
+    function = function_of(op, False)
+    return op.of_values(function, list(arguments.values()), False) if op.converts else function(**arguments)
 
 
 def text_of(x: Any) -> str:
@@ -197,8 +203,8 @@ class Block:
         """Make the error for something of this Block that is used after the Block was closed."""
         if isinstance(given, TensorArray):
             return GraphError(
-                f"TensorArray {given.name}: was made in the body of a loop, anew in every step; make it before the loop "
-                "to use it afterwards"
+                f"TensorArray {given.name}: was made in the body of a loop, anew in every step; make it before the "
+                "loop to use it afterwards"
             )
         name = f"Variable {given.name}" if isinstance(given, Variable) else given
         return GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
@@ -244,7 +250,7 @@ class Block:
             found = op.infer_arguments(specs)
         else:  # numbers alone, which rules of shapes do not know
             with recording(None):
-                found = spec_of(function_of(op, False)(**arguments))
+                found = spec_of(computed(op, arguments))
         made.single = isinstance(found, Spec)
         for spec in [found] if made.single else found:
             out = new_variable(None, None, spec, self)

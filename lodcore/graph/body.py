@@ -234,7 +234,7 @@ class Update:
         if self.written or WHEN_IT_RUNS.isdisjoint((self.variable.spec.kind, self.value.spec.kind)):
             return None
         slots = layout.slots([self.variable, self.value])
-        return Call(self, self._check, None, ("old", "new"), slots, (), False, -1, False)
+        return Call(self, self._check, None, ("old", "new"), slots, (), False, {}, False)
 
     def _check(self, old: Any, new: Any) -> tuple[()]:
         before, after = spec_of(old), spec_of(new)

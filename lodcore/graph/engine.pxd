@@ -10,16 +10,15 @@ cdef enum:
 
 cdef class Call:
     cdef readonly object operator
-    cdef object function, on_arrays
-    cdef tuple names, slots, outs
-    cdef dict places  # the slots by name, for rules of gradients: of the arguments, `out` and `hidden`
+    cdef object function, on_arrays, op
+    cdef tuple names, slots, outs, residuals
+    cdef readonly dict places  # the slots by name, for vjp rules: of the arguments, `out` and residuals
     cdef public tuple ending  # slots of arguments that nobody reads later; their gradient asks for their shape alone
-    cdef Py_ssize_t out, hidden, count
+    cdef Py_ssize_t out, count
     cdef Py_ssize_t[FEW] numbers  # the slots, if `few`
     cdef bint few
     cdef bint single, by_name
     cdef int run(self, list frame) except -1
-    cdef object called(self, list frame)
     cdef int put(self, list frame, result) except -1
 
 

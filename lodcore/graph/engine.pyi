@@ -22,6 +22,8 @@ class Call:
     ending: tuple[int, ...]
     @property
     def operator(self) -> Any: ...
+    @property
+    def places(self) -> dict[str, Any]: ...
     def __init__(
         self,
         operator: Any,
@@ -31,7 +33,7 @@ class Call:
         slots: tuple[Any, ...],
         outs: tuple[int, ...],
         single: bool,
-        hidden: int,
+        residuals: dict[str, int],
         by_name: bool,
     ) -> None: ...
 

@@ -83,8 +83,8 @@ cdef class Call:
         The slots of the results.
     single : bool
         Whether the result is one, no tuple.
-    hidden : int
-        The slot of what is saved for the gradient besides, which the function gives as well; -1 for none.
+    residuals : dict
+        The slots of the residuals, by name, which the function returns behind the result.
     by_name : bool
         Whether the arguments are given by name.
 
@@ -94,11 +94,13 @@ cdef class Call:
         Slots of arguments that nobody reads later, not even the gradient: arrays like the result are let go.
     """
 
-    def __init__(self, operator, function, on_arrays, tuple names, tuple slots, tuple outs, single, hidden, by_name):
+    def __init__(self, operator, function, on_arrays, tuple names, tuple slots, tuple outs, single, dict residuals, by_name):
         self.operator, self.function, self.on_arrays = operator, function, on_arrays
         self.names, self.slots, self.outs = names, slots, outs
         self.out = outs[0] if single else -1
-        self.single, self.hidden, self.by_name = single, hidden, by_name
+        self.single, self.residuals, self.by_name = single, tuple(residuals.values()), by_name
+        op = getattr(operator, "op", None)
+        self.op = op if op is not None and op.converts else None
         self.ending = ()
         self.count = len(slots)
         self.few = not by_name and self.count <= FEW and all([type(slot) is int for slot in slots])
@@ -106,14 +108,18 @@ cdef class Call:
             self.numbers[j] = slots[j]
         self.places = dict(zip(names, slots))
         self.places["out"] = outs[0] if single else list(outs)
-        self.places["hidden"] = max(hidden, 0)  # slot 0 holds None
+        self.places.update(residuals)
 
     cdef int run(self, list frame) except -1:
         """Compute, and put the results into their slots."""
         cdef PyObject* given[FEW]  # the frame holds them
         cdef Py_ssize_t j
+        cdef list values
         if not self.few:
-            return self.put(frame, self.called(frame))
+            values = [fetched(frame, slot) for slot in self.slots]
+            if self.op is not None:
+                return self.put(frame, self.op.of_values(self.function, values, self.residuals))
+            return self.put(frame, self.function(**dict(zip(self.names, values))) if self.by_name else self.function(*values))
         for j in range(self.count):
             given[j] = <PyObject*> frame[self.numbers[j]]
         if self.on_arrays is not None and are_arrays(given, self.count):
@@ -127,19 +133,17 @@ cdef class Call:
                     if same_kind(frame[slot], result):
                         frame[slot] = None  # whoever asks for its shape looks at the result
                 return 0
-        return self.put(frame, PyObject_Vectorcall(self.function, given, self.count, NULL))
-
-    cdef object called(self, list frame):
-        """Call the function with lists among its arguments, many of them, or by their names."""
-        cdef list given = [fetched(frame, slot) for slot in self.slots]
-        if self.by_name:
-            return self.function(**dict(zip(self.names, given)))
-        return self.function(*given)
+        if self.op is None:
+            return self.put(frame, PyObject_Vectorcall(self.function, given, self.count, NULL))
+        values = [<object> given[j] for j in range(self.count)]
+        return self.put(frame, self.op.of_values(self.function, values, self.residuals))
 
     cdef int put(self, list frame, result) except -1:
-        """Put the results into their slots."""
-        if self.hidden >= 0:
-            result, frame[self.hidden] = result
+        """Put the results into their slots, and with them the residuals."""
+        if self.residuals:
+            result, *residuals = result
+            for slot, one in zip(self.residuals, residuals, strict=True):
+                frame[slot] = one
         if self.single:
             frame[self.out] = result
         else:

@@ -10,11 +10,11 @@ import numpy as np
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
-from lodcore.graph.back import Return
 from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
 from lodcore.graph.gradients import Gradients, of_type, values_of, without_sharing
+from lodcore.graph.plan import Return
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.tape import computing

@@ -11,6 +11,7 @@ from lodcore.errors import DTypeError
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, settled
 from lodcore.graph.while_loop import WhileLoop
+from lodcore.lod_rules import computed
 from lodcore.nested import refuse_conversion
 from lodcore.ops.array import (
     stacked_elements,
@@ -21,7 +22,7 @@ from lodcore.ops.array import (
 )
 from lodcore.ops.common import rows_of
 from lodcore.ops.compare import greater_equal_than
-from lodcore.registry import Spec, Steps, op, spec_of
+from lodcore.registry import Spec, Steps, operator, spec_of
 from lodcore.symbol import recording
 from lodcore.tensor import LoDTensor, Tensor, as_nested
 from lodcore.tensor_array import TensorArray
@@ -29,8 +30,8 @@ from lodcore.tensor_array import TensorArray
 __all__ = ["map_fn"]
 
 
-@op(lod="own")
-def map_fn_results(ta: Steps, spec: Spec, sequences: bool) -> Any:
+@operator(ta=Steps, lod_rule=computed("as the Spec says", lambda spec: spec.num_levels))
+def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
     """Put what a mapped function gave together: each a sequence, or all along a new axis 0.
 
     Parameters
@@ -57,7 +58,7 @@ def map_fn_results(ta: Steps, spec: Spec, sequences: bool) -> Any:
     return _together(ta, spec, sequences)[0]
 
 
-@map_fn_results.saving
+@map_fn_results.define_residuals("rows")
 def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[int]]:
     """Put results together, and tell how many rows each has."""
     elements = ta.elements("map_fn")
@@ -75,17 +76,17 @@ def _nothing(spec: Spec) -> Any:
     return LoDTensor.from_lengths(values, *[[]] * spec.num_levels) if spec.num_levels else values
 
 
-@map_fn_results.infer
+@map_fn_results.define_infer
 def _(ta: Spec, spec: Spec, sequences: bool) -> Spec:
     return spec
 
 
-@map_fn_results.backward
-def _(saved: Any, d: Any) -> tuple[Any]:
-    if not isinstance(saved.out, LoDTensor):
-        return (dict(enumerate(d)),)
-    ends = np.cumsum(saved.hidden)
-    return ({at: d[end - rows : end] for at, (rows, end) in enumerate(zip(saved.hidden, ends, strict=True))},)
+@map_fn_results.define_vjp
+def _(d: Any, out: Any, rows: list[int]) -> dict[int, Any]:
+    if not isinstance(out, LoDTensor):
+        return dict(enumerate(d))
+    ends = np.cumsum(rows)
+    return {at: d[end - count : end] for at, (count, end) in enumerate(zip(rows, ends, strict=True))}
 
 
 def map_fn(f: Callable[[Any], Any], x: Any) -> Any:

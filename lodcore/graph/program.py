@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
-from lodcore.graph.block import NamedBlock, Operator, function_of
+from lodcore.graph.block import NamedBlock, Operator, computed
 from lodcore.graph.tape import computing
 from lodcore.graph.variable import Variable
 from lodcore.registry import Op
@@ -87,7 +88,7 @@ class Program(NamedBlock):
 
     def _computed(self, op: Op, arguments: dict[str, Any]) -> Operator:
         values = {name: _value(x) for name, x in arguments.items()}
-        result = computing(function_of(op, False), values)
+        result = computing(functools.partial(computed, op), {"arguments": values})
         single = type(result) is not tuple
         outputs = [new_variable(None, one, None, self) for one in ([result] if single else result)]
         for out in outputs:

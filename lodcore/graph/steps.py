@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from lodcore.errors import GraphError
 from lodcore.graph import engine
-from lodcore.graph.back import Return
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, LoopVariable, Update
 from lodcore.graph.engine import Call, Frame, Layout, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
+from lodcore.graph.plan import Return
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
@@ -223,7 +223,11 @@ def _written_spec(body: Body, array: Variable) -> Spec:
     """Describe what a body writes to an array: its elements, if no step runs."""
     last = body.versions.get(array, array)
     for op in body.ops:
-        if isinstance(op, Operator) and any(out is last for out in op.outputs) and isinstance(op.arguments.get("x"), Variable):
+        if (
+            isinstance(op, Operator)
+            and any(out is last for out in op.outputs)
+            and isinstance(op.arguments.get("x"), Variable)
+        ):
             return op.arguments["x"].spec
     return element_spec(last.spec)
 

@@ -10,6 +10,7 @@ import numpy as np
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, Operator, function_of
+from lodcore.graph.engine import Frame
 from lodcore.graph.gradients import differentiable
 from lodcore.graph.variable import Variable, as_value
 from lodcore.registry import Op
@@ -28,17 +29,15 @@ class TapedOperator(Operator):
 
     Attributes
     ----------
-    saved : dict
-        What a rule of gradients sees: the values of all arguments, `out` and `hidden`.
+    frame : list
+        What a vjp rule may ask for: the values of all arguments, the result, and the residuals, as `op.slots` says.
     """
 
-    __slots__ = ("saved",)
+    __slots__ = ("frame",)
 
-    def __init__(
-        self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool, saved: dict[str, Any]
-    ) -> None:
+    def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool, frame: Frame) -> None:
         super().__init__(op, arguments, outputs, single)
-        self.saved = saved
+        self.frame = frame
 
 
 class Tape(Block):
@@ -86,43 +85,45 @@ class Tape(Block):
             del kwargs["name"]  # nobody looks at a tape
         arguments = op.bind(args, kwargs)
         needed, here, roles = self.needed, self.reference, op.roles
-        saved = {}
+        values: Frame = []
         taped = False
         for name, given in arguments.items():
             kind = type(given)
             if kind is Variable and given._home is here and given._later is None and name in roles:  # mostly
-                saved[name] = given._value
+                values.append(given._value)
                 taped = taped or given in needed
             elif kind in PLAIN:
-                saved[name] = given
+                values.append(given)
             else:
                 x = arguments[name] = self.argument(op, name, given)
                 if type(x) is list:
-                    saved[name] = [one.get() if isinstance(one, Variable) else one for one in x]
+                    values.append([one.get() if isinstance(one, Variable) else one for one in x])
                     taped = taped or any(one in needed for one in x if isinstance(one, Variable))
                 elif isinstance(x, Variable):
-                    saved[name] = x.get()
+                    values.append(x.get())
                     taped = taped or x in needed
                 else:
-                    saved[name] = x
-        made = self._computed(op, arguments, saved, taped and op.gradient)
+                    values.append(x)
+        made = self._computed(op, arguments, values, taped and op.gradient)
         if op.writes is not None:
             written = args[0] if args else kwargs[op.writes]
             self.write_back(written, made[0])
             return written
         return made
 
-    def _computed(self, op: Op, arguments: dict[str, Any], saved: dict[str, Any], taped: bool) -> Any:
+    def _computed(self, op: Op, arguments: dict[str, Any], frame: Frame, taped: bool) -> Any:
         """Compute of values; give a Variable, or a tuple of them."""
         function = function_of(op, taped)
+        keep = taped and op.with_residuals is not None
         if open_block() is not None:
-            result = computing(function, saved)
+            result = computing(lambda: op.of_values(function, frame, keep), {})
         else:
-            result = function(**saved) if op.keywords else function(*saved.values())
-        saved["hidden"] = None
-        if taped and op._saving is not None:
-            result, saved["hidden"] = result
-        saved["out"] = result
+            result = op.of_values(function, frame, keep)
+        if keep:
+            frame += result
+            result = result[0]
+        else:
+            frame.append(result)
         if type(result) is tuple or op.writes is not None:
             outputs = [
                 new_variable(op.__name__, one, None, self) for one in (result if type(result) is tuple else [result])
@@ -133,7 +134,7 @@ class Tape(Block):
             outputs = [given]
         if taped:
             self.needed.update([out for out in outputs if differentiable(out._value)])
-            self.ops.append(TapedOperator(op, arguments, outputs, type(result) is not tuple, saved))
+            self.ops.append(TapedOperator(op, arguments, outputs, type(result) is not tuple, frame))
         return given
 
 

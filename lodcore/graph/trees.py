@@ -93,7 +93,9 @@ def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], pla
         if found is None or found.keys() != branches.keys():
             raise ValueError(f"tree_map: trees[{j}]{place}: is {_form(other)}; {_form(tree)} is needed")
     made = {
-        key: _mapped(function, branch, tuple([other[key] for other in others if other is not None]), f"{place}[{key!r}]")
+        key: _mapped(
+            function, branch, tuple([other[key] for other in others if other is not None]), f"{place}[{key!r}]"
+        )
         for key, branch in branches.items()
     }
     return _like(tree, made)

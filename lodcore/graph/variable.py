@@ -279,8 +279,8 @@ class Variable(Symbol, Face):
         block = self._home() if self._home is not None else open_block()
         if block is not None and block.recording and self.dtype.kind in "fc":
             raise GraphError(
-                f"Variable {self.name}: {how} would take it out of what is recorded, and it would have no gradient; use "
-                "an operator (exp(v) for math.exp(v), ops.cast(v, dtype), v * 2), or v.get() for a look at the value"
+                f"Variable {self.name}: {how} would take it out of what is recorded, and it would have no gradient; "
+                "use an operator (exp(v) for math.exp(v), ops.cast(v, dtype), v * 2), or v.get() for a look at the value"
             )
         return value
 

@@ -141,7 +141,9 @@ class WhileLoop:
             limits = np.iinfo(spec.dtype)
             if not limits.min <= advance <= limits.max:
                 raise GraphError(f"loop_var: advance: is {advance}; {spec.dtype} cannot hold it")
-        made = LoopVariable(self.body, init, spec_in_body(spec), (None if counts else 0) if advance is None else int(advance))
+        made = LoopVariable(
+            self.body, init, spec_in_body(spec), (None if counts else 0) if advance is None else int(advance)
+        )
         self.body.add(made, init.name if isinstance(init, Variable) else None, stem)
         self.variables.append(made)
         return made
@@ -252,7 +254,7 @@ class WhileLoop:
 # -- the loop as an operator -------------------------------------------------------------------------------------------
 
 
-def _run(inputs: Batches, loop: WhileLoop) -> Any:
+def _run(inputs: Any, loop: WhileLoop) -> Any:
     """Run a loop: its inputs are the first values of what is carried, then what comes from outside."""
     assert loop.steps is not None
     with Recycled():
@@ -267,11 +269,11 @@ class LoopOp(Op):
         return spec
 
 
-RUN = LoopOp(_run, "own", True, None, 1)  # type: ignore[arg-type]
+RUN = LoopOp(_run, {"inputs": Batches}, None, results=None)  # type: ignore[arg-type]
 RUN.__name__ = "while_loop"
 
 
-@RUN.saving
+@RUN.define_residuals("trace")
 def _(inputs: Any, loop: WhileLoop) -> Any:
     assert loop.steps is not None
     trace = Trace()
@@ -279,16 +281,16 @@ def _(inputs: Any, loop: WhileLoop) -> Any:
         return loop.steps.run(inputs, trace), trace
 
 
-@RUN.infer
+@RUN.define_infer
 def _(inputs: list[Any], loop: WhileLoop) -> tuple[Spec, ...]:
     assert loop.steps is not None
     return tuple(loop.body.versions.get(v, v).spec for v in loop.steps.carried)
 
 
-@RUN.backward
-def _(saved: Any, *cotangents: Any) -> tuple[Any]:
-    wanted = frozenset(j for j, x in enumerate(saved.arguments["inputs"]) if saved.wants(x))
-    return (saved.loop.steps.go_back(saved.hidden, wanted, cotangents),)
+@RUN.define_vjp
+def _(cotangents: tuple[Any, ...], loop: WhileLoop, trace: Trace, needs: tuple[Any]) -> list[Any]:
+    assert loop.steps is not None
+    return loop.steps.go_back(trace, frozenset([j for j, wanted in enumerate(needs[0]) if wanted]), cotangents)
 
 
 def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, recompute: bool = False) -> WhileLoop:

@@ -1,5 +1,6 @@
 """The operators, one file a family."""
 
+from lodcore.lod_rules import LoDRule, before, computed, no_lod, outer, same, same_as
 from lodcore.ops.array import (
     tensor_array_concat,
     tensor_array_read,
@@ -28,6 +29,7 @@ from lodcore.ops.expand import per_sequence, sequence_expand, sequence_expand_as
 from lodcore.ops.gather import concat_batches, gather_sequences, sequence_concat, sequence_slice
 from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index_values import index_values
+from lodcore.ops.kinds import elementwise_operator
 from lodcore.ops.lod_data import lod_lengths, structure_of
 from lodcore.ops.math import (
     add,
@@ -56,21 +58,54 @@ from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
 from lodcore.ops.tokens import sequence_enumerate, sequence_erase, sequence_scatter
 from lodcore.ops.window import row_conv, sequence_conv
+from lodcore.registry import (
+    Batches,
+    Dense,
+    Index,
+    Keys,
+    Map,
+    Nested,
+    NestedIndex,
+    Operands,
+    Role,
+    Rows,
+    Spec,
+    Steps,
+    Table,
+    operator,
+)
 
 __all__ = [
+    "Batches",
+    "Dense",
+    "Index",
+    "Keys",
+    "LoDRule",
+    "Map",
+    "Nested",
+    "NestedIndex",
+    "Operands",
+    "Role",
+    "Rows",
+    "Spec",
+    "Steps",
+    "Table",
     "add",
     "all",
     "any",
     "argmax",
     "argmin",
+    "before",
     "by_position",
     "cast",
+    "computed",
     "concat_batches",
     "concat_values",
     "cross_entropy",
     "div",
     "drop_level",
     "elementwise",
+    "elementwise_operator",
     "embedding_bag",
     "equal",
     "exp",
@@ -98,7 +133,10 @@ __all__ = [
     "min",
     "minus",
     "mul",
+    "no_lod",
     "not_equal",
+    "operator",
+    "outer",
     "per_sequence",
     "pick_along",
     "pool_positions",
@@ -109,6 +147,8 @@ __all__ = [
     "reorder_by_rank",
     "row_conv",
     "rows",
+    "same",
+    "same_as",
     "select_by_mask",
     "sequence_concat",
     "sequence_conv",

@@ -1,7 +1,7 @@
-"""The operators of TensorArray, which are its methods. Where they are recorded an array is a value: a write makes its
-next version.
+"""The operators of TensorArray, which are its methods.
 
-The gradient of an array is a dict: for each element that has one, its number and the gradient of its values.
+Where they are recorded an array is a value, and a write makes its next version. The gradient of an array is a dict: for
+each element that has one, its number and the gradient of its values.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import numpy as np
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.lod_rules import computed, no_lod
 from lodcore.memory import integer
 from lodcore.nested import join_arrays, refuse_conversion
 from lodcore.ops.common import Array, rows_of
 from lodcore.rank_table import IndicesMap
-from lodcore.registry import Dense, Index, Spec, Steps, op
+from lodcore.registry import Dense, Given, Index, Spec, Steps, operator
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import ArrayVersion, TensorArray, integer_of, source_of
@@ -28,6 +29,7 @@ __all__ = [
     "element_spec",
     "joined_elements",
     "number_of",
+    "of_elements",
     "stacked_elements",
     "tensor_array_concat",
     "tensor_array_fill",
@@ -53,6 +55,11 @@ def number_of(index: Any) -> int:
     return int(index) if type(index) is np.int64 else int(np.asarray(index).item())
 
 
+def _levels_below(x: Any) -> int:
+    """Count the levels that the elements have which `unstack` makes."""
+    return max(getattr(x, "num_levels", 0) - 1, 0)
+
+
 def element_spec(ta: Spec) -> Spec:
     """Describe an element of an array."""
     if ta.dtype.kind == "V" and not ta.shape:
@@ -60,13 +67,27 @@ def element_spec(ta: Spec) -> Spec:
     return ta._replace(kind=LoDTensor if ta.num_levels else np.ndarray)
 
 
+#: The LoD rules of arrays, and of what is read from them.
+of_elements = computed("that of the elements", lambda ta: ta.num_levels)
+of_made = computed("that of the elements", lambda unstack_from: _levels_below(unstack_from))
+of_cut = computed("the levels of `x` without the first", lambda x: _levels_below(x))
+of_filled = computed("that of the elements", lambda filled: filled.num_levels)
+of_stacked = computed(
+    "that of the elements, a level more with axis 0",
+    lambda ta, axis: ta.num_levels + (ta.num_levels > 0 and axis == 0),
+)
+of_written = computed("that of the elements", lambda ta, x: (x if element_spec(ta).kind is object else ta).num_levels)
+of_read = computed(
+    "that of the elements",
+    lambda ta, default: getattr(default, "num_levels", 0) if element_spec(ta).kind is object else ta.num_levels,
+)
+
+
 # -- to make, to write, to read ----------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def tensor_array_new(
-    size: Index = None, dynamic: bool = True, unstack_from: Dense = None, repeated: bool = False
-) -> Any:
+@operator(size=Index, unstack_from=Dense, lod_rule=of_made)
+def tensor_array_new(size: Any = None, dynamic: bool = True, unstack_from: Any = None, repeated: bool = False) -> Any:
     """Make an array: what `TensorArray(...)` records.
 
     Parameters
@@ -92,22 +113,22 @@ def tensor_array_new(
     return ArrayVersion.of(made, True) if repeated else made
 
 
-@tensor_array_new.infer
+@tensor_array_new.define_infer
 def _(size: Any, dynamic: bool, unstack_from: Any, repeated: bool) -> Spec:
     if isinstance(unstack_from, Spec):
         return unstacked_spec("tensor_array_new", unstack_from, 0)
     return Spec((), np.dtype(np.void), 0, TensorArray)
 
 
-@tensor_array_new.backward
-def _(saved: Any, d: dict[int, Array]) -> tuple[Any, Any]:
-    if not saved.needs("unstack_from"):
+@tensor_array_new.define_vjp
+def _(d: dict[int, Array], unstack_from: Any, context: Any) -> tuple[Any, Any]:
+    if not context.needs("unstack_from"):
         return None, None
-    return None, gradient_of_unstacked(saved.new("unstack_from"), saved.unstack_from, d, 0)
+    return None, gradient_of_unstacked(context.new("unstack_from"), unstack_from, d, 0)
 
 
-@op(lod="own", writes="ta")
-def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = True) -> Any:
+@operator(ta=Steps, index=Index, x=Dense, lod_rule=of_written, writes="ta")
+def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) -> Any:
     """Write an element of an array.
 
     Parameters
@@ -144,7 +165,7 @@ def tensor_array_write(ta: Steps, index: Index, x: Dense, data_shared: bool = Tr
     return ta
 
 
-@tensor_array_write.infer
+@tensor_array_write.define_infer
 def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     if not isinstance(x, Spec):
         return ta
@@ -153,20 +174,13 @@ def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     return Spec(shape, x.dtype, x.num_levels, TensorArray) if known.kind is object else ta
 
 
-def _slopes_of_write(d: dict[int, Any], ta: Any, index: Any, x: Any, out: Any, *wanted: bool) -> Any:
+@tensor_array_write.define_vjp
+def _(d: dict[int, Any], index: Any) -> tuple[Any, None, Any]:
     return d, None, d.pop(number_of(index), None)
 
 
-tensor_array_write.slopes = _slopes_of_write
-
-
-@tensor_array_write.backward
-def _(saved: Any, d: dict[int, Any]) -> Any:
-    return _slopes_of_write(d, saved.ta, saved.index, saved.x, saved.out)
-
-
-@op(lod="own", writes="ta")
-def tensor_array_fill(ta: Steps, filled: Steps, how: str = "fill") -> Any:
+@operator(ta=Steps, filled=Steps, lod_rule=of_filled, writes="ta")
+def tensor_array_fill(ta: Any, filled: Any, how: str = "fill") -> Any:
     """Let an array to which nothing has been written have the elements of another: what `ta.unstack(x)` does.
 
     Parameters
@@ -197,7 +211,10 @@ def tensor_array_fill(ta: Steps, filled: Steps, how: str = "fill") -> Any:
     check_steps("tensor_array_fill", ta)
     count, slots = filled.num_slots, ta.num_slots
     if ta.known_elements():
-        raise ValueError(f"TensorArray.{how}: has {len(ta.known_elements())} elements that were written; only an empty one can be filled")
+        written = len(ta.known_elements())
+        raise ValueError(
+            f"TensorArray.{how}: has {written} elements that were written; only an empty one can be filled"
+        )
     if count > slots and not ta.grows:
         raise ValueError(f"TensorArray.{how}: the size is fixed at {slots}; {count} elements are to be filled in")
     made = filled.snapshot()
@@ -208,18 +225,18 @@ def tensor_array_fill(ta: Steps, filled: Steps, how: str = "fill") -> Any:
     return ta
 
 
-@tensor_array_fill.infer
+@tensor_array_fill.define_infer
 def _(ta: Spec, filled: Spec, how: str) -> Spec:
     return filled
 
 
-@tensor_array_fill.backward
-def _(saved: Any, d: dict[int, Any]) -> Any:
+@tensor_array_fill.define_vjp
+def _(d: dict[int, Any]) -> tuple[None, Any]:
     return None, d
 
 
-@op(lod="own")
-def tensor_array_read(ta: Steps, index: Index, default: Dense = None) -> Any:
+@operator(ta=Steps, index=Index, default=Given, lod_rule=of_read)
+def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     """Read an element of an array.
 
     Parameters
@@ -258,7 +275,7 @@ def tensor_array_read(ta: Steps, index: Index, default: Dense = None) -> Any:
     return ta.element(where, at)
 
 
-@tensor_array_read.infer
+@tensor_array_read.define_infer
 def _(ta: Spec, index: Any, default: Any) -> Spec:
     element = element_spec(ta)
     if element.kind is object and type(default) in (int, float, complex):
@@ -266,21 +283,14 @@ def _(ta: Spec, index: Any, default: Any) -> Spec:
     return default if element.kind is object and isinstance(default, Spec) else element
 
 
-def _slopes_of_read(d: Any, ta: Any, index: Any, default: Any, out: Any, *wanted: bool) -> Any:
+@tensor_array_read.define_vjp
+def _(d: Any, index: Any) -> tuple[Any, None, Any]:
     at = number_of(index)
     return (None, None, d) if at < 0 else ({at: d}, None, None)
 
 
-tensor_array_read.slopes = _slopes_of_read
-
-
-@tensor_array_read.backward
-def _(saved: Any, d: Array) -> Any:
-    return _slopes_of_read(d, saved.ta, saved.index, saved.default, saved.out)
-
-
-@op(lod="none", gradient=False)
-def tensor_array_size(ta: Steps) -> Any:
+@operator(ta=Steps, lod_rule=no_lod, differentiable=False)
+def tensor_array_size(ta: Any) -> Any:
     """Return the number of elements of an array, holes included.
 
     Examples
@@ -293,13 +303,13 @@ def tensor_array_size(ta: Steps) -> Any:
     return ta.num_slots
 
 
-@tensor_array_size.infer
+@tensor_array_size.define_infer
 def _(ta: Spec) -> Spec:
     return Spec((), np.dtype(np.int64), 0)
 
 
-@op(lod="none", gradient=False)
-def tensor_array_sizes(ta: Steps, axis: int = 0) -> Any:
+@operator(ta=Steps, lod_rule=no_lod, differentiable=False)
+def tensor_array_sizes(ta: Any, axis: int = 0) -> Any:
     """Return the length of each element along an axis: an ndarray of int64.
 
     Examples
@@ -322,13 +332,13 @@ def tensor_array_sizes(ta: Steps, axis: int = 0) -> Any:
     return np.array(sizes, np.int64)
 
 
-@tensor_array_sizes.infer
+@tensor_array_sizes.define_infer
 def _(ta: Spec, axis: int) -> Spec:
     return Spec((None,), np.dtype(np.int64), 0)
 
 
-@op(lod="own", gradient=False)
-def tensor_array_rank(ta: Steps) -> Any:
+@operator(ta=Steps, lod_rule=no_lod, differentiable=False)
+def tensor_array_rank(ta: Any) -> Any:
     """Return in which order the sequences go through the steps that `unpack` made.
 
     Returns
@@ -353,7 +363,7 @@ def tensor_array_rank(ta: Steps) -> Any:
     return ta.step_rank
 
 
-@tensor_array_rank.infer
+@tensor_array_rank.define_infer
 def _(ta: Spec) -> Spec:
     return Spec((None,), np.dtype(np.int32), 0, IndicesMap)
 
@@ -366,7 +376,7 @@ def _alike(where: str, elements: list[Any]) -> list[LoD]:
     kinds = [isinstance(element, LoDTensor) for element in elements]
     if any(kinds) and not all(kinds):
         raise LoDError(
-            f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none; all or none have one"
+            f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none; all have one, or none"
         )
     return [element.lod for element in elements] if kinds[0] else []
 
@@ -467,8 +477,8 @@ def _shapes(ta: TensorArray, elements: list[Any]) -> list[tuple[int, ...]]:
     return [rows_of(element).shape for element in elements or ta.elements("TensorArray")]
 
 
-@op(lod="own")
-def tensor_array_stack(ta: Steps, axis: int = 0) -> Any:
+@operator(ta=Steps, lod_rule=of_stacked)
+def tensor_array_stack(ta: Any, axis: int = 0) -> Any:
     """Join the elements of an array along a new axis.
 
     Parameters
@@ -511,13 +521,13 @@ def _axis(where: str, axis: Any, ndim: int) -> int:
     return int(axis % ndim)
 
 
-@tensor_array_stack.saving
+@tensor_array_stack.define_residuals("shapes")
 def _(ta: Any, axis: int = 0) -> Any:
     stacked, elements = stacked_elements(ta, axis)
     return stacked, _shapes(ta, elements)
 
 
-@tensor_array_stack.infer
+@tensor_array_stack.define_infer
 def _(ta: Spec, axis: int) -> Spec:
     one = element_spec(ta)
     if one.kind is object:
@@ -528,12 +538,11 @@ def _(ta: Spec, axis: int) -> Spec:
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
 
 
-@tensor_array_stack.backward
-def _(saved: Any, d: Array) -> tuple[Any]:
-    shapes, axis = saved.hidden, saved.axis
-    if isinstance(saved.out, LoDTensor) and axis == 0:
-        return (cut_rows(d, [shape[0] for shape in shapes]),)
-    return (dict(enumerate(np.moveaxis(d, axis, 0))),)
+@tensor_array_stack.define_vjp
+def _(d: Array, axis: int, out: Any, shapes: Any) -> dict[int, Array]:
+    if isinstance(out, LoDTensor) and axis == 0:
+        return cut_rows(d, [shape[0] for shape in shapes])
+    return dict(enumerate(np.moveaxis(d, axis, 0)))
 
 
 def cut_rows(d: Array, sizes: list[int]) -> dict[int, Array]:
@@ -545,8 +554,8 @@ def cut_rows(d: Array, sizes: list[int]) -> dict[int, Array]:
     return pieces
 
 
-@op(lod="own")
-def tensor_array_concat(ta: Steps, axis: int = 0) -> Any:
+@operator(ta=Steps, lod_rule=of_elements)
+def tensor_array_concat(ta: Any, axis: int = 0) -> Any:
     """Join the elements of an array along an axis that they have.
 
     Parameters
@@ -579,13 +588,13 @@ def tensor_array_concat(ta: Steps, axis: int = 0) -> Any:
     return joined_elements(ta, axis)[0]
 
 
-@tensor_array_concat.saving
+@tensor_array_concat.define_residuals("shapes")
 def _(ta: Any, axis: int = 0) -> Any:
     joined, elements = joined_elements(ta, axis)
     return joined, _shapes(ta, elements)
 
 
-@tensor_array_concat.infer
+@tensor_array_concat.define_infer
 def _(ta: Spec, axis: int) -> Spec:
     one = element_spec(ta)
     if one.kind is object:
@@ -594,17 +603,17 @@ def _(ta: Spec, axis: int) -> Spec:
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at + 1 :]))
 
 
-@tensor_array_concat.backward
-def _(saved: Any, d: Array) -> tuple[Any]:
-    axis = saved.axis % d.ndim
-    sizes = [shape[axis] for shape in saved.hidden]
+@tensor_array_concat.define_vjp
+def _(d: Array, axis: int, shapes: Any) -> dict[int, Array]:
+    axis %= d.ndim
+    sizes = [shape[axis] for shape in shapes]
     if axis == 0:
-        return (cut_rows(d, sizes),)
-    return ({index: np.moveaxis(piece, 0, axis) for index, piece in cut_rows(np.moveaxis(d, axis, 0), sizes).items()},)
+        return cut_rows(d, sizes)
+    return {index: np.moveaxis(piece, 0, axis) for index, piece in cut_rows(np.moveaxis(d, axis, 0), sizes).items()}
 
 
-@op(lod="own")
-def tensor_array_unstack(x: Dense, axis: int = 0) -> Any:
+@operator(x=Dense, lod_rule=of_cut)
+def tensor_array_unstack(x: Any, axis: int = 0) -> Any:
     """Cut a tensor along an axis.
 
     Parameters
@@ -644,7 +653,7 @@ def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
     return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
 
 
-@tensor_array_unstack.infer
+@tensor_array_unstack.define_infer
 def _(x: Spec, axis: int) -> Spec:
     return unstacked_spec("tensor_array_unstack", x, axis)
 
@@ -663,6 +672,6 @@ def gradient_of_unstacked(d_x: Array, x: Any, d: dict[int, Array], axis: int) ->
     return d_x
 
 
-@tensor_array_unstack.backward
-def _(saved: Any, d: dict[int, Array]) -> tuple[Any]:
-    return (gradient_of_unstacked(saved.new("x"), saved.x, d, saved.axis),)
+@tensor_array_unstack.define_vjp
+def _(d: dict[int, Array], x: Any, axis: int, context: Any) -> Array:
+    return gradient_of_unstacked(context.new("x"), x, d, axis)

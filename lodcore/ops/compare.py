@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.ops.common import broadcast_spec, shared
-from lodcore.registry import Dense, Op, Spec, op
+from lodcore.ops.kinds import elementwise_operator
 
 __all__ = [
     "equal",
@@ -23,19 +22,8 @@ __all__ = [
 ]
 
 
-def _without_gradient(function: Any) -> Op:
-    """Make an operator whose result is true or false."""
-    made = op(lod="share", gradient=False)(function)
-
-    @made.infer
-    def _(x: Any, y: Any = False) -> Spec:
-        return broadcast_spec(made.__name__, np.dtype(bool), x, y)
-
-    return made
-
-
-@_without_gradient
-def less_than(x: Dense, y: Dense) -> Any:
+@elementwise_operator(function=np.less, on_arrays=operator.lt, differentiable=False)
+def less_than(x: Any, y: Any) -> Any:
     """Tell elementwise whether x < y.
 
     Parameters
@@ -59,11 +47,10 @@ def less_than(x: Dense, y: Dense) -> Any:
     >>> lodcore.less_than(lodcore.array([[1, 2], [3]]), 2)
     LoDTensor(2 sequences of lengths 1..2, bool: [[True, False], [False]])
     """
-    return shared("less_than", np.less, x, y)
 
 
-@_without_gradient
-def less_equal_than(x: Dense, y: Dense) -> Any:
+@elementwise_operator(function=np.less_equal, on_arrays=operator.le, differentiable=False)
+def less_equal_than(x: Any, y: Any) -> Any:
     """Tell elementwise whether x <= y; operands and errors as of `less_than`.
 
     Examples
@@ -72,11 +59,10 @@ def less_equal_than(x: Dense, y: Dense) -> Any:
     >>> bool(lodcore.less_equal_than(2, 2))
     True
     """
-    return shared("less_equal_than", np.less_equal, x, y)
 
 
-@_without_gradient
-def greater_than(x: Dense, y: Dense) -> Any:
+@elementwise_operator(function=np.greater, on_arrays=operator.gt, differentiable=False)
+def greater_than(x: Any, y: Any) -> Any:
     """Tell elementwise whether x > y; operands and errors as of `less_than`.
 
     Examples
@@ -85,11 +71,10 @@ def greater_than(x: Dense, y: Dense) -> Any:
     >>> bool(lodcore.greater_than(2, 2))
     False
     """
-    return shared("greater_than", np.greater, x, y)
 
 
-@_without_gradient
-def greater_equal_than(x: Dense, y: Dense) -> Any:
+@elementwise_operator(function=np.greater_equal, on_arrays=operator.ge, differentiable=False)
+def greater_equal_than(x: Any, y: Any) -> Any:
     """Tell elementwise whether x >= y; operands and errors as of `less_than`.
 
     Examples
@@ -98,11 +83,10 @@ def greater_equal_than(x: Dense, y: Dense) -> Any:
     >>> bool(lodcore.greater_equal_than(2, 2))
     True
     """
-    return shared("greater_equal_than", np.greater_equal, x, y)
 
 
-@_without_gradient
-def equal(x: Dense, y: Dense) -> Any:
+@elementwise_operator(function=np.equal, differentiable=False)
+def equal(x: Any, y: Any) -> Any:
     """Tell elementwise whether x == y; operands and errors as of `less_than`.
 
     Examples
@@ -111,11 +95,10 @@ def equal(x: Dense, y: Dense) -> Any:
     >>> lodcore.equal(lodcore.array([[1, 2], [3]]), 2)
     LoDTensor(2 sequences of lengths 1..2, bool: [[False, True], [False]])
     """
-    return shared("equal", np.equal, x, y)
 
 
-@_without_gradient
-def not_equal(x: Dense, y: Dense) -> Any:
+@elementwise_operator(function=np.not_equal, differentiable=False)
+def not_equal(x: Any, y: Any) -> Any:
     """Tell elementwise whether x != y; operands and errors as of `less_than`.
 
     Examples
@@ -124,11 +107,10 @@ def not_equal(x: Dense, y: Dense) -> Any:
     >>> bool(lodcore.not_equal(2, 2))
     False
     """
-    return shared("not_equal", np.not_equal, x, y)
 
 
-@_without_gradient
-def logical_and(x: Dense, y: Dense) -> Any:
+@elementwise_operator(function=np.logical_and, differentiable=False)
+def logical_and(x: Any, y: Any) -> Any:
     """Tell elementwise whether both are true; operands and errors as of `less_than`.
 
     Examples
@@ -137,11 +119,10 @@ def logical_and(x: Dense, y: Dense) -> Any:
     >>> lodcore.logical_and([True, True], [True, False])
     array([ True, False])
     """
-    return shared("logical_and", np.logical_and, x, y)
 
 
-@_without_gradient
-def logical_or(x: Dense, y: Dense) -> Any:
+@elementwise_operator(function=np.logical_or, differentiable=False)
+def logical_or(x: Any, y: Any) -> Any:
     """Tell elementwise whether one is true; operands and errors as of `less_than`.
 
     Examples
@@ -150,11 +131,10 @@ def logical_or(x: Dense, y: Dense) -> Any:
     >>> lodcore.logical_or([True, False], [False, False])
     array([ True, False])
     """
-    return shared("logical_or", np.logical_or, x, y)
 
 
-@_without_gradient
-def logical_not(x: Dense) -> Any:
+@elementwise_operator(function=np.logical_not, differentiable=False)
+def logical_not(x: Any) -> Any:
     """Tell elementwise whether it is false.
 
     Examples
@@ -163,8 +143,3 @@ def logical_not(x: Dense) -> Any:
     >>> lodcore.logical_not([True, False])
     array([False,  True])
     """
-    return shared("logical_not", np.logical_not, x)
-
-
-less_than.on_arrays, less_equal_than.on_arrays = operator.lt, operator.le
-greater_than.on_arrays, greater_equal_than.on_arrays = operator.gt, operator.ge

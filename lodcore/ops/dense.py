@@ -9,17 +9,17 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import as_array
-from lodcore.ops.common import Array, aligned, array_of, joined, on_rows, rows_of, unbroadcast
+from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
 from lodcore.recycling import computed
-from lodcore.registry import Dense, Index, Spec, Steady, op
+from lodcore.registry import Dense, Index, Spec, operator
 from lodcore.tensor import LoDTensor
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
 
 
-@op(lod="share")
-def matmul(x: Dense, y: Dense) -> Any:
+@operator(x=Dense, y=Dense, on_arrays=np.matmul, rowwise="x")
+def matmul(x: Any, y: Any) -> Any:
     """Multiply matrices; the rows of a LoDTensor are those of the left one.
 
     Parameters
@@ -88,25 +88,7 @@ def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], ne
         raise ShapeError(f"matmul: x, y: have rows of shape {left[1:]}, and shape {right}; a matrix a row is needed")
 
 
-def _slopes(d: Array, x: Array, y: Array, out: Array, needs_x: bool, needs_y: bool) -> Any:
-    """Give the gradients of two matrices."""
-    if x.ndim != 2 or y.ndim != 2:
-        return None
-    return d @ y.T if needs_x else None, x.T @ d if needs_y else None
-
-
-matmul.on_arrays, matmul.slopes, matmul.unread = np.matmul, _slopes, frozenset({"out"})
-matmul.steady = Steady(
-    places=(1,),
-    ndim=2,
-    elementwise=False,
-    prepared=lambda y: np.ascontiguousarray(y.T),
-    slope=np.dot,  # of two matrices the same, and sooner begun
-    total=lambda ds, xs: joined(xs).T @ joined(ds),
-)
-
-
-@matmul.infer
+@matmul.define_infer
 def _(x: Spec, y: Spec) -> Spec:
     if y.num_levels:
         raise LoDError("matmul: y: has levels; only the left operand may have them")
@@ -123,17 +105,20 @@ def _front(left: tuple[int | None, ...], right: tuple[int | None, ...]) -> tuple
     return tuple(b if a == 1 else a if b == 1 else None if None in (a, b) else a for a, b in pairs)
 
 
-@matmul.backward
-def _(saved: Any, d: Array) -> tuple[Any, Any]:
-    x, y = np.asarray(rows_of(saved.x)), np.asarray(rows_of(saved.y))
+@matmul.define_vjp
+def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
+    if type(x) is not np.ndarray or type(y) is not np.ndarray:
+        x, y = np.asarray(rows_of(x)), np.asarray(rows_of(y))
+    if x.ndim == 2 and y.ndim == 2:  # of two matrices dot is the same, and sooner begun
+        return np.dot(d, y.T) if needs[0] else None, np.dot(x.T, d) if needs[1] else None
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
     d = np.expand_dims(d, -1) if y.ndim == 1 else d
     d = np.expand_dims(d, -2) if x.ndim == 1 else d
     d_x = d_y = None
-    if saved.needs("x"):
+    if needs[0]:
         d_x = unbroadcast(np.matmul(d, np.swapaxes(right, -1, -2)), left.shape).reshape(x.shape)
-    if saved.needs("y"):
+    if needs[1]:
         if right.ndim == 2 and left.ndim > 2:  # one product for all
             count = math.prod(left.shape[:-1])
             left, d = left.reshape(count, left.shape[-1]), d.reshape(count, d.shape[-1])
@@ -141,8 +126,8 @@ def _(saved: Any, d: Array) -> tuple[Any, Any]:
     return d_x, d_y
 
 
-@op(lod="share")
-def softmax(x: Dense, axis: int = -1) -> Any:
+@operator(x=Dense)
+def softmax(x: Any, axis: int = -1) -> Any:
     """Compute the softmax over an axis of the values: exp(x - max) / sum(exp(x - max)).
 
     Parameters
@@ -167,10 +152,10 @@ def softmax(x: Dense, axis: int = -1) -> Any:
     where = _axis(axis, values.ndim, isinstance(x, LoDTensor))
     values = values.astype(float_of(values.dtype), copy=False)
     if values.shape[where] == 0:
-        return aligned("softmax", values, x)
+        return values
     with np.errstate(invalid="ignore"):  # inf - inf
         powers = np.exp(values - values.max(where, keepdims=True))
-    return aligned("softmax", powers / powers.sum(where, keepdims=True), x)
+    return powers / powers.sum(where, keepdims=True)
 
 
 def _axis(axis: Any, ndim: int, nested: bool) -> int:
@@ -185,20 +170,21 @@ def _axis(axis: Any, ndim: int, nested: bool) -> int:
     return found
 
 
-@softmax.infer
+@softmax.define_infer
 def _(x: Spec, axis: int) -> Spec:
     _axis(axis, len(x.shape), x.num_levels > 0)
     return Spec(x.shape, float_of(x.dtype))
 
 
-@softmax.backward
-def _(saved: Any, d: Array) -> tuple[Any]:
-    out = np.asarray(rows_of(saved.out))
-    return (out * (d - (d * out).sum(saved.axis, keepdims=True)),)
+@softmax.define_vjp
+def _(d: Array, out: Any, axis: int) -> Array:
+    rows = np.asarray(rows_of(out))
+    d_x: Array = rows * (d - (d * rows).sum(axis, keepdims=True))
+    return d_x
 
 
-@op(lod="share")
-def cross_entropy(logits: Dense, labels: Index) -> Any:
+@operator(logits=Dense, labels=Index)
+def cross_entropy(logits: Any, labels: Any) -> Any:
     """Compute the loss of each row: log(sum(exp(logits))) - logits[label].
 
     Parameters
@@ -230,8 +216,8 @@ def cross_entropy(logits: Dense, labels: Index) -> Any:
     return _cross_entropy(logits, labels)[0]
 
 
-@cross_entropy.saving
-def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Any]:
+@cross_entropy.define_residuals("powers", "sums", "classes")
+def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Array, Array, Array]:
     if isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor):
         aligned("cross_entropy", np.empty((logits.num_rows, 0)), logits, labels)
     scores = array_of("cross_entropy", logits)
@@ -244,8 +230,7 @@ def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Any]:
     powers = np.exp(shifted)
     sums = powers.sum(1)
     rows = np.arange(len(scores))
-    losses = aligned("cross_entropy", np.log(sums) - shifted[rows, classes], logits, labels)
-    return losses, (powers, sums, classes)
+    return np.log(sums) - shifted[rows, classes], powers, sums, classes
 
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
@@ -268,14 +253,13 @@ def _labels(labels: Any, count: int, num_classes: int) -> Array:
     return given.astype(np.int64)
 
 
-@cross_entropy.infer
+@cross_entropy.define_infer
 def _(logits: Spec, labels: Any) -> Spec:
     return Spec(logits.shape[:1], float_of(logits.dtype))
 
 
-@cross_entropy.backward
-def _(saved: Any, d: Array) -> tuple[Any, None]:
-    powers, sums, classes = saved.hidden
+@cross_entropy.define_vjp
+def _(d: Array, powers: Array, sums: Array, classes: Array) -> tuple[Array, None]:
     d_logits = powers * (d / sums)[:, None]
     d_logits[np.arange(len(classes)), classes] -= d
     return d_logits, None

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod_rules import checked_level, computed, outer
 from lodcore.memory import check_apart
 from lodcore.nested import join_rows, new_joined
 from lodcore.ops.common import Array
@@ -16,18 +17,22 @@ from lodcore.ops.moving import (
     level_of,
     put_together,
     row_ranges,
-    spec_level,
     spec_rows,
 )
-from lodcore.registry import Batches, Index, Nested, Spec, as_batches, op
+from lodcore.registry import Batches, Index, Nested, Spec, as_batches, operator
 from lodcore.structure import check_coarser, concat_lods
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_slice"]
 
 
-@op(lod="own")
-def gather_sequences(x: Nested, index: Index, level: int = 0, out: Array | None = None) -> LoDTensor:
+def _kept(x: Any, level: int) -> int:
+    levels: int = x.num_levels
+    return levels - checked_level("gather_sequences: level", level, levels)
+
+
+@operator(x=Nested, index=Index, lod_rule=computed("what is taken, without the levels of `x` before `level`", _kept))
+def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = None) -> LoDTensor:
     """Take sequences by their numbers, with all that is inside.
 
     Parameters
@@ -58,35 +63,30 @@ def gather_sequences(x: Nested, index: Index, level: int = 0, out: Array | None 
     >>> lodcore.gather_sequences([[1, 2], [], [3]], [2, 0, 0])
     LoDTensor(3 sequences of lengths 1..2, int64: [[3], [1, 2], [1, 2]])
     """
-    if type(x) is not LoDTensor:
-        x = as_nested("gather_sequences: x", x)
     if out is not None:
         check_apart("gather_sequences", out, index)
     taken: LoDTensor = x._gather("gather_sequences", level, index, out)
     return taken
 
 
-@gather_sequences.saving
+@gather_sequences.define_residuals("places")
 def _(x: Any, index: Any, level: int = 0) -> tuple[LoDTensor, Array]:
-    x = as_nested("gather_sequences: x", x)
     places = buffers.as_int64(index, "gather_sequences: index", IndexError).copy()
     return x._gather("gather_sequences", level, places), places
 
 
-@gather_sequences.infer
+@gather_sequences.define_infer
 def _(x: Spec, index: Any, level: int) -> Spec:
-    k = spec_level("gather_sequences", x.num_levels, level)
-    return Spec(spec_rows(x), x.dtype, x.num_levels - k, LoDTensor)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@gather_sequences.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    lod = saved.x.lod
-    return add_back(d, row_ranges(lod, lod._level(saved.level), saved.hidden), saved.new("x")), None
+@gather_sequences.define_vjp
+def _(d: Array, x: LoDTensor, level: int, places: Array, context: Any) -> tuple[Array, None]:
+    return add_back(d, row_ranges(x.lod, x.lod._level(level), places), context.new("x")), None
 
 
-@op(lod="own")
-def concat_batches(xs: Batches, out: Array | None = None) -> LoDTensor:
+@operator(xs=Batches, lod_rule=computed("the sequences of all batches", lambda xs: xs[0].num_levels))
+def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     """Put batches behind each other.
 
     Parameters
@@ -121,15 +121,14 @@ def concat_batches(xs: Batches, out: Array | None = None) -> LoDTensor:
     return joined
 
 
-@concat_batches.infer
+@concat_batches.define_infer
 def _(xs: list[Spec]) -> Spec:
     return xs[0]._replace(shape=spec_rows(xs[0]))
 
 
-@concat_batches.backward
-def _(saved: Any, d: Array) -> tuple[list[Array]]:
-    ends = np.cumsum([x.lod.num_rows for x in saved.xs])
-    return (np.split(d, ends[:-1]),)
+@concat_batches.define_vjp
+def _(d: Array, xs: list[LoDTensor]) -> list[Array]:
+    return np.split(d, np.cumsum([x.lod.num_rows for x in xs])[:-1])
 
 
 def _batches(where: str, xs: Any) -> list[LoDTensor]:
@@ -159,8 +158,8 @@ def _alike(where: str, batches: list[LoDTensor]) -> list[Array]:
     return values
 
 
-@op(lod="own")
-def sequence_concat(xs: Batches, level: int = -1, out: Array | None = None) -> LoDTensor:
+@operator(xs=Batches, lod_rule=outer("level", "xs"))
+def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
     """Join the sequences s of all batches to one sequence s.
 
     Parameters
@@ -209,22 +208,21 @@ def sequence_concat(xs: Batches, level: int = -1, out: Array | None = None) -> L
     return joined
 
 
-@sequence_concat.infer
+@sequence_concat.define_infer
 def _(xs: list[Spec], level: int) -> Spec:
-    spec_level("sequence_concat", xs[0].num_levels, level)
     return xs[0]._replace(shape=spec_rows(xs[0]))
 
 
-@sequence_concat.backward
-def _(saved: Any, d: Array) -> tuple[list[Array]]:
-    found = [np.empty_like(x.values) for x in saved.xs]
-    levels = [x.lod.row_offsets(saved.level) for x in saved.xs]
+@sequence_concat.define_vjp
+def _(d: Array, xs: list[LoDTensor], level: int) -> list[Array]:
+    found = [np.empty_like(x.values) for x in xs]
+    levels = [x.lod.row_offsets(level) for x in xs]
     kernels.expand.split_sequences(buffers.as_bytes(d), levels, [buffers.as_bytes(one) for one in found])
-    return (found,)
+    return found
 
 
-@op(lod="own")
-def sequence_slice(x: Nested, offset: Index, length: Index, level: int = -1, out: Array | None = None) -> LoDTensor:
+@operator(x=Nested, offset=Index, length=Index, lod_rule=outer("level"))
+def sequence_slice(x: Any, offset: Any, length: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
     """Cut a piece out of each sequence.
 
     Parameters
@@ -261,8 +259,6 @@ def sequence_slice(x: Nested, offset: Index, length: Index, level: int = -1, out
 def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = None) -> tuple[LoDTensor, Array]:
     """Do the work of `sequence_slice`; give also from where the rows are."""
     where = "sequence_slice"
-    if type(x) is not LoDTensor:
-        x = as_nested(f"{where}: x", x)
     lod = x.lod
     k = level_of(where, lod, level)
     offsets = lod._view(k)
@@ -283,17 +279,16 @@ def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = Non
     return x._take(where, k + 1, ranges, cut.item(count), out, levels), ranges
 
 
-@sequence_slice.saving
+@sequence_slice.define_residuals("ranges")
 def _(x: Any, offset: Any, length: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     return _slice(x, offset, length, level)
 
 
-@sequence_slice.infer
+@sequence_slice.define_infer
 def _(x: Spec, offset: Any, length: Any, level: int) -> Spec:
-    spec_level("sequence_slice", x.num_levels, level)
     return x._replace(shape=spec_rows(x))
 
 
-@sequence_slice.backward
-def _(saved: Any, d: Array) -> tuple[Array, None, None]:
-    return add_back(d, saved.hidden, saved.new("x")), None, None
+@sequence_slice.define_vjp
+def _(d: Array, ranges: Array, context: Any) -> tuple[Array, None, None]:
+    return add_back(d, ranges, context.new("x")), None, None

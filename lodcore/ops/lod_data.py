@@ -8,16 +8,17 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LevelError
 from lodcore.lod import LoD
+from lodcore.lod_rules import computed, no_lod
 from lodcore.ops.moving import level_of, spec_level
 from lodcore.rank_table import IndicesMap, RankTable
-from lodcore.registry import Nested, Spec, Structured, op
+from lodcore.registry import Spec, Structure, Structured, operator
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["lod_lengths", "structure_of"]
 
 
-@op(lod="none", gradient=False)
-def lod_lengths(x: Nested, level: int = 0) -> Any:
+@operator(x=Structure, lod_rule=no_lod, differentiable=False)
+def lod_lengths(x: Any, level: int = 0) -> Any:
     """Return the lengths of the sequences of a level, as a tensor.
 
     Parameters
@@ -45,7 +46,7 @@ def lod_lengths(x: Nested, level: int = 0) -> Any:
     return lod.lengths(level_of("lod_lengths", lod, level))
 
 
-@lod_lengths.infer
+@lod_lengths.define_infer
 def _(x: Spec, level: int) -> Spec:
     spec_level("lod_lengths", x.num_levels, level)
     return Spec((None,), np.dtype(np.int64))
@@ -63,8 +64,13 @@ PARTS = {
 }
 
 
-@op(lod="own", gradient=False)
-def structure_of(x: Structured, part: str) -> Any:
+def _num_levels(x: Any, part: str) -> int:
+    levels: int = x.num_levels if part == "lod" else 0
+    return levels
+
+
+@operator(x=Structured, lod_rule=computed("as the part", _num_levels), differentiable=False)
+def structure_of(x: Any, part: str) -> Any:
     """Return a part of the structure of a tensor, a rank or the map of some steps: what their attributes record.
 
     Parameters
@@ -101,7 +107,7 @@ def _check_part(kind: type, part: str) -> None:
         raise DTypeError(f"structure_of: x: is a {kind.__name__}, which has no {part}")
 
 
-@structure_of.infer
+@structure_of.define_infer
 def _(x: Spec, part: str) -> Spec:
     _check_part(x.kind, part)
     if part == "lod":

@@ -11,11 +11,11 @@ import numpy as np
 from lodcore import buffers, kernels
 from lodcore.conversion import hold
 from lodcore.errors import DTypeError, ShapeError
+from lodcore.lod_rules import before
 from lodcore.memory import check_out
 from lodcore.ops.common import Array, below, with_levels
 from lodcore.ops.moving import level_of
-from lodcore.registry import Dense, Nested, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import Dense, Nested, Spec, operator
 from lodcore.threads import over_sequences
 
 __all__ = ["DIVIDE", "cells_for", "cells_of", "numbers_of", "pool", "result_rows", "sequence_pool", "spread"]
@@ -26,8 +26,8 @@ ZERO = 0.0  # the very default: nothing is left to fill in
 LARGEST = 3.4e38  # what float32 holds, and a little less
 
 
-@op(lod="drop")
-def sequence_pool(x: Nested, pool_type: str, pad_value: Dense = ZERO, level: int = -1, out: Array | None = None) -> Any:
+@operator(x=Nested, pad_value=Dense, lod_rule=before("level"))
+def sequence_pool(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1, out: Array | None = None) -> Any:
     """Pool each sequence to one row, column by column.
 
     Parameters
@@ -77,32 +77,31 @@ def sequence_pool(x: Nested, pool_type: str, pad_value: Dense = ZERO, level: int
     return pool("sequence_pool", x, pool_type, pad_value, level, out, False)[0]
 
 
-@sequence_pool.saving
+@sequence_pool.define_residuals("places")
 def _(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1, out: Any = None) -> tuple[Any, Any]:
     return pool("sequence_pool", x, pool_type, pad_value, level, out, True)
 
 
-@sequence_pool.infer
+@sequence_pool.define_infer
 def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
     _, dtype = numbers_of("sequence_pool", pool_type, x.dtype)
     return Spec((None, *x.shape[1:]), dtype)
 
 
-@sequence_pool.backward
-def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
-    lod = saved.x.lod
-    offsets = below(lod, lod._level(saved.level))
+@sequence_pool.define_vjp
+def _(d: Array, x: Any, pool_type: str, pad_value: Any, level: int, places: Any, context: Any) -> tuple[Any, Any]:
+    offsets = below(x.lod, x.lod._level(level))
     d_x = d_pad = None
-    if saved.needs("x"):
-        d_x = saved.new("x")
-        spread("sequence_pool", saved.pool_type, d_out, offsets, saved.hidden, d_x)
-    if saved.needs("pad_value"):
-        given = cells_of(d_out, numbers_of("sequence_pool", "sum", d_out.dtype)[0])
+    if context.needs("x"):
+        d_x = context.new("x")
+        spread("sequence_pool", pool_type, d, offsets, places, d_x)
+    if context.needs("pad_value"):
+        given = cells_of(d, numbers_of("sequence_pool", "sum", d.dtype)[0])
         total = np.empty(given.shape[1], given.dtype)
         kernels.pool.sum_empty(given, offsets, total)
-        d_pad = total.view(d_out.dtype if d_out.dtype.kind == "c" else total.dtype).reshape(d_out.shape[1:])
-        if np.shape(saved.pad_value) != d_pad.shape:
-            d_pad = d_pad.sum().reshape(np.shape(saved.pad_value))
+        d_pad = total.view(d.dtype if d.dtype.kind == "c" else total.dtype).reshape(d.shape[1:])
+        if np.shape(pad_value) != d_pad.shape:
+            d_pad = d_pad.sum().reshape(np.shape(pad_value))
     return d_x, d_pad
 
 
@@ -134,8 +133,6 @@ def pool(
     where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saving: bool
 ) -> tuple[Any, Array | None]:
     """Pool, and give where the greatest and least cells are if that is to be saved."""
-    if type(x) is not LoDTensor:
-        x = as_nested(f"{where}: x", x)
     values, lod = x.values, x.lod
     work, dtype = numbers_of(where, pool_type if isinstance(pool_type, str) else repr(pool_type), values.dtype)
     k = level_of(where, lod, level)

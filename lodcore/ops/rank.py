@@ -9,18 +9,19 @@ import numpy as np
 from lodcore import buffers
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
+from lodcore.lod_rules import computed, no_lod
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_level, spec_rows
 from lodcore.rank_table import RankTable, table_of
-from lodcore.registry import Index, Nested, Rows, Spec, Table, op
+from lodcore.registry import Index, Rows, Spec, Structure, Table, operator
 from lodcore.tensor import LoDTensor, as_nested
 from lodcore.tensor_array import integer_of
 
 __all__ = ["lod_rank_table", "reorder_by_rank", "shrink_memory"]
 
 
-@op(lod="own", gradient=False)
-def lod_rank_table(x: Nested, level: int = 0) -> RankTable:
+@operator(x=Structure, lod_rule=no_lod, differentiable=False)
+def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     """Order the sequences of a level by their length, longest first.
 
     Parameters
@@ -48,14 +49,17 @@ def lod_rank_table(x: Nested, level: int = 0) -> RankTable:
     return RankTable.of_level(lod, level_of("lod_rank_table", lod, level))
 
 
-@lod_rank_table.infer
+@lod_rank_table.define_infer
 def _(x: Spec, level: int) -> Spec:
     spec_level("lod_rank_table", x.num_levels, level)
     return Spec((None,), np.dtype(np.int64), 0, RankTable)
 
 
-@op(lod="own")
-def reorder_by_rank(x: Rows, table: Table) -> Any:
+of_reordered = computed("as `x`; the first level is reordered", lambda x: getattr(x, "num_levels", 0))
+
+
+@operator(x=Rows, table=Table, lod_rule=of_reordered)
+def reorder_by_rank(x: Any, table: Any) -> Any:
     """Bring the outermost sequences (or the rows of an ndarray) into the order of a table.
 
     Parameters
@@ -91,21 +95,21 @@ def reorder_by_rank(x: Rows, table: Table) -> Any:
     return single._gather(where, 0, table.indices).values
 
 
-@reorder_by_rank.infer
+@reorder_by_rank.define_infer
 def _(x: Spec, table: Any) -> Spec:
     return x._replace(shape=spec_rows(x))
 
 
-@reorder_by_rank.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    x, index = saved.x, table_of("reorder_by_rank: table", saved.table).indices
+@reorder_by_rank.define_vjp
+def _(d: Array, x: Any, table: Any, context: Any) -> tuple[Array, None]:
+    index = table_of("reorder_by_rank: table", table).indices
     nested = isinstance(x, LoDTensor) and x.lod.num_levels
     ranges = row_ranges(x.lod, 0, index) if nested else row_by_row(index % max(len(x), 1))
-    return add_back(d, ranges, saved.new("x")), None
+    return add_back(d, ranges, context.new("x")), None
 
 
-@op(lod="own")
-def shrink_memory(x: Rows, step: Index, table: Table) -> Any:
+@operator(x=Rows, step=Index, table=Table, lod_rule=computed("the first sequences of `x`", lambda x: x.num_levels))
+def shrink_memory(x: Any, step: Any, table: RankTable) -> Any:
     """Keep what belongs to the sequences that are longer than `step`.
 
     Parameters
@@ -180,17 +184,18 @@ def _check_order(where: str, x: LoDTensor, table: RankTable) -> None:
     if not np.array_equal(found, wanted) and np.array_equal(np.sort(found), np.sort(wanted)):
         j = int(np.argmax(found != wanted))
         raise LoDError(
-            f"{where}: x: sequence {j} has length {found[j]}, where the table has {wanted[j]}; reorder_by_rank brings x "
-            "into the order of the table"
+            f"{where}: x: sequence {j} has length {found[j]}, the table {wanted[j]} there; "
+            "reorder_by_rank brings x into its order"
         )
 
 
-@shrink_memory.infer
+@shrink_memory.define_infer
 def _(x: Spec, step: Any, table: Any) -> Spec:
     return Spec(spec_rows(x), *x[1:])
 
 
-def _slopes(d: Array, x: Any, step: Any, table: Any, out: Any, *wanted: bool) -> Any:
+@shrink_memory.define_vjp
+def _(d: Array, x: Any, step: Any, table: Any) -> tuple[Array, None, None]:
     count, rank = len(rows_of(x)), table_of("shrink_memory: table", table)
     if len(d) == count:
         return d, None, None
@@ -201,14 +206,6 @@ def _slopes(d: Array, x: Any, step: Any, table: Any, out: Any, *wanted: bool) ->
     rows = kept if not isinstance(x, LoDTensor) else np.flatnonzero(np.isin(x.lod.segment_ids(0), kept))
     d_x[rows] = d
     return d_x, None, None
-
-
-shrink_memory.slopes = _slopes
-
-
-@shrink_memory.backward
-def _(saved: Any, d: Array) -> Any:
-    return _slopes(d, saved.x, saved.step, saved.table, saved.out)
 
 
 def _as_rows(where: str, x: Any) -> Any:

@@ -8,20 +8,30 @@ import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import LoDError, ShapeError
+from lodcore.lod_rules import computed
 from lodcore.nested import as_values
 from lodcore.ops.array import check_steps, cut_rows, element_spec, joined_elements, same_shapes
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.moving import spec_level
 from lodcore.rank_table import IndicesMap, map_of
-from lodcore.registry import Map, Nested, Spec, Steps, op
+from lodcore.registry import Map, Nested, Spec, Steps, operator
 from lodcore.tensor import LoDTensor, as_nested
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["tensor_array_pack", "tensor_array_unpack"]
 
 
-@op(lod="own", results=2)
-def tensor_array_unpack(x: Nested, level: int, sort_by_length: bool = True, out: Array | None = None) -> Any:
+of_steps = computed(
+    "of the steps the levels below `level`, of the map none",
+    lambda x, level: (x.num_levels - spec_level("tensor_array_unpack", x.num_levels, level) - 1, 0),
+)
+of_sequences = computed(
+    "up to `level` that of the map; below that of the steps", lambda ta, level: ta.num_levels + level + 1
+)
+
+
+@operator(x=Nested, lod_rule=of_steps, results=2)
+def tensor_array_unpack(x: Any, level: int, sort_by_length: bool = True, out: Array | None = None) -> Any:
     """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t.
 
     Parameters
@@ -81,13 +91,13 @@ def in_step_order(
     return by_step, indices_map
 
 
-@tensor_array_unpack.saving
+@tensor_array_unpack.define_residuals("by_step", "order")
 def _(x: Any, level: int, sort_by_length: bool = True, out: Any = None) -> Any:
-    steps, indices_map = tensor_array_unpack.__wrapped__(x, level, sort_by_length)  # type: ignore[attr-defined]
-    return (steps, indices_map), steps.untouched_source
+    by_step, indices_map = in_step_order("TensorArray.unpack", x, level, sort_by_length, out)
+    return (TensorArray.over(by_step, indices_map), indices_map), by_step, indices_map
 
 
-@tensor_array_unpack.infer
+@tensor_array_unpack.define_infer
 def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
     k = spec_level("tensor_array_unpack", x.num_levels, level)
     return (
@@ -96,9 +106,8 @@ def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
     )
 
 
-@tensor_array_unpack.backward
-def _(saved: Any, d: dict[int, Array], _: Any) -> tuple[Any]:
-    by_step, indices_map = saved.hidden, saved.out[1]
+@tensor_array_unpack.define_vjp
+def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, context: Any) -> Array:
     bounds = by_step.lod.row_offsets(0).tolist()
     count, shape = len(bounds) - 1, by_step.values.shape
     elements = {}
@@ -113,11 +122,12 @@ def _(saved: Any, d: dict[int, Array], _: Any) -> tuple[Any]:
         for index in range(count):
             buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
         steps = TensorArray.over(tensor_core.new_tensor(buffer, by_step.lod))
-    return (packed(steps, indices_map.level, indices_map, saved.new("x")).values,)
+    made: Array = packed(steps, order.level, order, context.new("x")).values
+    return made
 
 
-@op(lod="own")
-def tensor_array_pack(ta: Steps, level: int, indices_map: Map, out: Array | None = None) -> Any:
+@operator(ta=Steps, indices_map=Map, lod_rule=of_sequences)
+def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None = None) -> Any:
     """Join steps into sequences: the inverse of `tensor_array_unpack`.
 
     Parameters
@@ -229,13 +239,13 @@ def _pack_arrays(
     return made
 
 
-@tensor_array_pack.saving
+@tensor_array_pack.define_residuals("sizes")
 def _(ta: Any, level: int, indices_map: Any, out: Any = None) -> Any:
     made = packed(ta, level, map_of("TensorArray.pack: indices_map", indices_map))
     return made, [len(rows_of(element)) for element in ta.elements("TensorArray.pack")]
 
 
-@tensor_array_pack.infer
+@tensor_array_pack.define_infer
 def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
     one = element_spec(ta)
     if one.kind is object or level < 0:
@@ -243,9 +253,9 @@ def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
     return one._replace(num_levels=one.num_levels + level + 1, kind=LoDTensor)
 
 
-@tensor_array_pack.backward
-def _(saved: Any, d: Array) -> tuple[Any, None]:
-    whole, indices_map = saved.out, map_of("TensorArray.pack: indices_map", saved.indices_map)
+@tensor_array_pack.define_vjp
+def _(d: Array, indices_map: Any, out: LoDTensor, sizes: list[int]) -> tuple[Any, None]:
+    whole, indices_map = out, map_of("TensorArray.pack: indices_map", indices_map)
     k, lod = indices_map.level, indices_map.lod
     if whole.num_levels == k + 1:
         rows = np.empty_like(d)
@@ -255,4 +265,4 @@ def _(saved: Any, d: Array) -> tuple[Any, None]:
     else:
         d_x = tensor_core.new_tensor(d, whole.lod)
         rows = d_x._gather("tensor_array_pack", k + 1, indices_map.values).values
-    return cut_rows(rows, saved.hidden), None
+    return cut_rows(rows, sizes), None

@@ -17,7 +17,15 @@ NAMES = sorted(SAMPLES)
 SMOOTH = sorted(
     name
     for name, samples in SAMPLES.items()
-    if samples.smooth is not None and name not in ("tensor_array_fill", "tensor_array_new", "tensor_array_unpack", "tensor_array_unstack", "tensor_array_write")
+    if samples.smooth is not None
+    and name
+    not in (
+        "tensor_array_fill",
+        "tensor_array_new",
+        "tensor_array_unpack",
+        "tensor_array_unstack",
+        "tensor_array_write",
+    )
 )
 
 

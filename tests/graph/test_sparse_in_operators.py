@@ -25,7 +25,10 @@ def is_same(found):
 CALLS = {
     "TensorArray.write": (lambda x: written(x), r"TensorArray\.write|tensor_array_write"),
     "TensorArray.unstack": (lambda x: TensorArray.unstack(x), r"TensorArray\.unstack|tensor_array_unstack"),
-    "TensorArray(unstack_from)": (lambda x: TensorArray(unstack_from=x), r"TensorArray|tensor_array_unstack|tensor_array_new"),
+    "TensorArray(unstack_from)": (
+        lambda x: TensorArray(unstack_from=x),
+        r"TensorArray|tensor_array_unstack|tensor_array_new",
+    ),
     "VarArray.segment": (
         lambda x: VarArray().segment(x),
         r"VarArray\.segment|TensorArray\.unstack|tensor_array_unstack",

@@ -14,8 +14,8 @@ from lodcore.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
-STEADY = [name for name, op in OPS.items() if op.steady is not None]
-WITH_SLOPES = [name for name, op in OPS.items() if op.slopes is not None and op.on_arrays is not None]
+ROWWISE = [name for name, op in OPS.items() if op.rowwise and len(op.parameters) == 2 and op.differentiable]
+WITH_RULES = [name for name, op in OPS.items() if op.on_arrays is not None and op.differentiable]
 RNG = np.random.default_rng(11)
 
 
@@ -172,46 +172,57 @@ def test_a_loop_variable_is_not_shared():
 # -- the parts -------------------------------------------------------------------------------------------------------
 
 
-def test_those_that_know_it():
-    assert STEADY == ["add", "mul", "matmul"]
+def called(op, d, operands, out, needs):
+    """Call the vjp rule of an operator with what it names."""
+    known = dict(zip([*op.parameters, "out", "needs"], [*operands, out, needs], strict=True))
+    found = op.vjp_rule(d, *[known[name] for name in op._vjp.names])
+    return found if len(operands) > 1 else (found,)
 
 
-@pytest.mark.parametrize("name", STEADY)
+def test_those_that_go_row_by_row():
+    assert {"add", "mul", "matmul"} <= set(ROWWISE)
+
+
+@pytest.mark.parametrize("name", ROWWISE)
 @given(rows=strategies.lists(strategies.integers(0, 4), min_size=1, max_size=4))
-def test_the_sum_of_slopes(name, rows):
-    """`total` is the sum of what `slopes` gives call by call, and `slope` is that of the rows."""
+def test_the_gradient_of_joined_rows(name, rows):
+    """It is the sum of those of the calls."""
     op, rng = OPS[name], np.random.default_rng(rows)
-    shared = rng.standard_normal((3,) * op.steady.ndim)
-    for place in op.steady.places:
-        prepared = op.steady.prepared(shared)
-        xs, ds, expected = [], [], np.zeros(shared.shape)
+    for place in [op.parameters.index(x) for x in op.rowwise]:
+        shared = rng.uniform(1, 2, (3,) * (1 + (name == "matmul")))
+        needs = tuple(j != place for j in range(2))
+        xs, ds, outs, expected = [], [], [], np.zeros(shared.shape)
+
+        def gradient(d, x, out, place=place, shared=shared, needs=needs):
+            operands = [x, shared] if place == 0 else [shared, x]
+            return unbroadcast(called(op, d, operands, out, needs)[1 - place], shared.shape)
+
         for count in rows:
-            x, d = rng.standard_normal((2, count, 3))
-            operands = [shared, x] if place == 0 else [x, shared]
-            slopes = op.slopes(d, *operands, op.__wrapped__(*operands), True, True)
-            np.testing.assert_allclose(op.steady.slope(d, prepared), slopes[1 - place], rtol=1e-12, atol=1e-12)
-            expected += unbroadcast(slopes[place], shared.shape)
+            x, d = rng.uniform(1, 2, (2, count, 3))
+            outs.append(op.__wrapped__(*([x, shared] if place == 0 else [shared, x])))
+            expected += gradient(d, x, outs[-1])
             xs.append(x)
             ds.append(d)
-        np.testing.assert_allclose(op.steady.total(ds, xs), expected, rtol=1e-12, atol=1e-12)
+        found = gradient(*map(np.concatenate, (ds, xs, outs)))
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", WITH_SLOPES)
+@pytest.mark.parametrize("name", WITH_RULES)
 def test_what_is_not_read(name):
-    """With nothing but NaN there the slopes are the same."""
+    """With nothing but NaN there the gradients are the same."""
     op = OPS[name]
     operands = [RNG.uniform(0.1, 0.9, (3, 3)) for _ in op.parameters]
-    out, d = op.__wrapped__(*operands), RNG.standard_normal((3, 3))
-    expected = op.slopes(d, *operands, out, *[True] * len(operands))
+    out, d, needs = op.__wrapped__(*operands), RNG.standard_normal((3, 3)), (True,) * len(op.parameters)
+    expected = called(op, d, operands, out, needs)
     values = dict(zip([*op.parameters, "out"], [*operands, out], strict=True))
     assert op.unread <= values.keys()
-    hidden = [np.full_like(x, np.nan) if one in op.unread else x for one, x in values.items()]
-    for one, other in zip(op.slopes(d, *hidden, *[True] * len(operands)), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    *hidden, of_out = [np.full_like(x, np.nan) if one in op.unread else x for one, x in values.items()]
+    for one, other in zip(called(op, d, hidden, of_out, needs), expected, strict=True):
+        assert one is other is None or np.array_equal(one, other)
 
 
-def test_short_rules_of_arrays_and_memory(monkeypatch):
-    """Those of reads, also before the first element, writes, and memory that shrinks give what `backward` gives."""
+def test_rules_of_arrays_and_memory():
+    """Of reads, also before the first element, of writes, and of memory that shrinks."""
     table = lodcore.lod_rank_table([[0], [0] * 3, [0] * 3])
 
     def f(x, rows):
@@ -228,14 +239,7 @@ def test_short_rules_of_arrays_and_memory(monkeypatch):
             state.update(new)
         return lodcore.add(ops.sum(kept.concat()), ops.sum(state))
 
-    x, rows = RNG.standard_normal((3, 2)), RNG.standard_normal((3, 2))
-    found = vjp(f, x, rows)[1](1.0)
-    for name in ("tensor_array_read", "tensor_array_write", "shrink_memory"):
-        assert OPS[name].slopes is not None
-        monkeypatch.setattr(OPS[name], "slopes", None)
-    for one, other in zip(found, vjp(f, x, rows)[1](1.0), strict=True):
-        np.testing.assert_array_equal(one, other)
-    lodcore.grad_check(f, x, rows)
+    lodcore.grad_check(f, RNG.standard_normal((3, 2)), RNG.standard_normal((3, 2)))
 
 
 def test_a_cotangent_in_memory_of_any_kind():

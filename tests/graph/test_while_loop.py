@@ -567,7 +567,10 @@ def test_the_body_is_open_once():
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
-        (lambda: while_loop([TensorArray()]).loop().__enter__(), "loop_vars: is TensorArray array; arrays go from step"),
+        (
+            lambda: while_loop([TensorArray()]).loop().__enter__(),
+            "loop_vars: is TensorArray array; arrays go from step",
+        ),
         (lambda: while_loop(np.ones(2)), "loop_vars: is a ndarray; a list"),
         (lambda: while_loop(Variable("x", 1.0)), "loop_vars: is a Variable; a list"),
         (lambda: in_body(lambda loop: loop.loop_var(1.0, advance=True)), "advance: is True; only an integer"),

@@ -283,7 +283,7 @@ SAMPLES = {
             ("tensor_array_write(steps, 1.0, [1])", DTypeError, "index.*1.0"),
             ("tensor_array_write(fixed, 2, [1])", IndexError, "index.*2.*fixed at 2"),
             ("tensor_array_write(steps, 0, objects)", DTypeError, "value.*object"),
-            ("tensor_array_write(steps, 0, [[1, 2], [3]])", ShapeError, "value.*unevenly"),
+            ("tensor_array_write(steps, 0, [[1, 2], [3]])", ShapeError, "x.*unevenly"),
         ],
     ),
     "tensor_array_read": Samples(

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
-from lodcore.ops.slopes import SLOPES
+from lodcore.ops.ufuncs import UFUNC_RULES
 from reference.ops.math import UNARY, elementwise
 from tests.draw import read_only
 from tests.samples import Samples, call
@@ -124,7 +124,7 @@ def ufunc_calls(draw):
 
 @st.composite
 def smooth_ufunc_calls(draw):
-    ufunc = getattr(np, draw(st.sampled_from(sorted(SLOPES))))
+    ufunc = getattr(np, draw(st.sampled_from(sorted(UFUNC_RULES))))
     first, *others = draw(smooth_operands(ufunc.nin, *DOMAINS.get(ufunc.__name__, (0.1, 0.9))))
     return call([first, *map(apart, others)], ufunc)
 

@@ -14,7 +14,7 @@ OPS_POSITION = "lodcore/ops/position.py"
 OPS_REDUCE = "lodcore/ops/reduce.py"
 INDEXING = "lodcore/indexing.py"
 NUMPY_FACE = "lodcore/numpy_face.py"
-REGISTRY = "lodcore/registry.py"
+ROLES = "lodcore/roles.py"
 GRADIENTS = "tests/test_operators.py::test_gradients_are_slopes"
 
 MUTANTS = [
@@ -79,15 +79,15 @@ MUTANTS = [
     Mutant(
         "quotient-without-its-square",
         OPS_MATH,
-        "-d * out / y if wy else None",
-        "-d * out if wy else None",
+        "-d * out / y if needs[1] else None",
+        "-d * out if needs[1] else None",
         GRADIENTS + "[lodcore.kernels-div]",
     ),
     Mutant(
         "choice-goes-to-both",
         OPS_MATH,
-        "d_y = undone(np.where(condition, 0, d), saved.y, y)",
-        "d_y = undone(d, saved.y, y)",
+        "np.where(condition, 0, d) if needs[2] else None",
+        "d if needs[2] else None",
         GRADIENTS + "[lodcore.kernels-where]",
     ),
     Mutant(
@@ -208,28 +208,28 @@ MUTANTS = [
     # -- lists that are recorded
     Mutant(
         "lists-of-integers-become-arrays",
-        REGISTRY,
-        '    if role == "Index":\n        return _copied(given)\n',
-        '    if role == "Index":\n        return np.asarray(given)\n',
+        ROLES,
+        'Index = Role("Index", _copied, ',
+        'Index = Role("Index", as_array, ',
         "tests/test_recorded_lists.py",
     ),
     Mutant(
         "lists-are-shared-with-who-records",
-        REGISTRY,
-        "return [_copied(x) if isinstance(x, (list, tuple)) else x for x in given]",
+        ROLES,
+        "return [_copied(where, x) if isinstance(x, (list, tuple)) else x for x in given]",
         "return given",
         "tests/test_recorded_lists.py",
     ),
     Mutant(
         "empty-lists-keep-their-levels",
-        REGISTRY,
+        ROLES,
         "            deeper = made[j].num_levels < spec.num_levels\n",
         "            deeper = False\n",
         "tests/test_recorded_lists.py",
     ),
     Mutant(
         "arrays-without-rows-say-nothing",
-        REGISTRY,
+        ROLES,
         "and not one.num_rows and not has_leaves(x)\n",
         "and not one.num_rows\n",
         "tests/test_recorded_lists.py",

@@ -144,7 +144,7 @@ MUTANTS = [
     Mutant(
         "settled-steps-count-again",
         BACK,
-        "calls.cotangents, calls.others, calls.rows = [], [], 0\n\n    def finish",
+        "calls.cotangents, calls.others, calls.results, calls.rows = [], [], [], 0\n\n    def finish",
         "calls.rows = 0\n\n    def finish",
         TEST_STEADY,
     ),
@@ -158,7 +158,7 @@ MUTANTS = [
     Mutant(
         "rows-made-wider-taken-for-rows",
         BACK,
-        "if way.elementwise and not cnp.PyArray_SAMESHAPE(d, x):",
+        "if not cnp.PyArray_SAMESHAPE(d, x):",
         "if False:",
         TEST_STEADY,
     ),
@@ -166,8 +166,8 @@ MUTANTS = [
     Mutant(
         "weight-not-transposed",
         "lodcore/ops/dense.py",
-        "prepared=lambda y: np.ascontiguousarray(y.T)",
-        "prepared=lambda y: y",
+        "np.dot(d, y.T) if needs[0]",
+        "np.dot(d, y) if needs[0]",
         TEST_STEADY,
     ),
     Mutant("value-read-twice-let-go", STEPS, "and reads[v] == 1]", "]", TEST_STEADY),
@@ -195,8 +195,8 @@ MUTANTS = [
     Mutant(
         "product-read-by-no-gradient",
         "lodcore/ops/math.py",
-        'lambda d, x, y, out, wx, wy: (d * y if wx else None, d * x if wy else None), "out")',
-        'lambda d, x, y, out, wx, wy: (d * y if wx else None, d * x if wy else None), "x", "out")',
+        "def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:\n    return d * y",
+        "def _(d: Array, y: Any, out: Any, needs: Any) -> tuple[Any, Any]:\n    x = out\n    return d * y",
         TEST_STEADY,
     ),
     Mutant(
@@ -284,8 +284,8 @@ MUTANTS = [
     Mutant(
         "mapped-rows-cut-in-another-order",
         "lodcore/graph/map_fn.py",
-        "ends = np.cumsum(saved.hidden)",
-        "ends = np.cumsum(saved.hidden[::-1])",
+        "ends = np.cumsum(rows)",
+        "ends = np.cumsum(rows[::-1])",
         "tests/graph/test_map_fn.py",
     ),
     # -- Programs and Scopes

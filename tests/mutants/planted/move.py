@@ -168,8 +168,8 @@ MUTANTS = [
     Mutant(
         "rule-of-gather-keeps-all-levels",
         OPS_GATHER,
-        "return Spec(spec_rows(x), x.dtype, x.num_levels - k, LoDTensor)",
-        "return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)",
+        'return levels - checked_level("gather_sequences: level", level, levels)',
+        "return levels",
         "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-gather_sequences]",
     ),
     Mutant(

@@ -105,7 +105,7 @@ MUTANTS = [
     Mutant(
         "pad-value-without-gradient",
         OPERATOR,
-        'if saved.needs("pad_value"):',
+        'if context.needs("pad_value"):',
         "if False:",
         TESTS,
     ),

@@ -1,0 +1,31 @@
+from lodcore.graph.engine cimport Call
+
+cdef enum:
+    MOST = 16  # arguments of a vjp rule
+
+cdef enum Kind:  # of an argument of a vjp rule
+    OPERAND, VALUE, RESULT, NEEDS, CONTEXT
+
+
+cdef class Plan:
+    cdef object function
+    cdef bint elementwise, reads_out, reads_frame
+    cdef bint of_arrays  # whether it names nothing but operands, attributes and the result
+    cdef Py_ssize_t count, cotangents
+    cdef Kind[MOST] kinds
+    cdef Py_ssize_t[MOST] slots
+
+
+cdef class Return:
+    cdef object operator, old_rule
+    cdef Plan plan
+    cdef dict places
+    cdef list outputs
+    cdef object listed  # the place of the list in which all operands are; None: they are arguments
+    cdef list operands  # the places of those that are arguments
+    cdef list targets  # for each operand the Variable, or a list of them; None where nothing is wanted
+    cdef tuple needs  # whether each gradient is wanted
+    cdef tuple names  # of the arguments that may be tensors
+    cdef Py_ssize_t row  # of the operand that differs from call to call where all others are shared, or -1
+    cdef tuple needs_of_row, needs_of_shared
+    cdef look_for_shared(self, op, dict arguments, set shared)

@@ -1,0 +1,110 @@
+# cython: boundscheck=True, nonecheck=True
+"""How vjp rules are called, prepared: where the frame of a recorded call has what a rule names, and what is wanted."""
+
+from lodcore.graph.engine cimport Call
+
+from lodcore.symbol import Symbol
+
+
+cdef class Plan:
+    """How a vjp rule is called: where the frame of a call has what the rule names.
+
+    Parameters
+    ----------
+    rule : VJPRule
+    places : dict
+        The slots of a frame, by name.
+    cotangents : int
+        How many the rule takes; 0: all of them as a tuple.
+    """
+
+    def __init__(self, rule, dict places, Py_ssize_t cotangents, tuple residuals):
+        cdef Py_ssize_t j
+        names = rule.names
+        self.function, self.elementwise, self.cotangents = rule.function, rule.elementwise, cotangents
+        self.count, self.reads_out, self.reads_frame = len(names), "out" in names, False
+        self.of_arrays = "context" not in names and not set(residuals).intersection(names)
+        if self.count + max(cotangents, 1) > MOST:
+            raise TypeError(f"define_vjp: names {self.count} arguments; {MOST - cotangents} is the most")
+        for j, name in enumerate(names):
+            self.slots[j] = 0
+            if name in rule.operands:
+                self.kinds[j], self.slots[j] = OPERAND, rule.operands.index(name)
+            elif name == "out":
+                self.kinds[j] = RESULT
+            elif name == "needs":
+                self.kinds[j] = NEEDS
+            elif name == "context":
+                self.kinds[j] = CONTEXT
+            else:
+                self.kinds[j], self.slots[j], self.reads_frame = VALUE, places[name], True
+
+
+cdef class Return:
+    """The way back through one operator, prepared.
+
+    Parameters
+    ----------
+    operator : Operator
+    needed : set of Variable
+        Those whose gradient leads somewhere.
+    call : Call, optional
+        What tells the slots of the operator in a frame that many share; without it the frame is its own.
+    shared : set of Variable, optional
+        Those that are the same in all calls of this operator, and whose gradient is not asked for between them.
+    """
+
+    def __init__(self, operator, set needed, Call call=None, set shared=None):
+        cdef dict arguments = operator.arguments
+        op = operator.op
+        rule = op.rule_of(arguments)
+        self.operator, self.outputs, self.names = operator, operator.outputs, op.tensors
+        self.places = op.slots if call is None else call.places
+        self.old_rule, self.row, self.listed = op._backward, -1, None
+        self.targets = [wanted_of(arguments[name], needed) for name in self.names]
+        if rule is not None:
+            if rule.plan is None:
+                rule.plan = {}
+            self.plan = rule.plan.get(op) if call is None else None
+            if self.plan is None:
+                self.plan = Plan(rule, self.places, 0 if op.results is None else op.results, op.residuals)
+                if call is None:
+                    rule.plan[op] = self.plan
+            if rule.operands is not op.tensors:
+                self.listed = self.places[self.names[0]]
+                self.targets = self.targets[0] or [None] * len(rule.operands)
+        self.operands = [self.places[name] for name in self.names]
+        self.needs = tuple([needs_of(target) for target in self.targets])
+        if shared and self.plan is not None and self.plan.of_arrays and len(self.outputs) == 1 and self.listed is None:
+            self.look_for_shared(op, arguments, shared)
+
+    cdef look_for_shared(self, op, dict arguments, set shared):
+        """Find out whether calls differ in one operand alone, in which the operator goes row by row."""
+        cdef list differ = []
+        for j, name in enumerate(self.names):
+            given = arguments[name]
+            if isinstance(given, Symbol) and given not in shared or type(given) is list:
+                differ.append(j)
+        if len(differ) != 1 or self.names[differ[0]] not in op.rowwise:
+            return
+        needs_of_shared = tuple([wanted and j != differ[0] for j, wanted in enumerate(self.needs)])
+        if any(needs_of_shared):
+            self.row, self.needs_of_shared = differ[0], needs_of_shared
+            self.needs_of_row = tuple([wanted and j == differ[0] for j, wanted in enumerate(self.needs)])
+
+
+cdef wanted_of(given, set needed):
+    """Give a Variable if its gradient is wanted, of a list the Variables, and None elsewhere."""
+    if isinstance(given, Symbol):
+        return given if given in needed else None
+    if type(given) is list:
+        wanted = [wanted_of(x, needed) for x in <list> given]
+        return wanted if any([x is not None for x in wanted]) else None
+    return None
+
+
+cdef needs_of(target):
+    """Tell whether a gradient is wanted; of a list, for each entry."""
+    if type(target) is list:
+        return tuple([one is not None for one in <list> target])
+    return target is not None

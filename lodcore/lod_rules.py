@@ -1,0 +1,161 @@
+"""LoD rules: what structure the result of an operator has, told from its arguments, for tensors and Specs alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LevelError
+from lodcore.tensor import LoDTensor, Spec
+
+__all__ = ["LoDRule", "before", "checked_level", "computed", "no_lod", "outer", "same", "same_as", "with_levels"]
+
+
+def checked_level(where: str, level: Any, num_levels: int) -> int:
+    """Turn a level, which may count from the last, into 0 .. num_levels - 1.
+
+    Parameters
+    ----------
+    where : str
+        The operator and the parameter, for the message.
+    level : int
+    num_levels : int
+    """
+    try:
+        number = index(level)
+    except TypeError:
+        raise DTypeError(f"{where}: is {level!r}; an integer is needed") from None
+    if not -num_levels <= number < num_levels:
+        there = "is 1 level" if num_levels == 1 else f"are {num_levels} levels"
+        raise LevelError(f"{where}: is {level}; there {there}")
+    return number % num_levels
+
+
+class LoDRule:
+    """What structure a result has.
+
+    Parameters
+    ----------
+    text : str
+        The rule in words, for the table of operators.
+    source : callable
+        From the arguments by name to that of which the result has levels: anything with `num_levels`, None for nothing.
+    kept : callable
+        From the name of the operator, the arguments, and the number of levels of the source, to the number of outer
+        levels that the result has in common with it.
+    total : callable, optional
+        From the same to the number of levels of the result; that of the common ones, if not given.
+    same_object : bool
+        Whether the result has the very LoD of the source.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        source: Callable[[dict[str, Any]], Any],
+        kept: Callable[[str, dict[str, Any], int], int],
+        total: Callable[[str, dict[str, Any], int], int] | None = None,
+        same_object: bool = False,
+    ) -> None:
+        self.text, self.source, self.kept, self.same_object = text, source, kept, same_object
+        self.total = total or kept
+
+    def __repr__(self) -> str:
+        return f"<LoD rule: {self.text}>"
+
+    def num_levels(self, where: str, arguments: dict[str, Any]) -> int:
+        """Count the levels of the result, from tensors or Specs by their names."""
+        levels = _levels(self.source(arguments))
+        return levels if self.same_object else self.total(where, arguments, levels)
+
+    def common_levels(self, where: str, arguments: dict[str, Any]) -> int:
+        """Count the outer levels that the result has in common with the source."""
+        return self.kept(where, arguments, _levels(self.source(arguments)))
+
+
+def _levels(x: Any) -> int:
+    return x.num_levels if isinstance(x, (Spec, LoDTensor)) else 0
+
+
+def _argument(name: str) -> Callable[[dict[str, Any]], Any]:
+    """Make what finds an argument by its name, the first one of a list."""
+
+    def find(arguments: dict[str, Any]) -> Any:
+        given = arguments[name]
+        return given[0] if type(given) is list and given else given
+
+    return find
+
+
+def _first(arguments: dict[str, Any]) -> Any:
+    """Find the first argument that has levels, also in lists."""
+    for given in arguments.values():
+        if type(given) is list:
+            for x in given:
+                if _levels(x):
+                    return x
+        elif _levels(given):
+            return given
+    return None
+
+
+#: The LoD of the first argument that has one: the same object.
+same = LoDRule("that of the first input that has one", _first, lambda where, given, count: count, same_object=True)
+
+#: No levels.
+no_lod = LoDRule("none", lambda given: None, lambda where, given, count: 0)
+
+
+def same_as(name: str) -> LoDRule:
+    """Make the rule of a result that has the LoD of one argument: the same object."""
+    return LoDRule(f"that of `{name}`", lambda given: given[name], lambda where, given, count: count, same_object=True)
+
+
+def before(level: str, of: str = "x") -> LoDRule:
+    """Make the rule of a result that has the levels of an argument before one, which is a parameter."""
+
+    def kept(where: str, given: dict[str, Any], count: int) -> int:
+        return checked_level(f"{where}: {level}", given[level], count)
+
+    return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), kept)
+
+
+def outer(level: str, of: str = "x") -> LoDRule:
+    """Make the rule of a result of as many levels as an argument, whose levels before one stay as they are."""
+
+    def kept(where: str, given: dict[str, Any], count: int) -> int:
+        return checked_level(f"{where}: {level}", given[level], count)
+
+    text = f"as `{of}` before `{level}`; that and what is below is computed"
+    return LoDRule(text, _argument(of), kept, lambda where, given, count: count)
+
+
+def computed(text: str, num_levels: Callable[..., Any]) -> LoDRule:
+    """Make the rule of a result that has a structure of its own.
+
+    Parameters
+    ----------
+    text : str
+        What structure that is, in words.
+    num_levels : callable
+        Counts its levels, or those of each of several results; its parameters are parameters of the operator, of which
+        it gets tensors or Specs.
+    """
+    names = num_levels.__code__.co_varnames[: num_levels.__code__.co_argcount]
+
+    def total(where: str, given: dict[str, Any], count: int) -> Any:
+        return num_levels(*[given[name] for name in names])
+
+    return LoDRule(text, lambda given: None, lambda where, given, count: 0, total)
+
+
+def with_levels(spec: Spec, num_levels: int) -> Spec:
+    """Give a Spec a number of levels, and the kind that goes with it."""
+    kind = spec.kind
+    if kind is np.ndarray or kind is LoDTensor:
+        kind = LoDTensor if num_levels else np.ndarray
+    same_spec = kind is spec.kind and num_levels == spec.num_levels
+    return spec if same_spec else Spec(spec.shape, spec.dtype, num_levels, kind)

@@ -1,0 +1,165 @@
+"""Elementwise operators: a function of arrays and a vjp rule of arrays; structures, Specs and broadcasting follow."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, overload
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.lod_rules import same
+from lodcore.ops.common import broadcast_spec, shared
+from lodcore.registry import OPS, Dense, Op, Role, Spec
+from lodcore.roles import WEAK
+
+__all__ = ["ElementwiseOp", "dtype_of", "elementwise_operator"]
+
+
+class ElementwiseOp(Op):
+    """An operator that computes entry by entry, on operands that broadcast: all of its parameters.
+
+    Parameters
+    ----------
+    declared : callable
+        Has the name, the parameters, and the docstring.
+    function : callable
+        Computes on arrays.
+    on_arrays : callable
+        The same, and what loops call.
+    differentiable : bool
+    """
+
+    elementwise = True
+
+    def __init__(
+        self, declared: Any, function: Callable[..., Any], on_arrays: Callable[..., Any], differentiable: bool
+    ) -> None:
+        code = declared.__code__
+        operands = code.co_varnames[: code.co_argcount]
+        compute = _computing(declared, function, operands)
+        super().__init__(
+            compute, dict.fromkeys(operands, Dense), same, differentiable, on_arrays=on_arrays, rowwise=operands
+        )
+        self.array_function = function
+        self._infer = self._spec
+
+    def _spec(self, **operands: Any) -> Spec:
+        return broadcast_spec(
+            self.__name__, dtype_of(self.__name__, self.array_function, *operands.values()), *operands.values()
+        )
+
+    def described(self, name: str, role: Role, given: Any) -> Any:
+        """Describe an argument; numbers stay, since they take the dtype of the others."""
+        return given if isinstance(given, (int, float, complex, np.generic)) else super().described(name, role, given)
+
+
+def _computing(declared: Any, function: Callable[..., Any], operands: tuple[str, ...]) -> Any:
+    """Make what computes on tensors: of the parameters of `declared`."""
+    name = declared.__name__
+
+    def of_one(x: Any) -> Any:
+        return shared(name, function, x)
+
+    def of_two(x: Any, y: Any) -> Any:
+        return shared(name, function, x, y)
+
+    def of_three(x: Any, y: Any, z: Any) -> Any:
+        return shared(name, function, x, y, z)
+
+    if not 1 <= len(operands) <= 3:
+        raise TypeError(f"elementwise_operator: {name}: has {len(operands)} parameters; 1 to 3 operands are needed")
+    compute: Any = (of_one, of_two, of_three)[len(operands) - 1]
+    compute.__code__ = compute.__code__.replace(co_varnames=operands)  # so that errors and help name them
+    functools.update_wrapper(compute, declared)
+    del compute.__wrapped__
+    return compute
+
+
+@overload
+def elementwise_operator(declared: Callable[..., Any]) -> ElementwiseOp: ...
+
+
+@overload
+def elementwise_operator(
+    *,
+    function: Callable[..., Any] | None = None,
+    on_arrays: Callable[..., Any] | None = None,
+    differentiable: bool = True,
+) -> Callable[[Callable[..., Any]], ElementwiseOp]: ...
+
+
+def elementwise_operator(
+    declared: Callable[..., Any] | None = None,
+    *,
+    function: Callable[..., Any] | None = None,
+    on_arrays: Callable[..., Any] | None = None,
+    differentiable: bool = True,
+) -> Any:
+    """Make an elementwise operator of a function of arrays; `docs/write-an-operator.md` shows how.
+
+    Parameters
+    ----------
+    declared : callable
+        The function of arrays that is decorated.
+    function : callable, optional
+        Computes in place of the body of what is decorated, as a ufunc of NumPy.
+    on_arrays : callable, optional
+        Computes the same on arrays and numbers in less time.
+    differentiable : bool
+
+    Returns
+    -------
+    ElementwiseOp, or callable that makes one
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> from lodcore.ops import elementwise_operator
+    >>> @elementwise_operator
+    ... def clipped(x, most):
+    ...     return np.minimum(x, most)
+    >>> clipped(lodcore.array([[1, 2], [3]]), 2)
+    LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [2]])
+    """
+
+    def register(declared: Any) -> ElementwiseOp:
+        computes = function or declared
+        made = ElementwiseOp(declared, computes, on_arrays or computes, differentiable)
+        if str(declared.__module__).startswith("lodcore."):
+            OPS[made.__name__] = made
+        return made
+
+    return register if declared is None else register(declared)
+
+
+@functools.cache
+def _dtype(where: str, function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
+    """Find out the dtype of a result, of dtypes and types of numbers."""
+    if isinstance(function, np.ufunc):
+        try:
+            found: np.dtype[Any] = function.resolve_dtypes((*given, *[None] * function.nout))[function.nin]
+        except TypeError as error:
+            raise DTypeError(f"{where}: {error}") from None
+        return found
+    with np.errstate(all="ignore"):
+        result = function(*[x(1) if isinstance(x, type) else np.ones(1, x) for x in given])
+    dtype: np.dtype[Any] = result.dtype
+    return dtype
+
+
+def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype[Any]:
+    """Tell the dtype of an elementwise result; Python's numbers take that of the others."""
+    given = []
+    for x in inputs:
+        if isinstance(x, Spec) and x.kind in WEAK:
+            given.append(x.kind)
+        elif isinstance(x, Spec) or hasattr(x, "dtype"):
+            given.append(np.dtype(x.dtype))
+        elif type(x) in (int, float, complex):
+            given.append(type(x))
+        else:
+            given.append(np.asarray(x).dtype)
+    return _dtype(where, function, *given)

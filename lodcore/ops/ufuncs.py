@@ -1,0 +1,105 @@
+"""The vjp rules of NumPy's elementwise functions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.registry import VJPRule
+
+__all__ = ["UFUNC_RULES", "vjp_of_ufunc"]
+
+LOG_2, LOG_10 = float(np.log(2)), float(np.log(10))
+
+
+def _ratio(d: Any, a: Any, b: Any) -> Any:
+    """Compute d * a / b, 0 where b is 0."""
+    return d * np.divide(a, b, out=np.zeros_like(b), where=b != 0)
+
+
+def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_base = np.where(np.equal(y, 0), 0, y * np.power(x, np.subtract(y, 1.0)))
+    return d * by_base, d * out * np.log(np.where(np.greater(x, 0), x, 1))
+
+
+#: By the name of the function: a vjp rule, which names what it needs of the operands and of `out`. At a kink of one
+#: operand the slope is 0, at a tie of two the first operand has it. None: the slope is 0 everywhere.
+UFUNC_RULES: dict[str, Callable[..., Any]] = {
+    "add": lambda d: (d, d),
+    "subtract": lambda d: (d, -d),
+    "multiply": lambda d, x, y: (d * y, d * x),
+    "divide": lambda d, out, y: (d / y, -d * out / y),
+    "exp": lambda d, out: d * out,
+    "log": lambda d, x: d / x,
+    "sqrt": lambda d, out: d / (2 * out),
+    "tanh": lambda d, out: d * (1 - out * out),
+    "negative": lambda d: -d,
+    "positive": lambda d: d,
+    "conjugate": lambda d: d,
+    "absolute": lambda d, x: d * np.sign(x),
+    "fabs": lambda d, x: d * np.sign(x),
+    "square": lambda d, x: 2 * d * x,
+    "reciprocal": lambda d, out: -d * out * out,
+    "cbrt": lambda d, out: d / (3 * out * out),
+    "exp2": lambda d, out: d * out * LOG_2,
+    "expm1": lambda d, out: d * (out + 1),
+    "log2": lambda d, x: d / (x * LOG_2),
+    "log10": lambda d, x: d / (x * LOG_10),
+    "log1p": lambda d, x: d / (1 + x),
+    "sin": lambda d, x: d * np.cos(x),
+    "cos": lambda d, x: -d * np.sin(x),
+    "tan": lambda d, out: d * (1 + out * out),
+    "arcsin": lambda d, x: d / np.sqrt(1 - x * x),
+    "arccos": lambda d, x: -d / np.sqrt(1 - x * x),
+    "arctan": lambda d, x: d / (1 + x * x),
+    "sinh": lambda d, x: d * np.cosh(x),
+    "cosh": lambda d, x: d * np.sinh(x),
+    "arcsinh": lambda d, x: d / np.sqrt(x * x + 1),
+    "arccosh": lambda d, x: d / np.sqrt(x * x - 1),
+    "arctanh": lambda d, x: d / (1 - x * x),
+    "deg2rad": lambda d: d * (np.pi / 180),
+    "radians": lambda d: d * (np.pi / 180),
+    "rad2deg": lambda d: d * (180 / np.pi),
+    "degrees": lambda d: d * (180 / np.pi),
+    "maximum": lambda d, x, y: (d * (x >= y), d * (y > x)),
+    "minimum": lambda d, x, y: (d * (x <= y), d * (y < x)),
+    "fmax": lambda d, x, y: (d * ((x >= y) | np.isnan(y)), d * ((y > x) | np.isnan(x))),
+    "fmin": lambda d, x, y: (d * ((x <= y) | np.isnan(y)), d * ((y < x) | np.isnan(x))),
+    "power": _power,
+    "float_power": _power,
+    "remainder": lambda d, x, y: (d, -d * np.floor_divide(x, y)),
+    "fmod": lambda d, x, y: (d, -d * np.trunc(np.divide(x, y))),
+    "arctan2": lambda d, x, y: (_ratio(d, y, x * x + y * y), _ratio(-d, x, x * x + y * y)),
+    "hypot": lambda d, out, x, y: (_ratio(d, x, out), _ratio(d, y, out)),
+    "logaddexp": lambda d, out, x, y: (d * np.exp(x - out), d * np.exp(y - out)),
+    "logaddexp2": lambda d, out, x, y: (d * np.exp2(x - out), d * np.exp2(y - out)),
+    "copysign": lambda d, x, y: (d * np.copysign(1, x) * np.copysign(1, y), None),
+    "floor_divide": lambda d: (None, None),
+    "heaviside": lambda d: (None, None),
+    "floor": lambda d: None,
+    "ceil": lambda d: None,
+    "rint": lambda d: None,
+    "trunc": lambda d: None,
+    "sign": lambda d: None,
+}
+
+
+@functools.cache
+def vjp_of_ufunc(ufunc: np.ufunc) -> VJPRule:
+    """Find the vjp rule of a ufunc.
+
+    Raises
+    ------
+    DTypeError
+        If it has none.
+    """
+    rule = UFUNC_RULES.get(ufunc.__name__)
+    if rule is None:
+        raise DTypeError(f"{ufunc.__name__}: has no vjp rule")
+    code = rule.__code__
+    return VJPRule(rule, code.co_varnames[1 : code.co_argcount], ("x", "y")[: ufunc.nin], True)

@@ -1,0 +1,362 @@
+"""One program in every way that lodcore has: at once, under vjp, with recompute, and in a Program."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import lodcore
+from lodcore import LoDTensor, TensorArray, ops, vjp
+from lodcore.graph import Executor, Program, append_backward, data, parameter
+from reference.graph import programs
+from reference.graph.values import HOLE, Array, GraphError, LoDError, Nested, ShapeError, Unsized, rows
+from tests.graph.programs_as_python import as_python, said
+
+ERRORS = (IndexError, GraphError, LoDError, ShapeError)
+STEP = 1e-4
+
+
+class Disagreement(AssertionError):
+    """A way that does not do what the program means."""
+
+    def __init__(self, way, what, detail):
+        self.way, self.what, self.detail = way, what, detail
+        super().__init__(f"{way}: {what}: {detail}")
+
+    @property
+    def kind(self):
+        """What all failures of one kind have in common, as far as a text tells."""
+        words = re.sub(r"\d+", "0", self.detail) if "raise" in self.what else ""
+        return f"{self.way}: {self.what}: {words[:90]}"
+
+
+# -- what a program means ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Meaning:
+    """What a program means on a feed: an error, or results, arrays from outside, and slopes along directions."""
+
+    error: str | None
+    results: list[Any]
+    arrays: dict[str, Array]
+    directions: dict[str, Any]
+    slopes: dict[str, float]
+    is_smooth: bool = True
+
+
+def meaning(program, feed):
+    """Ask the interpreter."""
+    try:
+        results, arrays = programs.run(program, feed)
+    except ERRORS as error:
+        return Meaning(type(error).__name__, [], programs.run_until_error(program, feed), {}, {})
+    random = np.random.default_rng(0)
+    directions = {name: direction(random, value) for name, value in feed.items() if is_floating(value)}
+    found = {name: slope(program, feed, name, directions[name]) for name in directions}
+    smooth = all(close for _, close in found.values()) and abs(loss_of(results)) < 1e4
+    return Meaning(None, results, arrays, directions, {name: value for name, (value, _) in found.items()}, smooth)
+
+
+def is_floating(value):
+    return value.dtype == "float64" if isinstance(value, Nested) else np.asarray(value).dtype == np.float64
+
+
+def direction(random, value):
+    """Draw a value of the same structure."""
+    if isinstance(value, Nested):
+        return value.made([direction(random, part) for part in value.sequences], value.num_levels)
+    return random.uniform(-1, 1, np.shape(value))
+
+
+def moved(value, by, along):
+    """Add a multiple of a direction."""
+    if isinstance(value, Nested):
+        parts = zip(value.sequences, along.sequences, strict=True)
+        return value.made([moved(part, by, way) for part, way in parts], value.num_levels)
+    return value + by * along
+
+
+def slope(program, feed, name, along):
+    """Differentiate the loss along a direction of an input, by central differences; and say whether it is smooth."""
+
+    def at(by):
+        return loss_of(programs.run(program, {**feed, name: moved(feed[name], by, along)})[0])
+
+    near, far = (at(STEP) - at(-STEP)) / (2 * STEP), (at(2 * STEP) - at(-2 * STEP)) / (4 * STEP)
+    return (4 * near - far) / 3, abs(near - far) < 1e-5 * (1 + abs(near))
+
+
+def weight(number):
+    return 0.5 + 0.25 * (number % 3)
+
+
+def loss_of(results):
+    """Compute one number of all results."""
+    total = 0.0
+    for number, value in enumerate(results):
+        if not isinstance(value, (Unsized, Array)) and is_floating(value):
+            values = rows(value)
+            total += weight(number) * float(np.sum(values * values + values))
+    return total
+
+
+# -- from plain values, and back -------------------------------------------------------------------------------------
+
+
+def as_tensor(value):
+    """Turn a plain value into what lodcore takes."""
+    if isinstance(value, Nested):
+        return LoDTensor.from_lengths(rows(value), *(value.lengths(level) for level in range(value.num_levels)))
+    return value
+
+
+def held(value):
+    """Take what stands in a Variable."""
+    return value.get() if hasattr(value, "get") and hasattr(value, "spec") else value
+
+
+def differs(found, wanted):
+    """Say how a result differs from what is wanted, or give None."""
+    if isinstance(wanted, Array):
+        return array_differs(found, wanted)
+    if isinstance(wanted, Nested):
+        if not isinstance(found, LoDTensor):
+            return f"is {type(found).__name__}; a LoDTensor is wanted"
+        lengths = [found.lod.lengths(level).tolist() for level in range(found.num_levels)]
+        if lengths != [wanted.lengths(level) for level in range(wanted.num_levels)]:
+            return f"has lengths {lengths}; wanted {[wanted.lengths(level) for level in range(wanted.num_levels)]}"
+        found, wanted = found.values, rows(wanted)
+    if isinstance(found, (LoDTensor, TensorArray)):
+        return f"is {type(found).__name__}; an array is wanted"
+    found = np.asarray(found)
+    if isinstance(wanted, Unsized):
+        fits = len(found.shape) == len(wanted.shape) and all(
+            w in (None, f) for f, w in zip(found.shape, wanted.shape, strict=True)
+        )
+        return None if fits and found.dtype == wanted.dtype else f"is {found.dtype} {found.shape}; wanted {wanted}"
+    wanted = np.asarray(wanted)
+    if found.shape != wanted.shape or found.dtype != wanted.dtype:
+        return f"is {found.dtype} {found.shape}; wanted {wanted.dtype} {wanted.shape}"
+    if not np.allclose(found, wanted, rtol=1e-9, atol=1e-11, equal_nan=True):
+        return f"is {found.tolist()}; wanted {wanted.tolist()}"
+    return None
+
+
+def array_differs(found, wanted):
+    """Say how an array differs."""
+    if found.size() != len(wanted.slots):
+        return f"has size {found.size()}; wanted {len(wanted.slots)}"
+    for at, value in enumerate(wanted.slots):
+        try:
+            element = found.read(at)
+        except IndexError:
+            if value is not HOLE:
+                return f"has a hole at {at}"
+            continue
+        if value is HOLE:
+            return f"has no hole at {at}"
+        how = differs(element, value)
+        if how:
+            return f"element {at} {how}"
+    return None
+
+
+def feeds_as_python(feeds):
+    """Write feeds, as what f takes."""
+    said_feeds = [", ".join(f"{name}={said(value)}" for name, value in feed.items()) for feed in feeds]
+    return "\n".join(f"feed: {text}" for text in said_feeds)
+
+
+# -- the ways --------------------------------------------------------------------------------------------------------
+
+
+WAYS = ("eager", "vjp", "recompute", "Program")
+
+
+def check_program(program, feeds, fixed=(), meanings=None, ways=WAYS):
+    """Run a program in all ways; raise Disagreement at the first that does not do what is meant.
+
+    Parameters
+    ----------
+    program : Program
+    feeds : list of dict
+        Values by name.
+    fixed : collection of str
+        Inputs that are the same in all feeds: parameters, in a Program.
+    meanings : list of Meaning, optional
+        What the interpreter says of each feed, if it is known.
+    ways : collection of str
+    """
+    made = compile(as_python(program), "program", "exec")
+    meanings = [meaning(program, feed) for feed in feeds] if meanings is None else meanings
+    for feed, wanted in zip(feeds, meanings, strict=True):
+        if "eager" in ways:
+            at_once(program, made, feed, wanted)
+        if "vjp" in ways:
+            under_vjp(program, made, feed, wanted, "vjp", {})
+        if "recompute" in ways:
+            under_vjp(program, made, feed, wanted, "recompute", {"recompute": True})
+    if "Program" in ways:
+        in_program(program, made, feeds, meanings, fixed)
+
+
+def new(made, **options):
+    """Make arrays and function of a program anew."""
+    names = {}
+    exec(made, names)
+    return names["make"](**options)
+
+
+def is_wanted(error, wanted):
+    """Tell whether an error is of the kind that is meant."""
+    return wanted.error in [kind.__name__ for kind in type(error).__mro__]
+
+
+def tried(way, wanted, run):
+    """Run, and compare how it fails; gives None where it is right that it fails."""
+    try:
+        found = run()
+    except Exception as error:
+        if is_wanted(error, wanted):
+            return None
+        said = " ".join(str(error).split())
+        raise Disagreement(way, f"raises {type(error).__name__}", f"{said}; wanted {wanted.error or 'values'}") from error
+    if wanted.error:
+        raise Disagreement(way, f"does not raise {wanted.error}", "")
+    return found
+
+
+def compare(way, what, found, wanted):
+    """Compare values by name, or number."""
+    for name, value in wanted.items():
+        how = differs(held(found[name]), value)
+        if how:
+            kind = how.split()[0]
+            raise Disagreement(way, f"{what}, {kind}", f"{name} {how}")
+
+
+def at_once(program, made, feed, wanted):
+    f, arrays = new(made)
+    found = tried("eager", wanted, lambda: f(*[as_tensor(feed[name]) for name in program.inputs]))
+    if found is not None:
+        compare("eager", "results", found, dict(enumerate(wanted.results)))
+    compare("eager", "arrays from outside", arrays, wanted.arrays)
+
+
+def under_vjp(program, made, feed, wanted, way, options):
+    f, arrays = new(made, **options)
+    inputs = {name: as_tensor(feed[name]) for name in program.inputs}
+    found = tried(way, wanted, lambda: vjp(f, *inputs.values()))
+    if found is None:
+        compare(way, "arrays from outside after an error", arrays, dict(program.outside))
+        return
+    results, pullback = found
+    compare(way, "results", results, dict(enumerate(wanted.results)))
+    compare(way, "arrays from outside", arrays, wanted.arrays)
+    cotangents = [cotangent(number, value) for number, value in enumerate(results)]
+    gradients = tried(way + " backward", wanted, lambda: pullback(*cotangents))
+    again = tried(way + " backward", wanted, lambda: pullback(*cotangents))
+    for name, gradient, other in zip(inputs, gradients, again, strict=True):
+        if name not in wanted.slopes:
+            if gradient is not None:
+                raise Disagreement(way, "gradient of integers", f"{name} is {gradient}")
+            continue
+        check_gradient(way, name, inputs[name], gradient, wanted, 0.0)
+        if not np.array_equal(values_of(gradient), values_of(other)):
+            raise Disagreement(way, "a pullback gives other bits the second time", name)
+
+
+def cotangent(number, value):
+    """Compute the gradient of the loss with respect to a result."""
+    value = held(value)
+    if isinstance(value, TensorArray) or np.dtype(value.dtype if hasattr(value, "dtype") else type(value)).kind != "f":
+        return None
+    if isinstance(value, LoDTensor):
+        return LoDTensor(weight(number) * (2 * value.values + 1), value.lod)
+    return weight(number) * (2 * np.asarray(value) + 1)
+
+
+def values_of(gradient):
+    return gradient.values if isinstance(gradient, LoDTensor) else np.asarray(gradient)
+
+
+def check_gradient(way, name, x, gradient, wanted, more):
+    """Hold a gradient against the slope along a direction, to which `more` is added for each entry."""
+    if isinstance(x, LoDTensor):
+        if not isinstance(gradient, LoDTensor) or gradient.lod is not x.lod:
+            raise Disagreement(way, "the gradient has not the LoD of the input", f"{name}: {gradient!r}")
+    values, along = values_of(gradient), rows(wanted.directions[name])
+    if values.shape != np.shape(along) or values.dtype != np.float64:
+        raise Disagreement(way, "shape of a gradient", f"{name} is {values.dtype} {values.shape}; {np.shape(along)}")
+    found, slope = float(np.sum(values * along)), wanted.slopes[name] + more * float(np.sum(along))
+    scale = 1 + abs(slope) + float(np.sum(np.abs(values * along)))
+    if not abs(found - slope) < 1e-6 * scale:
+        raise Disagreement(way, "gradient", f"of {name} along a direction is {found}; wanted {slope}")
+
+
+def in_program(program, made, feeds, meanings, fixed):
+    way = "Program"
+    f, arrays = new(made)
+    try:
+        with Program() as recorded:
+            inputs = {name: placeholder(name, feeds[0][name], name in fixed) for name in program.inputs}
+            results = f(*inputs.values())
+            loss = loss_in_program(results, inputs, meanings)
+    except Exception as error:
+        compare(way, "arrays from outside after an error", arrays, dict(program.outside))
+        if all(is_wanted(error, wanted) for wanted in meanings):
+            return
+        said = " ".join(str(error).split())
+        raise Disagreement(way, f"raises {type(error).__name__} while it is recorded", said) from error
+    slopes = [f"{name}@GRAD" for name in inputs if is_floating(feeds[0][name])] if loss is not None else []
+    if slopes:
+        try:
+            append_backward(loss)
+        except Exception as error:
+            said = " ".join(str(error).split())
+            raise Disagreement(way, f"append_backward raises {type(error).__name__}", said) from error
+    executor = Executor()
+    for number in [*range(len(feeds)), 0]:
+        feed, wanted = feeds[number], meanings[number]
+        fed = {name: as_tensor(feed[name]) for name in program.inputs if name not in fixed}
+        fetch = [] if wanted.error else results  # what is not on the way to what is fetched does not run
+        found = tried(way, wanted, lambda fed=fed, fetch=fetch: executor.run(recorded, fed, fetch))
+        compare(way, "arrays from outside", arrays, dict(program.outside))
+        if found is None:
+            continue
+        compare(way, "results", found, dict(enumerate(wanted.results)))
+        found = tried(way + " backward", wanted, lambda fed=fed: executor.run(recorded, fed, [*results, *slopes]))
+        compare(way + " backward", "results", found, dict(enumerate(wanted.results)))
+        for slope, gradient in zip(slopes, found[len(results) :], strict=True):
+            name = slope.removesuffix("@GRAD")
+            x = fed.get(name, as_tensor(feed[name]))
+            check_gradient(way, name, x, gradient, wanted, 0.5)
+
+
+def placeholder(name, value, is_parameter):
+    """Make the Variable of an input, of which the number of rows is not known."""
+    if is_parameter:
+        return parameter(value, name)
+    if isinstance(value, Nested):
+        return data(name, (None, *value.row_shape), value.dtype, num_levels=value.num_levels)
+    value = np.asarray(value)
+    shape = (None, *value.shape[1:]) if value.ndim > 1 else value.shape
+    return data(name, shape, str(value.dtype))
+
+
+def loss_in_program(results, inputs, meanings):
+    """Record the loss, to which half of each input is added, so that each is on the way."""
+    terms = []
+    known = next((found.results for found in meanings if found.error is None), [])
+    for number, (value, meant) in enumerate(zip(results, known, strict=False)):
+        if not isinstance(meant, Array) and (isinstance(meant, Unsized) or is_floating(meant)):
+            terms.append(lodcore.mul(ops.sum(lodcore.add(lodcore.mul(value, value), value)), weight(number)))
+    terms += [lodcore.mul(ops.sum(x), 0.5) for x in inputs.values() if np.dtype(x.dtype).kind == "f"]
+    loss = None
+    for term in terms:
+        loss = term if loss is None else lodcore.add(loss, term)
+    return loss

@@ -18,6 +18,11 @@ def total(x):
     return 0.0 if isinstance(x, Unsized) else np.sum(rows(x))
 
 
+def one(index):
+    """Take an integer out of an array of one."""
+    return int(np.reshape(index, ()))
+
+
 def sigmoid(x):
     """Compute the logistic function."""
     return 1 / (1 + np.exp(-x))
@@ -40,7 +45,8 @@ FUNCTIONS = {
     "pool last": lambda x: values.pool(lambda part: part[-1], x),
     "reverse": values.reverse,
     "concat_batches": values.joined,
-    "element": lambda x, at: elements(x)[int(at)],
+    **dict.fromkeys(["lengths", "lod_lengths"], lambda x: np.array(x.lengths(0), "int64")),
+    "element": lambda x, at: elements(x)[one(at)],
     **dict.fromkeys(["equal", "=="], np.equal),
     **dict.fromkeys(["greater_equal_than", ">="], np.greater_equal),
     **dict.fromkeys(["greater_than", ">"], np.greater),
@@ -52,5 +58,5 @@ FUNCTIONS = {
     "reorder_by_rank": values.reorder,
     "rank of steps": lambda steps: steps.rank,
     "boot": lambda steps, x: values.reorder(x, steps.rank),
-    "shrink_memory": values.shrink,
+    "shrink_memory": lambda x, step, made: values.shrink(x, one(step), made),
 }

@@ -140,6 +140,11 @@ class Update:
 
 
 @dataclass(frozen=True)
+class WrongUpdate(Update):
+    """An update by a value of another dtype, width or number of levels."""
+
+
+@dataclass(frozen=True)
 class Break:
     """End the loop if a condition holds."""
 
@@ -150,7 +155,7 @@ class Break:
 class Loop:
     """A loop; with `runs`, it does not run when its body is closed, but so many times later, each time from the same.
 
-    Variables in `given` are those of `while_loop(loop_vars=...)`.
+    Variables in `given` are those of `while_loop(loop_vars=...)`, which have their own names too in the body.
     """
 
     name: str
@@ -158,6 +163,7 @@ class Loop:
     runs: int | None = None
     max_steps: int | None = None
     given: tuple[Declare, ...] = ()
+    opened_by: str = "loop"
 
 
 @dataclass(frozen=True)
@@ -214,7 +220,7 @@ USES = {
     Put: lambda s: (s.slot, s.value),
     Ask: lambda s: (s.array, *s.arguments),
     Declare: lambda s: (),
-    Update: lambda s: (s.variable, s.value),
+    **{kind: lambda s: (s.variable, s.value) for kind in (Update, WrongUpdate)},
     Break: lambda s: (s.condition,),
     Loop: lambda s: [declared.init for declared in declarations(s)],
     MapFn: lambda s: (s.x,),
@@ -222,7 +228,7 @@ USES = {
 }
 MAKES = {
     **{kind: lambda s: (s.target,) for kind in (Compute, Make, Unstack, Read, Get, Ask)},
-    **{kind: lambda s: () for kind in (Write, Put, Declare, Update, Break, Repeat)},
+    **{kind: lambda s: () for kind in (Write, Put, Declare, Update, WrongUpdate, Break, Repeat)},
     Unpack: lambda s: (s.target, s.rank),
     Loop: lambda s: [declared.target for declared in declarations(s)],
     MapFn: lambda s: s.targets,
@@ -231,28 +237,34 @@ MAKES = {
 
 def check(program):
     """Raise GraphError, with the name, where a program means nothing whatever it is run on."""
-    known = {*program.inputs, *(name for name, _ in program.outside)}
-    check_all(program.body, known, ())
+    arrays = {name for name, _ in program.outside}
+    known = {*program.inputs, *arrays}
+    check_all(program.body, known, arrays, ())
     known_or_raise(program.results, known)
 
 
-def check_all(statements, known, variables):
+def check_all(statements, known, arrays, variables):
     """Check statements in order, and add the names that they make to those that are known."""
     for s in statements:
         known_or_raise(USES[type(s)](s), known)
-        if isinstance(s, Update) and s.variable not in variables:
+        if isinstance(s, WrongUpdate) or (isinstance(s, Update) and s.variable not in variables):
             raise GraphError(s.variable)
-        if isinstance(s, Repeat):
+        if isinstance(s, (Make, Unstack, Unpack)):
+            arrays.add(s.target)
+        elif isinstance(s, Repeat):
             known.add(s.counter)
-            check_all(s.body, known, variables)
+            check_all(s.body, known, arrays, variables)
         elif isinstance(s, Loop):
+            for declared in declarations(s):
+                if isinstance(declared.init, str) and declared.init in arrays:
+                    raise GraphError(declared.init)
             names = [declared.target for declared in declarations(s)]
-            check_all(s.body, {*known, *names}, names)
+            check_all(s.body, {*known, *names}, arrays, names)
             if not any(isinstance(inside, Break) for inside in within(s.body)):
                 raise GraphError(s.name)
         elif isinstance(s, MapFn):
             inside = {*known, s.parameter}
-            check_all(s.body, inside, ())
+            check_all(s.body, inside, arrays, ())
             known_or_raise(s.results, inside)
         known.update(MAKES[type(s)](s))
 
@@ -305,7 +317,7 @@ def run_until_error(program, feed):
     for statement in one_after_another(program.body, names):
         before = {name: deepcopy(names[name]) for name, _ in program.outside}
         try:
-            check_all([statement], set(names), ())
+            check_all([statement], set(names), {name for name in names if isinstance(names[name], Array)}, ())
             run_all([statement], names, None)
         except (IndexError, GraphError, values.LoDError, values.ShapeError):
             return before
@@ -430,7 +442,8 @@ def run_loop(s, outside, inits, advance):
     """Run a loop from its first values, and give the last ones."""
     new, steps = dict(inits), 0
     while True:
-        old = {**outside, **new}
+        own_names = {d.init: new[d.target] for d in s.given if isinstance(d.init, str)}
+        old = {**outside, **new, **own_names}
         if run_all(s.body, old, new) is BREAK:
             return new
         if steps == s.max_steps:
@@ -474,6 +487,7 @@ MEANINGS = {
     Put: put,
     Ask: ask,
     Update: update,
+    WrongUpdate: update,
     Break: break_if,
     Declare: lambda s, old, new: None,
     Loop: loop,

@@ -71,6 +71,11 @@ class Names:
         return self.of(lambda kind: kind == INTEGER)
 
 
+def is_recorded(statement):
+    """Tell whether a statement calls an operator, whatever its arguments; `+` of two arrays is NumPy's."""
+    return isinstance(statement, p.Compute) and statement.function.islower() and statement.function != "element"
+
+
 class Draw:
     """Draws one program and its feeds."""
 
@@ -217,8 +222,9 @@ class Draw:
                 break
             kinds = [self.compute, self.write, self.read, self.make, self.loop, self.question, self.slot]
             shares = [5, 3, 3, 1.5, 2.5 if names.depth < 3 else 0, 1.5, 1]
-            kinds += [self.integer, self.map, self.unstack, self.rnn, self.repeat, self.update]
-            shares += [1, 0.8 if names.depth < 2 else 0, 1, 0.6 if names.depth < 2 else 0, 0.3, 4 * bool(names.variables)]
+            kinds += [self.integer, self.map, self.unstack, self.rnn, self.repeat, self.update, self.batch_as_state]
+            deep = names.depth >= 2
+            shares += [1, 0.8 * (not deep), 1, 0.6 * (not deep), 0.3, 4 * bool(names.variables), 0.15 * (not deep)]
             drawn = self.one(kinds, shares)(names)
             if drawn:
                 self.budget -= 1
@@ -236,7 +242,9 @@ class Draw:
         slots = [name for name, (_, kind) in names.slots.items() if wanted(kind)]
         if slots and self.maybe(0.4):
             return self.one(slots)
-        found = names.of(lambda kind: kind.dtype == "float64" and wanted(kind))
+        found = names.of(lambda kind: kind.dtype == "float64" and wanted(kind)) or names.of(
+            lambda kind: kind == INTEGER and wanted(kind) and not wanted(NUMBER)
+        )
         return self.recent(found) if found else None
 
     def kind_of(self, names, name):
@@ -288,6 +296,9 @@ class Draw:
     def of_nested(self, names, x, kind):
         if self.maybe(0.3):
             return self.set(names, "reverse", [x], kind)
+        if self.maybe(0.15):
+            count = (f"{kind.shape[0]} pooled",) if kind.levels == 1 else (self.length(),)
+            return self.set(names, self.one(["lengths", "lod_lengths"]), [x], Kind("int64", 0, count))
         how = self.one(["pool sum", "pool mean", "pool last"])
         shape = (f"{kind.shape[0]} pooled", *kind.shape[1:])
         return self.set(names, how, [x], kind._replace(levels=kind.levels - 1, shape=shape))
@@ -298,6 +309,10 @@ class Draw:
         if not found:
             return None
         x = self.recent(found)
+        many = names.of(lambda kind: kind.dtype == "int64" and kind.shape)
+        if many and self.maybe(0.5):
+            x = self.recent(many)
+            return [self.set(names, "float", [x], names.values[x]._replace(dtype="float64"))]
         if self.maybe(0.3):
             return [self.set(names, "float", [x], NUMBER)]
         function, y = self.one([("add", 1), ("+", 2), ("minus", 1), ("-", 1), ("*", 2), ("%", 2), ("add", x)])
@@ -338,6 +353,8 @@ class Draw:
         info = names.arrays[name]
         if info.element is None:
             value = self.value(names, lambda kind: True)
+            if names.integers() and self.maybe(0.12):
+                value = self.recent(names.integers())
             kind = self.kind_of(names, value)
             info.free = isinstance(kind.shape[0] if kind.shape else 0, str) and (names.depth > 0 or self.maybe(0.3))
             info.element = self.fresh(kind) if info.free else kind
@@ -409,8 +426,15 @@ class Draw:
             names.values[target] = INTEGER
             return [p.Ask(target, "size", name)]
         kind = info.element
-        if info.rank and self.maybe(0.5):
-            return None
+        if kind.shape and self.maybe(0.1):
+            names.values[target] = Kind("int64", 0, (self.length(),))
+            return [p.Ask(target, "sizes", name)]
+        if not info.free and kind.shape and not kind.levels and self.maybe(0.25):
+            if len(kind.shape) == 1 or self.maybe(0.3):
+                names.values[target] = Kind("float64", 0, (kind.shape[0], self.length(), *kind.shape[1:]))
+                return [p.Ask(target, "stack", name, (1,))]
+            names.values[target] = Kind("float64", 0, (kind.shape[0], self.length()))
+            return [p.Ask(target, "concat", name, (1,))]
         if kind.shape and (kind.levels or len(kind.shape) == 2) and (info.free or self.maybe(0.4)):
             names.values[target] = self.fresh(kind)
             return [p.Ask(target, "concat", name)]
@@ -456,6 +480,8 @@ class Draw:
         function = ">=" if init == 1 or advance == 2 or self.maybe(0.7) else self.one(["equal", "=="])
         function = "greater_equal_than" if function == ">=" and self.maybe(0.5) else function
         inside.values[counter] = INTEGER
+        if init == 0 and self.maybe(0.06):  # the seed's counters have one element
+            init, inside.values[counter] = np.array([0]), Kind("int64", 0, (1,))
         inside.counters.append(counter)
         condition = self.name("stop")
         return p.Declare(counter, init, advance), [p.Compute(condition, function, (counter, limit)), p.Break(condition)]
@@ -505,7 +531,12 @@ class Draw:
         if x is None or x in names.slots:
             return []
         limit = float(self.one([0.31, 0.97, 2.03, -0.53]))
-        return [p.Compute(condition, "greater_than", (x, limit)), p.Break(condition)]
+        first = p.Compute(condition, self.one(["greater_than", ">", "less_than"]), (x, limit))
+        if not names.counters or self.maybe(0.5):
+            return [first, p.Break(condition)]
+        late, both = self.name("stop"), self.name("stop")
+        second = p.Compute(late, "greater_than", (self.one(names.counters), 1))
+        return [first, second, p.Compute(both, self.one(["logical_or", "logical_and"]), (condition, late)), p.Break(both)]
 
     def loop(self, names):
         """Draw a loop."""
@@ -517,22 +548,35 @@ class Draw:
 
     def closed_loop(self, names, inside, counter, guard, declared, rest):
         """Put a loop together: where it breaks is the corner."""
-        given = ()
-        if self.maybe(0.05) and declared:
+        given, before = (), []
+        if self.maybe(0.08) and declared and declared[0].advance is None:
             given, declared = (declared[0],), declared[1:]
-            if isinstance(given[0].init, str) or given[0].advance is not None:
-                given, declared = (), [*given, *declared]
+            if isinstance(given[0].init, str):  # under a name that nothing else has
+                before = [p.Compute(self.name("own"), "add", (given[0].init, 0.0))]
+                given = (replace(given[0], init=before[0].target),)
+                rest = self.under_own_name(rest, given[0])
         at = self.one([0, len(rest), int(self.random.integers(len(rest) + 1))], [5, 1, 2])
         rest = [*rest[:at], *guard, *rest[at:]]
         if self.maybe(0.15):
             rest += self.breaks(inside)
         body = (counter, *declared, *rest)
         for d in (*given, *declared, counter):
-            kind, free = inside.variables.get(d.target, (INTEGER, False))
+            kind, free = inside.variables.get(d.target, (inside.values[d.target], False))
             names.values[d.target] = self.fresh(kind) if free else kind
         self.forget_slots(names)
         runs = int(self.one([1, 2])) if self.maybe(0.12) else None
-        return [p.Loop(self.name("loop"), body, runs, given=given)]
+        max_steps = int(self.one([10, 4, 3, 1])) if self.maybe(0.05) else None
+        opened_by = "frame" if self.maybe(0.1) else "loop"
+        return [*before, p.Loop(self.name("loop"), body, runs, max_steps, given, opened_by)]
+
+    def under_own_name(self, body, given):
+        """Read a loop variable by the name that it has outside, in some places."""
+        return [
+            replace(s, arguments=tuple(given.init if a == given.target and self.maybe(0.5) else a for a in s.arguments))
+            if isinstance(s, p.Compute)
+            else s
+            for s in body
+        ]
 
     def forget_slots(self, names):
         """Use no slot that was named before a loop, which may have written it."""
@@ -563,7 +607,6 @@ class Draw:
         kind, inside, parameter = names.values[x], names.inside(), self.name("part")
         part = self.fresh(kind._replace(levels=kind.levels - 1)) if kind.levels else kind._replace(shape=kind.shape[1:])
         inside.values[parameter] = part
-        inside.counters = []
         body = self.statements(inside) if self.maybe(0.7) else []
         targets, results, elements, stacked = [], [], [], []
         for _ in range(int(self.one([1, 1, 2]))):
@@ -703,6 +746,24 @@ class Draw:
         loop = p.Loop(self.name("loop"), (counter, *declared, *rest[:at], *guard, *rest[at:]), 1 if self.maybe(0.1) else None)
         return [*before, loop, p.Ask(packed, "pack", outputs, (level, ranks))]
 
+    def batch_as_state(self, names):
+        """Draw a loop whose state is a batch of sequences that shrinks."""
+        x = self.value(names, lambda kind: kind.levels > 0)
+        if x is None or x in names.slots:
+            return None
+        kind, table, first = names.values[x], self.name("table"), self.name("a")
+        found = [p.Compute(table, "lod_rank_table", (x,)), p.Compute(first, "reorder_by_rank", (x, table))]
+        inside = names.inside()
+        counter, guard = self.guard(names, inside)
+        state, less, after = self.name("s"), self.name("a"), self.name("a")
+        inside.values[less] = self.fresh(kind)
+        body = [p.Compute(less, "shrink_memory", (state, counter.target, table))]
+        body += self.statements(inside) if self.maybe(0.3) else []
+        body += [p.Compute(after, self.one(["tanh", "sigmoid"]), (less,)), p.Update(state, after)]
+        for name, last in [(first, kind), (state, kind), (counter.target, None)]:
+            names.values[name] = self.fresh(last) if last else inside.values[name]
+        return [*found, p.Loop(self.name("loop"), (counter, p.Declare(state, first), *guard, *body))]
+
     # -- what is wrong ---------------------------------------------------------------------------------------------
 
     def sabotaged(self, program):
@@ -712,7 +773,7 @@ class Draw:
             return program
         loop = self.one(loops)
         at = program.body.index(loop)
-        made_inside = [s.target for s in loop.body if isinstance(s, (p.Compute, p.Read))]
+        made_inside = [s.target for s in loop.body if isinstance(s, p.Read) or is_recorded(s)]
         arrays_inside = [s.target for s in loop.body if isinstance(s, (p.Make, p.Unstack))]
         inner = [s for s in loop.body if isinstance(s, p.Loop)]
         choices = ["no break"]
@@ -720,6 +781,10 @@ class Draw:
         variables = [s.target for s in loop.body if isinstance(s, p.Declare)]
         choices += ["update from inside"] * bool(inner and variables)
         choices += ["init"] * bool(made_inside)
+        floating = [d for d in loop.body if isinstance(d, p.Declare) and isinstance(d.init, float)]
+        choices += ["wrong update"] * (2 * bool(floating))
+        arrays = [name for name, _ in program.outside] + [s.target for s in program.body[:at] if isinstance(s, p.Make)]
+        choices += ["array as a loop variable"] * bool(arrays)
         which = self.one(choices)
         body = list(program.body)
         name = self.name("wrong")
@@ -731,6 +796,11 @@ class Draw:
             body.insert(at + 1, p.Ask(name, self.one(["stack", "size", "concat"]), self.one(arrays_inside)))
         elif which == "array written outside":
             body.insert(at + 1, p.Write(self.one(arrays_inside), 0, "v"))
+        elif which == "wrong update":
+            wrong = self.one([v for v in ("W", "v", "n", "x", "q") if v in program.inputs])
+            body[at] = replace(loop, body=(*loop.body, p.WrongUpdate(self.one(floating).target, wrong)))
+        elif which == "array as a loop variable":
+            body[at] = replace(loop, body=(p.Declare(name, self.one(arrays)), *loop.body))
         elif which == "init":
             body[at] = replace(loop, body=(*loop.body, p.Declare(name, self.one(made_inside))))
         else:

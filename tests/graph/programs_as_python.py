@@ -33,6 +33,8 @@ CALLS = {
     "pool last": 'lodcore.sequence_pool({}, "last")',
     "reverse": "lodcore.sequence_reverse({})",
     "concat_batches": "lodcore.concat_batches([{}, {}])",
+    "lengths": "{}.lengths",
+    "lod_lengths": "lodcore.lod_lengths({})",
     "element": "{}[{}]",
     "equal": "lodcore.equal({}, {})",
     "==": "{} == {}",
@@ -190,7 +192,7 @@ def loop(s):
     options += [f"loop_vars=[{', '.join(said(given.init) for given in s.given)}]"] if s.given else []
     options += [] if s.max_steps is None else [f"max_steps={s.max_steps}"]
     text = [f"{s.name} = while_loop({', '.join(options)})"]
-    text += [f"with {s.name}.loop({'' if s.runs is None else 'exec_immediately=False'}):"]
+    text += [f"with {s.name}.{s.opened_by}({'' if s.runs is None else 'exec_immediately=False'}):"]
     inside = [f"{given.target} = {s.name}.loop_vars[{number}]" for number, given in enumerate(s.given)]
     text += indented(inside + in_loop(s.name, s.body))
     return text + [f"{s.name}()"] * (s.runs or 0)
@@ -228,6 +230,7 @@ WRITTEN = {
     p.Put: lambda s: [f"{s.slot}.update({said(s.value)})"],
     p.Ask: ask,
     p.Update: lambda s: [f"{s.variable}.update({said(s.value)})"],
+    p.WrongUpdate: lambda s: [f"{s.variable}.update({said(s.value)})"],
     p.Loop: loop,
     p.MapFn: map_fn,
     p.Repeat: lambda s: [f"for {s.counter} in range({s.times}):", *indented(lines(s.body))],

@@ -233,7 +233,10 @@ def tried(way, wanted, run):
 def compare(way, what, found, wanted):
     """Compare values by name, or number."""
     for name, value in wanted.items():
-        how = differs(held(found[name]), value)
+        try:
+            how = differs(held(found[name]), value)
+        except Exception as error:
+            raise Disagreement(way, f"{what}: raises {type(error).__name__}", str(error)) from error
         if how:
             kind = how.split()[0]
             raise Disagreement(way, f"{what}, {kind}", f"{name} {how}")

@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from reference.graph import functions, values
-from reference.graph.values import Array, Element, GraphError, Nested
+from reference.graph.values import Array, Element, GraphError, Nested, Refused
 
 __all__ = ["run"]
 
 BREAK = "break"
+ERRORS = (IndexError, GraphError, Refused, values.LoDError, values.ShapeError)
 MANY = 100  # steps of a loop: one that runs longer has no end, as far as anyone can tell
 
 
@@ -236,7 +237,7 @@ MAKES = {
 
 
 def check(program):
-    """Raise GraphError, with the name, where a program means nothing whatever it is run on."""
+    """Raise GraphError (or Refused), with the name, where a program means nothing whatever it is run on."""
     arrays = {name for name, _ in program.outside}
     known = {*program.inputs, *arrays}
     check_all(program.body, known, arrays, ())
@@ -257,7 +258,7 @@ def check_all(statements, known, arrays, variables):
         elif isinstance(s, Loop):
             for declared in declarations(s):
                 if isinstance(declared.init, str) and declared.init in arrays:
-                    raise GraphError(declared.init)
+                    raise Refused(declared.init)
             names = [declared.target for declared in declarations(s)]
             check_all(s.body, {*known, *names}, arrays, names)
             if not any(isinstance(inside, Break) for inside in within(s.body)):
@@ -300,7 +301,7 @@ def run(program, feed):
 
     Raises
     ------
-    GraphError, IndexError, ShapeError, LoDError
+    GraphError, Refused, IndexError, ShapeError, LoDError
         If the program has no meaning, or none on these inputs.
     """
     check(program)
@@ -319,9 +320,29 @@ def run_until_error(program, feed):
         try:
             check_all([statement], set(names), {name for name in names if isinstance(names[name], Array)}, ())
             run_all([statement], names, None)
-        except (IndexError, GraphError, values.LoDError, values.ShapeError):
+        except ERRORS:
             return before
     return {name: names[name] for name, _ in program.outside}
+
+
+def all_errors(program, feed):
+    """List the names of all errors of a program, as if statements that fail were not there."""
+    found = set()
+    try:
+        check(program)
+    except (GraphError, Refused) as error:
+        found.add(type(error).__name__)
+    names = {**feed, **{name: deepcopy(array) for name, array in program.outside}}
+    for statement in one_after_another(program.body, names):
+        try:
+            check_all([statement], set(names), set(), ())
+        except (GraphError, Refused):
+            continue  # wrong itself, or of what could not be made
+        try:
+            run_all([statement], names, None)
+        except ERRORS as error:
+            found.add(type(error).__name__)
+    return found
 
 
 def one_after_another(statements, names):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["HOLE", "Array", "Element", "GraphError", "LoDError", "Nested", "Rank", "ShapeError", "Unsized"]
+__all__ = ["HOLE", "Array", "Element", "GraphError", "LoDError", "Nested", "Rank", "Refused", "ShapeError", "Unsized"]
 
 HOLE = "hole"
 
@@ -26,6 +26,10 @@ class LoDError(Exception):
 
 class GraphError(Exception):
     """A program has no meaning."""
+
+
+class Refused(Exception):
+    """A program has no meaning; whether it is the program or an argument that is wrong is a matter of taste."""
 
 
 # -- batches -------------------------------------------------------------------------------------------------------

@@ -259,7 +259,9 @@ class Draw:
         choices += ["sum"] * bool(kind.shape)
         choices += ["rows"] * (kind.levels == 0 and len(kind.shape) == 2)
         choices += ["nested"] * (2 * (kind.levels > 0))
-        choices += ["element"] * (kind.levels > 0 or len(kind.shape) == 2)
+        # NumPy asks a Variable for a number; and what a number takes of a tensor is taken while it is recorded
+        here = [0, 0, 1] if names.depth == 0 else names.counters[-1:] if kind.levels else []
+        choices += ["element"] * (bool(here) and (kind.levels > 0 or len(kind.shape) == 2))
         choices += ["concat"] * (kind.levels > 0)
         which = self.one(choices)
         if which == "unary":
@@ -273,7 +275,7 @@ class Draw:
         if which == "rows":
             return [self.set(names, "sum of rows", [x], VECTOR)]
         if which == "element":
-            at = self.one([0, 0, 1, *(names.counters[-1:] if kind.levels else [])])  # NumPy asks a Variable for a number
+            at = self.one(here)
             part = kind._replace(levels=max(kind.levels - 1, 0))
             part = self.fresh(part) if kind.levels else part._replace(shape=kind.shape[1:])
             return [self.set(names, "element", [x, at], part)]
@@ -363,10 +365,8 @@ class Draw:
             value = self.value(names, fits)
             if value is None:
                 return None
-        before, at = self.index(names)
+        before, at = self.index(names) if info.grows else ([], 0)
         how = ["write", "write", "write", "[]", "copy", "operator"] + ["update", "slot"] * (2 * (info.kind == "VarArray"))
-        if not info.grows:
-            before, at = [], 0
         self.touch(names, name)
         return [*before, p.Write(name, at, value, self.one(how))]
 
@@ -431,9 +431,9 @@ class Draw:
             return [p.Ask(target, "sizes", name)]
         if not info.free and kind.shape and not kind.levels and self.maybe(0.25):
             if len(kind.shape) == 1 or self.maybe(0.3):
-                names.values[target] = Kind("float64", 0, (kind.shape[0], self.length(), *kind.shape[1:]))
+                names.values[target] = kind._replace(shape=(kind.shape[0], self.length(), *kind.shape[1:]))
                 return [p.Ask(target, "stack", name, (1,))]
-            names.values[target] = Kind("float64", 0, (kind.shape[0], self.length()))
+            names.values[target] = kind._replace(shape=(kind.shape[0], self.length()))
             return [p.Ask(target, "concat", name, (1,))]
         if kind.shape and (kind.levels or len(kind.shape) == 2) and (info.free or self.maybe(0.4)):
             names.values[target] = self.fresh(kind)
@@ -443,7 +443,7 @@ class Draw:
             return [p.Ask(target, "stack", name)]
         if info.free:
             return None
-        names.values[target] = Kind("float64", 0, (self.length(), *kind.shape))
+        names.values[target] = kind._replace(shape=(self.length(), *kind.shape))
         return [p.Ask(target, "stack", name)]
 
     def unstack(self, names):
@@ -552,7 +552,8 @@ class Draw:
         if self.maybe(0.08) and declared and declared[0].advance is None:
             given, declared = (declared[0],), declared[1:]
             if isinstance(given[0].init, str):  # under a name that nothing else has
-                before = [p.Compute(self.name("own"), "add", (given[0].init, 0.0))]
+                zero = 0 if inside.variables[given[0].target][0] == INTEGER else 0.0
+                before = [p.Compute(self.name("own"), "add", (given[0].init, zero))]
                 given = (replace(given[0], init=before[0].target),)
                 rest = self.under_own_name(rest, given[0])
         at = self.one([0, len(rest), int(self.random.integers(len(rest) + 1))], [5, 1, 2])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from reference.graph import programs as p
-from reference.graph.values import GraphError, Nested
+from reference.graph.values import GraphError, Nested, Refused
 from tests.graph.ways_of_running import Disagreement, check_program, meaning
 
 
@@ -31,7 +31,7 @@ def forbidden_name(program):
     """Say what name makes that a program has no meaning, or None."""
     try:
         p.check(program)
-    except GraphError as error:
+    except (GraphError, Refused) as error:
         return error.args[0]
     return None
 

@@ -24,7 +24,7 @@ from reference.graph.programs import (
     WrongUpdate,
     run,
 )
-from reference.graph.values import HOLE, Array, Element, GraphError, LoDError, Nested, ShapeError, Unsized
+from reference.graph.values import HOLE, Array, Element, GraphError, LoDError, Nested, Refused, ShapeError, Unsized
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -305,10 +305,14 @@ def test_functions_of_sequences():
         ((Loop("loop", (*count(0), Declare("s", 0.0), Loop("inner", (*count(0, "u"), Update("s", 1.0))))),), "s"),
         ((Compute("x", "+", (1.0, 1.0)), Update("x", 1.0)), "x"),
         ((Loop("loop", (*count(0), Declare("s", 0.0), WrongUpdate("s", 1.0))),), "s"),
-        ((Make("a"), Loop("loop", (*count(0), Declare("s", "a")))), "a"),
     ],
 )
 def test_programs_without_meaning(body, name):
     """They are refused whether or not the loop has a trip."""
     with pytest.raises(GraphError, match=f"^{name}$"):
         results(*body, found=[])
+
+
+def test_arrays_are_no_loop_variables():
+    with pytest.raises(Refused, match="^a$"):
+        results(Make("a"), Loop("loop", (*count(0), Declare("s", "a"))), found=[])

@@ -20,9 +20,28 @@ from typing import Any
 import numpy as np
 
 from reference.graph import functions, values
-from reference.graph.values import Array, Element, GraphError, Nested, Refused
+from reference.graph.names import check, check_all, declarations, within
+from reference.graph.statements import (
+    Ask,
+    Break,
+    Compute,
+    Declare,
+    Get,
+    Loop,
+    Make,
+    MapFn,
+    Put,
+    Read,
+    Repeat,
+    Unpack,
+    Unstack,
+    Update,
+    Write,
+    WrongUpdate,
+)
+from reference.graph.values import Array, GraphError, Nested, Refused
 
-__all__ = ["run"]
+__all__ = ["ERRORS", "Endless", "all_errors", "run", "run_until_error"]
 
 BREAK = "break"
 ERRORS = (IndexError, GraphError, Refused, values.LoDError, values.ShapeError)
@@ -33,172 +52,6 @@ class Endless(Exception):
     """A loop does not end."""
 
 
-@dataclass(frozen=True)
-class Compute:
-    """Compute a value that the rest of the step can read."""
-
-    target: str
-    function: str
-    arguments: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Make:
-    """Make an array; one that a body makes is made anew in each step."""
-
-    target: str
-    kind: str = "TensorArray"
-    size: Any = None
-    dynamic: bool = True
-    element: Element | None = None
-
-
-@dataclass(frozen=True)
-class Unstack:
-    """Make an array of the rows of a tensor, or of the sequences of a batch; `how` it is written."""
-
-    target: str
-    x: str
-    how: str = "unstack"
-
-
-@dataclass(frozen=True)
-class Unpack:
-    """Cut sequences into steps, with the map that brings them back."""
-
-    target: str
-    rank: str
-    x: str
-    level: int = 0
-    sort: bool = True
-    how: str = "unpack"
-
-
-@dataclass(frozen=True)
-class Write:
-    """Write an element of an array."""
-
-    array: str
-    index: Any
-    value: Any
-    how: str = "write"
-
-
-@dataclass(frozen=True)
-class Read:
-    """Read an element of an array; where there is a `default`, it stands at negative indices."""
-
-    target: str
-    array: str
-    index: Any
-    default: Any = None
-    how: str = "read"
-
-
-@dataclass(frozen=True)
-class Get:
-    """Name a slot of an array, which is read where it is used, and written by `Put`."""
-
-    target: str
-    array: str
-    index: Any
-    boot: Any = None
-
-
-@dataclass(frozen=True)
-class Put:
-    """Write through a slot."""
-
-    slot: str
-    value: Any
-
-
-@dataclass(frozen=True)
-class Ask:
-    """Compute something of an array: its size, sizes, stack, concat or pack."""
-
-    target: str
-    question: str
-    array: str
-    arguments: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class Declare:
-    """Declare a loop variable; None is for `loop.step()`."""
-
-    target: str
-    init: Any = None
-    advance: Any = None
-
-
-@dataclass(frozen=True)
-class Update:
-    """Let a loop variable have another value in the next step."""
-
-    variable: str
-    value: Any
-
-
-@dataclass(frozen=True)
-class WrongUpdate(Update):
-    """An update by a value of another dtype, width or number of levels."""
-
-
-@dataclass(frozen=True)
-class Break:
-    """End the loop if a condition holds."""
-
-    condition: Any
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A loop; with `runs`, it does not run when its body is closed, but so many times later, each time from the same.
-
-    Variables in `given` are those of `while_loop(loop_vars=...)`, which have their own names too in the body.
-    """
-
-    name: str
-    body: tuple[Any, ...]
-    runs: int | None = None
-    max_steps: int | None = None
-    given: tuple[Declare, ...] = ()
-    opened_by: str = "loop"
-
-
-@dataclass(frozen=True)
-class MapFn:
-    """Apply a body to each row, or sequence; `stacked` says which results are rows of an array."""
-
-    targets: tuple[str, ...]
-    x: str
-    parameter: str
-    body: tuple[Any, ...]
-    results: tuple[Any, ...]
-    elements: tuple[Element, ...]
-    stacked: tuple[bool, ...]
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """The body written so many times, as by a loop of Python over numbers."""
-
-    counter: str
-    times: int
-    body: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Program:
-    """Inputs by name, arrays that were there before, statements, and the names of results."""
-
-    inputs: tuple[str, ...]
-    outside: tuple[tuple[str, Array], ...]
-    body: tuple[Any, ...]
-    results: tuple[str, ...]
-
-
 @dataclass
 class Slot:
     """A slot of an array."""
@@ -206,86 +59,6 @@ class Slot:
     array: Array
     index: int
     boot: Any = None
-
-
-# -- names -----------------------------------------------------------------------------------------------------------
-
-USES = {
-    Compute: lambda s: s.arguments,
-    Make: lambda s: (s.size,),
-    Unstack: lambda s: (s.x,),
-    Unpack: lambda s: (s.x,),
-    Write: lambda s: (s.array, s.index, s.value),
-    Read: lambda s: (s.array, s.index, s.default),
-    Get: lambda s: (s.array, s.index, s.boot),
-    Put: lambda s: (s.slot, s.value),
-    Ask: lambda s: (s.array, *s.arguments),
-    Declare: lambda s: (),
-    **{kind: lambda s: (s.variable, s.value) for kind in (Update, WrongUpdate)},
-    Break: lambda s: (s.condition,),
-    Loop: lambda s: [declared.init for declared in declarations(s)],
-    MapFn: lambda s: (s.x,),
-    Repeat: lambda s: (),
-}
-MAKES = {
-    **{kind: lambda s: (s.target,) for kind in (Compute, Make, Unstack, Read, Get, Ask)},
-    **{kind: lambda s: () for kind in (Write, Put, Declare, Update, WrongUpdate, Break, Repeat)},
-    Unpack: lambda s: (s.target, s.rank),
-    Loop: lambda s: [declared.target for declared in declarations(s)],
-    MapFn: lambda s: s.targets,
-}
-
-
-def check(program):
-    """Raise GraphError (or Refused), with the name, where a program means nothing whatever it is run on."""
-    arrays = {name for name, _ in program.outside}
-    known = {*program.inputs, *arrays}
-    check_all(program.body, known, arrays, ())
-    known_or_raise(program.results, known)
-
-
-def check_all(statements, known, arrays, variables):
-    """Check statements in order, and add the names that they make to those that are known."""
-    for s in statements:
-        known_or_raise(USES[type(s)](s), known)
-        if isinstance(s, WrongUpdate) or (isinstance(s, Update) and s.variable not in variables):
-            raise GraphError(s.variable)
-        if isinstance(s, (Make, Unstack, Unpack)):
-            arrays.add(s.target)
-        elif isinstance(s, Repeat):
-            known.add(s.counter)
-            check_all(s.body, known, arrays, variables)
-        elif isinstance(s, Loop):
-            for declared in declarations(s):
-                if isinstance(declared.init, str) and declared.init in arrays:
-                    raise Refused(declared.init)
-            names = [declared.target for declared in declarations(s)]
-            check_all(s.body, {*known, *names}, arrays, names)
-            if not any(isinstance(inside, Break) for inside in within(s.body)):
-                raise GraphError(s.name)
-        elif isinstance(s, MapFn):
-            inside = {*known, s.parameter}
-            check_all(s.body, inside, arrays, ())
-            known_or_raise(s.results, inside)
-        known.update(MAKES[type(s)](s))
-
-
-def known_or_raise(arguments, known):
-    """Raise GraphError for a name that is not known."""
-    for argument in arguments:
-        if isinstance(argument, str) and argument not in known:
-            raise GraphError(argument)
-
-
-def declarations(loop):
-    """List the declarations of the variables of a loop."""
-    return [*loop.given, *(s for s in loop.body if isinstance(s, Declare))]
-
-
-def within(body):
-    """List the statements of a body, those that Python repeats too."""
-    for statement in body:
-        yield from within(statement.body) if isinstance(statement, Repeat) else [statement]
 
 
 # -- running ---------------------------------------------------------------------------------------------------------
@@ -349,7 +122,8 @@ def one_after_another(statements, names):
     """List statements as Python comes to them."""
     for statement in statements:
         if isinstance(statement, Repeat):
-            for names[statement.counter] in range(statement.times):
+            for time in range(statement.times):
+                names[statement.counter] = time
                 yield from one_after_another(statement.body, names)
         else:
             yield statement

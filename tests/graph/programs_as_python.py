@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reference.graph import programs as p
+from reference.graph import statements as p
 from reference.graph.values import HOLE, Nested
 
 HEADER = """\
@@ -98,9 +98,7 @@ def outside(name, array):
         made = [f"{name} = TensorArray()"]
     else:
         made = [f"{name} = TensorArray(size={len(array.slots)}, dynamic=False)"]
-    return made + [
-        f"{name}.write({at}, {element(value)})" for at, value in enumerate(array.slots) if value is not HOLE
-    ]
+    return made + [f"{name}.write({at}, {element(value)})" for at, value in enumerate(array.slots) if value is not HOLE]
 
 
 def element(value):

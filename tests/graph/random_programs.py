@@ -7,7 +7,7 @@ import time
 import traceback
 import warnings
 
-from tests.graph.draw_programs import draw_program
+from tests.graph.drawing.programs import draw_program
 from tests.graph.programs_as_python import as_python
 from tests.graph.shrink_programs import shrink
 from tests.graph.ways_of_running import Disagreement, check_program, feeds_as_python

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from reference.graph import programs as p
+from reference.graph import statements as p
+from reference.graph.names import check
 from reference.graph.values import GraphError, Nested, Refused
-from tests.graph.ways_of_running import Disagreement, check_program, meaning
+from tests.graph.meanings import meaning
+from tests.graph.ways_of_running import Disagreement, check_program
 
 
 def shrink(program, feeds, fixed, error, tries=400):
@@ -30,7 +32,7 @@ def shrink(program, feeds, fixed, error, tries=400):
 def forbidden_name(program):
     """Say what name makes that a program has no meaning, or None."""
     try:
-        p.check(program)
+        check(program)
     except (GraphError, Refused) as error:
         return error.args[0]
     return None
@@ -76,9 +78,9 @@ def check_known(body, known):
             known.add(slots.get(s.slot))
         elif isinstance(s, (p.Unstack, p.Unpack)):
             known.add(s.target)
-        elif isinstance(s, p.Read) and s.default is None and s.array not in known:
-            raise ValueError(s.array)
-        elif isinstance(s, p.Ask) and s.question not in ("size", "sizes") and s.array not in known:
+        elif (isinstance(s, p.Read) and s.default is None and s.array not in known) or (
+            isinstance(s, p.Ask) and s.question not in ("size", "sizes") and s.array not in known
+        ):
             raise ValueError(s.array)
         elif isinstance(s, (p.Loop, p.Repeat, p.MapFn)):
             check_known(s.body, known)
@@ -101,7 +103,10 @@ def smaller(program, feeds):
     for number, feed in enumerate(feeds):
         for name, value in feed.items():
             for less in smaller_value(value):
-                same = [{**other, name: less} if at == number or len(feeds) == 1 else other for at, other in enumerate(feeds)]
+                same = [
+                    {**other, name: less} if at == number or len(feeds) == 1 else other
+                    for at, other in enumerate(feeds)
+                ]
                 yield program, same
 
 
@@ -145,7 +150,12 @@ def simpler(s):
         yield replace(s, how="read" if s.default is None else "default")
     if isinstance(s, p.Compute) and s.function in ("greater_equal_than", "equal", "=="):
         yield replace(s, function=">=")
-    if isinstance(s, p.Compute) and s.arguments and isinstance(s.arguments[-1], str) and s.function in (">=", "equal", "=="):
+    if (
+        isinstance(s, p.Compute)
+        and s.arguments
+        and isinstance(s.arguments[-1], str)
+        and s.function in (">=", "equal", "==")
+    ):
         yield from (replace(s, arguments=(s.arguments[0], number)) for number in (1, 2))
     if isinstance(s, p.Compute) and s.function in (">=", "equal", "==") and s.arguments[-1] in (2, 3, 4):
         yield replace(s, arguments=(s.arguments[0], s.arguments[-1] - 1))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from reference.graph import values
-from reference.graph.programs import (
+from reference.graph.programs import run
+from reference.graph.statements import (
     Ask,
     Break,
     Compute,
@@ -22,7 +23,6 @@ from reference.graph.programs import (
     Update,
     Write,
     WrongUpdate,
-    run,
 )
 from reference.graph.values import HOLE, Array, Element, GraphError, LoDError, Nested, Refused, ShapeError, Unsized
 
@@ -314,5 +314,5 @@ def test_programs_without_meaning(body, name):
 
 
 def test_arrays_are_no_loop_variables():
-    with pytest.raises(Refused, match="^a$"):
+    with pytest.raises(Refused, match=r"^a$"):
         results(Make("a"), Loop("loop", (*count(0), Declare("s", "a"))), found=[])

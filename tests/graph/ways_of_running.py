@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,10 +11,10 @@ from lodcore import LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, append_backward, data, parameter
 from reference.graph import programs
 from reference.graph.values import HOLE, Array, Nested, Unsized, rows
+from tests.graph.meanings import is_floating, meaning, slope, weight
 from tests.graph.programs_as_python import as_python, said
 
 KINDS = {"Refused": ("GraphError", "DTypeError")}
-STEP = 1e-4
 
 
 class Disagreement(AssertionError):
@@ -31,77 +29,6 @@ class Disagreement(AssertionError):
         """What all failures of one kind have in common, as far as a text tells."""
         words = re.sub(r"\d+", "0", self.detail) if "raise" in self.what else ""
         return f"{self.way}: {self.what}: {words[:90]}"
-
-
-# -- what a program means ------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Meaning:
-    """What a program means on a feed: an error, or results, arrays from outside, and the slope along a direction."""
-
-    error: str | None
-    results: list[Any]
-    arrays: dict[str, Array]
-    directions: dict[str, Any]
-    slope: float = 0.0
-    is_smooth: bool = True
-
-
-def meaning(program, feed):
-    """Ask the interpreter."""
-    try:
-        results, arrays = programs.run(program, feed)
-    except programs.ERRORS as error:
-        return Meaning(type(error).__name__, [], programs.run_until_error(program, feed), {})
-    random = np.random.default_rng(0)
-    directions = {name: direction(random, value) for name, value in feed.items() if is_floating(value)}
-    found, close = slope(program, feed, directions)
-    return Meaning(None, results, arrays, directions, found, close and abs(loss_of(results)) < 1e4)
-
-
-def is_floating(value):
-    return value.dtype == "float64" if isinstance(value, Nested) else np.asarray(value).dtype == np.float64
-
-
-def direction(random, value):
-    """Draw a value of the same structure."""
-    if isinstance(value, Nested):
-        return value.made([direction(random, part) for part in value.sequences], value.num_levels)
-    return random.uniform(-1, 1, np.shape(value))
-
-
-def moved(value, by, along):
-    """Add a multiple of a direction."""
-    if isinstance(value, Nested):
-        parts = zip(value.sequences, along.sequences, strict=True)
-        return value.made([moved(part, by, way) for part, way in parts], value.num_levels)
-    return value + by * along
-
-
-def slope(program, feed, directions):
-    """Differentiate the loss along directions of inputs, by central differences; and say whether it is smooth."""
-
-    def at(by):
-        there = {name: moved(feed[name], by, along) for name, along in directions.items()}
-        return loss_of(programs.run(program, {**feed, **there})[0])
-
-    near, far = (at(STEP) - at(-STEP)) / (2 * STEP), (at(2 * STEP) - at(-2 * STEP)) / (4 * STEP)
-    return (4 * near - far) / 3, abs(near - far) < 1e-5 * (1 + abs(near))
-
-
-def weight(number):
-    return 0.5 + 0.25 * (number % 3)
-
-
-def loss_of(results):
-    """Compute one number of all results."""
-    total = 0.0
-    for number, value in enumerate(results):
-        if not isinstance(value, (Unsized, Array)) and is_floating(value):
-            values = rows(value)
-            total += weight(number) * float(np.sum(values * values + values))
-    return total
 
 
 # -- from plain values, and back -------------------------------------------------------------------------------------
@@ -211,6 +138,11 @@ def new(made, **options):
     return names["make"](**options)
 
 
+def raised(way, where, error, more=""):
+    """Make what is raised where something else is raised than what is wanted."""
+    return Disagreement(way, f"raises {type(error).__name__}{where}", " ".join(str(error).split()) + more)
+
+
 def is_one_of(error, names):
     """Tell whether an error is of a kind that has one of these names."""
     kinds = [kind for name in names for kind in KINDS.get(name, (name,))]
@@ -224,8 +156,7 @@ def tried(way, wanted, run):
     except Exception as error:
         if is_one_of(error, [wanted.error]):
             return None
-        said = " ".join(str(error).split())
-        raise Disagreement(way, f"raises {type(error).__name__}", f"{said}; wanted {wanted.error or 'values'}") from error
+        raise raised(way, "", error, f"; wanted {wanted.error or 'values'}") from error
     if wanted.error:
         raise Disagreement(way, f"does not raise {wanted.error}", "")
     return found
@@ -237,7 +168,7 @@ def compare(way, what, found, wanted):
         try:
             how = differs(held(found[name]), value)
         except Exception as error:
-            raise Disagreement(way, f"{what}: raises {type(error).__name__}", str(error)) from error
+            raise raised(way, f" by a look at {what}", error) from error
         if how:
             kind = how.split()[0]
             raise Disagreement(way, f"{what}, {kind}", f"{name} {how}")
@@ -297,7 +228,9 @@ def check_gradients(way, program, feed, inputs, gradients, wanted, more):
             raise Disagreement(way, "the gradient has not the LoD of the input", f"{name}: {gradient!r}")
         values = values_of(gradient)
         if values.shape != np.shape(along) or values.dtype != np.float64:
-            raise Disagreement(way, "shape of a gradient", f"{name} is {values.dtype} {values.shape}; {np.shape(along)}")
+            raise Disagreement(
+                way, "shape of a gradient", f"{name} is {values.dtype} {values.shape}; {np.shape(along)}"
+            )
         found[name] = float(np.sum((values - more) * along))
         scale += float(np.sum(np.abs(values * along)))
     if not abs(sum(found.values()) - wanted.slope) < 1e-6 * scale:
@@ -319,15 +252,13 @@ def in_program(program, made, feeds, meanings, fixed):
         pairs = zip(feeds, meanings, strict=True)
         if all(wanted.error and is_one_of(error, programs.all_errors(program, feed)) for feed, wanted in pairs):
             return  # which of several errors comes first is another matter where some values are not known yet
-        said = " ".join(str(error).split())
-        raise Disagreement(way, f"raises {type(error).__name__} while it is recorded", said) from error
+        raise raised(way, " while it is recorded", error) from error
     floating = [name for name in inputs if is_floating(feeds[0][name])]
     if floating:
         try:
             append_backward(loss)
         except Exception as error:
-            said = " ".join(str(error).split())
-            raise Disagreement(way, f"append_backward raises {type(error).__name__}", said) from error
+            raise raised(way, " by append_backward", error) from error
     executor, slopes = Executor(), [f"{name}@GRAD" for name in floating]
     for number in [*range(len(feeds)), 0]:
         feed, wanted = feeds[number], meanings[number]

@@ -1,0 +1,291 @@
+"""Whole programs with loops and arrays, as data, and what they mean.
+
+    old = new = init
+    while True:
+        for op in body:                  # reads of loop variables see old; update writes new; arrays in program order
+            if op.run(old, new) is BREAK:
+                return new               # what ran before counts, what follows does not
+        old = new = advance(new)         # counters: + 1
+
+A statement runs with `old`, the values by name, and `new`, what goes on to the next step. Values are those of
+`reference.graph.values`; arguments are names, or numbers.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reference.graph import functions, values
+from reference.graph.names import check, check_all, declarations, within
+from reference.graph.statements import (
+    Ask,
+    Break,
+    Compute,
+    Declare,
+    Get,
+    Loop,
+    Make,
+    MapFn,
+    Put,
+    Read,
+    Repeat,
+    Unpack,
+    Unstack,
+    Update,
+    Write,
+    WrongUpdate,
+)
+from reference.graph.values import Array, GraphError, Nested, Refused
+
+__all__ = ["ERRORS", "Endless", "all_errors", "run", "run_until_error"]
+
+BREAK = "break"
+ERRORS = (IndexError, GraphError, Refused, values.LoDError, values.ShapeError)
+MANY = 100  # steps of a loop: one that runs longer has no end, as far as anyone can tell
+
+
+class Endless(Exception):
+    """A loop does not end."""
+
+
+@dataclass
+class Slot:
+    """A slot of an array."""
+
+    array: Array
+    index: int
+    boot: Any = None
+
+
+# -- running ---------------------------------------------------------------------------------------------------------
+
+
+def run(program, feed):
+    """Run a program on its inputs.
+
+    Returns
+    -------
+    (list, dict)
+        The results, and the arrays from outside with what was written.
+
+    Raises
+    ------
+    GraphError, Refused, IndexError, ShapeError, LoDError
+        If the program has no meaning, or none on these inputs.
+    """
+    check(program)
+    names = {**feed, **{name: deepcopy(array) for name, array in program.outside}}
+    arrays = {name: names[name] for name, _ in program.outside}
+    run_all(program.body, names, None)
+    return [value_of(names, name) for name in program.results], arrays
+
+
+def run_until_error(program, feed):
+    """Give what the arrays from outside hold before the statement at which a program fails."""
+    names = {**feed, **{name: deepcopy(array) for name, array in program.outside}}
+    before = {}
+    for statement in one_after_another(program.body, names):
+        before = {name: deepcopy(names[name]) for name, _ in program.outside}
+        try:
+            check_all([statement], set(names), {name for name in names if isinstance(names[name], Array)}, ())
+            run_all([statement], names, None)
+        except ERRORS:
+            return before
+    return {name: names[name] for name, _ in program.outside}
+
+
+def all_errors(program, feed):
+    """List the names of all errors of a program, as if statements that fail were not there."""
+    found = set()
+    try:
+        check(program)
+    except (GraphError, Refused) as error:
+        found.add(type(error).__name__)
+    names = {**feed, **{name: deepcopy(array) for name, array in program.outside}}
+    for statement in one_after_another(program.body, names):
+        try:
+            check_all([statement], set(names), set(), ())
+        except (GraphError, Refused):
+            continue  # wrong itself, or of what could not be made
+        try:
+            run_all([statement], names, None)
+        except ERRORS as error:
+            found.add(type(error).__name__)
+    return found
+
+
+def one_after_another(statements, names):
+    """List statements as Python comes to them."""
+    for statement in statements:
+        if isinstance(statement, Repeat):
+            for time in range(statement.times):
+                names[statement.counter] = time
+                yield from one_after_another(statement.body, names)
+        else:
+            yield statement
+
+
+def run_all(statements, old, new):
+    """Run statements; BREAK, if one of them ends the loop."""
+    for statement in statements:
+        if MEANINGS[type(statement)](statement, old, new) is BREAK:
+            return BREAK
+    return None
+
+
+def value_of(old, argument):
+    """Look at an argument: a number, or what has this name; a slot is read."""
+    found = old[argument] if isinstance(argument, str) else argument
+    if isinstance(found, Slot):
+        return found.boot if found.boot is not None and found.index < 0 else found.array.read(found.index)
+    return found
+
+
+def index_of(old, argument):
+    """Look at an index: an integer, or an array of one."""
+    return int(np.reshape(value_of(old, argument), ()))
+
+
+def compute(s, old, new):
+    old[s.target] = functions.FUNCTIONS[s.function](*[value_of(old, argument) for argument in s.arguments])
+
+
+def make(s, old, new):
+    size = 0 if s.size is None else index_of(old, s.size)
+    old[s.target] = Array([values.HOLE] * size, s.dynamic, s.element)
+
+
+def unstack(s, old, new):
+    old[s.target] = values.unstack(value_of(old, s.x))
+
+
+def unpack(s, old, new):
+    old[s.target], old[s.rank] = values.unpack(value_of(old, s.x), s.level, s.sort)
+
+
+def write(s, old, new):
+    old[s.array].write(index_of(old, s.index), value_of(old, s.value))
+
+
+def read(s, old, new):
+    at = index_of(old, s.index)
+    use_default = s.default is not None and at < 0
+    old[s.target] = value_of(old, s.default) if use_default else old[s.array].read(at)
+
+
+def get(s, old, new):
+    boot = None if s.boot is None else value_of(old, s.boot)
+    old[s.target] = Slot(old[s.array], index_of(old, s.index), boot)
+
+
+def put(s, old, new):
+    slot = old[s.slot]
+    slot.array.write(slot.index, value_of(old, s.value))
+
+
+def ask(s, old, new):
+    arguments = [value_of(old, argument) for argument in s.arguments]
+    old[s.target] = QUESTIONS[s.question](old[s.array], *arguments)
+
+
+QUESTIONS = {
+    "size": lambda array: len(array.slots),
+    "sizes": Array.sizes,
+    "stack": Array.stack,
+    "concat": Array.concat,
+    "pack": values.pack,
+}
+
+
+def update(s, old, new):
+    value = value_of(old, s.value)
+    new[s.variable] = np.asarray(value, new[s.variable].dtype) if isinstance(value, (int, float)) else value
+
+
+def break_if(s, old, new):
+    return BREAK if np.reshape(value_of(old, s.condition), ()) else None
+
+
+def repeat(s, old, new):
+    for time in range(s.times):
+        old[s.counter] = time
+        if run_all(s.body, old, new) is BREAK:
+            return BREAK
+    return None
+
+
+def loop(s, old, new):
+    declared = declarations(s)
+    inits = {d.target: 0 if d.init is None else value_of(old, d.init) for d in declared}
+    inits = {name: init if isinstance(init, Nested) else np.asarray(init) for name, init in inits.items()}
+    updated = {inside.variable for inside in within(s.body) if isinstance(inside, Update)}
+    by = {d.target: advance_of(d, inits[d.target], d.target in updated) for d in declared}
+    advance = {name: number for name, number in by.items() if number}
+    first = {name: list(value.slots) for name, value in old.items() if isinstance(value, Array)}
+    for _ in range(1 if s.runs is None else s.runs):
+        for name, slots in first.items():
+            old[name].slots[:] = slots
+        last = run_loop(s, old, inits, advance)
+    old.update(last)
+
+
+def run_loop(s, outside, inits, advance):
+    """Run a loop from its first values, and give the last ones."""
+    new, steps = dict(inits), 0
+    while True:
+        own_names = {d.init: new[d.target] for d in s.given if isinstance(d.init, str)}
+        old = {**outside, **new, **own_names}
+        if run_all(s.body, old, new) is BREAK:
+            return new
+        if steps == s.max_steps:
+            raise GraphError("max_steps")
+        if steps == MANY:
+            raise Endless(s.name)
+        new.update({name: new[name] + by for name, by in advance.items()})
+        steps += 1
+
+
+def advance_of(declared, init, updated):
+    """Say by how much a loop variable advances: one, if it is one integer that the body never updates."""
+    if declared.advance is not None:
+        return int(declared.advance) if declared.advance is not False else 0
+    return int(not isinstance(init, Nested) and init.dtype.kind == "i" and init.size == 1 and not updated)
+
+
+def map_fn(s, old, new):
+    found = []
+    for entry in values.elements(value_of(old, s.x)):
+        inside = {**old, s.parameter: entry}
+        run_all(s.body, inside, None)
+        found.append([value_of(inside, result) for result in s.results])
+    for number, target in enumerate(s.targets):
+        array = Array([results[number] for results in found], True, s.elements[number])
+        if s.stacked[number]:
+            old[target] = array.stack()
+        else:
+            e = s.elements[number]
+            old[target] = values.batch(array.slots, e.num_levels + 1, e.shape[1:], e.dtype)
+
+
+MEANINGS = {
+    Compute: compute,
+    Make: make,
+    Unstack: unstack,
+    Unpack: unpack,
+    Write: write,
+    Read: read,
+    Get: get,
+    Put: put,
+    Ask: ask,
+    Update: update,
+    WrongUpdate: update,
+    Break: break_if,
+    Declare: lambda s, old, new: None,
+    Loop: loop,
+    MapFn: map_fn,
+    Repeat: repeat,
+}

@@ -1,0 +1,174 @@
+"""The statements of programs, as data. Arguments are names, or numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reference.graph.values import Array, Element
+
+
+@dataclass(frozen=True)
+class Compute:
+    """Compute a value that the rest of the step can read."""
+
+    target: str
+    function: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Make:
+    """Make an array; one that a body makes is made anew in each step."""
+
+    target: str
+    kind: str = "TensorArray"
+    size: Any = None
+    dynamic: bool = True
+    element: Element | None = None
+
+
+@dataclass(frozen=True)
+class Unstack:
+    """Make an array of the rows of a tensor, or of the sequences of a batch; `how` it is written."""
+
+    target: str
+    x: str
+    how: str = "unstack"
+
+
+@dataclass(frozen=True)
+class Unpack:
+    """Cut sequences into steps, with the map that brings them back."""
+
+    target: str
+    rank: str
+    x: str
+    level: int = 0
+    sort: bool = True
+    how: str = "unpack"
+
+
+@dataclass(frozen=True)
+class Write:
+    """Write an element of an array."""
+
+    array: str
+    index: Any
+    value: Any
+    how: str = "write"
+
+
+@dataclass(frozen=True)
+class Read:
+    """Read an element of an array; where there is a `default`, it stands at negative indices."""
+
+    target: str
+    array: str
+    index: Any
+    default: Any = None
+    how: str = "read"
+
+
+@dataclass(frozen=True)
+class Get:
+    """Name a slot of an array, which is read where it is used, and written by `Put`."""
+
+    target: str
+    array: str
+    index: Any
+    boot: Any = None
+
+
+@dataclass(frozen=True)
+class Put:
+    """Write through a slot."""
+
+    slot: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Compute something of an array: its size, sizes, stack, concat or pack."""
+
+    target: str
+    question: str
+    array: str
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Declare:
+    """Declare a loop variable; None is for `loop.step()`."""
+
+    target: str
+    init: Any = None
+    advance: Any = None
+
+
+@dataclass(frozen=True)
+class Update:
+    """Let a loop variable have another value in the next step."""
+
+    variable: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class WrongUpdate(Update):
+    """An update by a value of another dtype, width or number of levels."""
+
+
+@dataclass(frozen=True)
+class Break:
+    """End the loop if a condition holds."""
+
+    condition: Any
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop; with `runs`, it does not run when its body is closed, but so many times later, each time from the same.
+
+    Variables in `given` are those of `while_loop(loop_vars=...)`, which have their own names too in the body.
+    """
+
+    name: str
+    body: tuple[Any, ...]
+    runs: int | None = None
+    max_steps: int | None = None
+    given: tuple[Declare, ...] = ()
+    opened_by: str = "loop"
+
+
+@dataclass(frozen=True)
+class MapFn:
+    """Apply a body to each row, or sequence; `stacked` says which results are rows of an array."""
+
+    targets: tuple[str, ...]
+    x: str
+    parameter: str
+    body: tuple[Any, ...]
+    results: tuple[Any, ...]
+    elements: tuple[Element, ...]
+    stacked: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """The body written so many times, as by a loop of Python over numbers."""
+
+    counter: str
+    times: int
+    body: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Inputs by name, arrays that were there before, statements, and the names of results."""
+
+    inputs: tuple[str, ...]
+    outside: tuple[tuple[str, Array], ...]
+    body: tuple[Any, ...]
+    results: tuple[str, ...]

@@ -1,0 +1,318 @@
+"""The interpreter of programs, by examples whose results are known."""
+
+import numpy as np
+import pytest
+
+from reference.graph import values
+from reference.graph.programs import run
+from reference.graph.statements import (
+    Ask,
+    Break,
+    Compute,
+    Declare,
+    Get,
+    Loop,
+    Make,
+    MapFn,
+    Program,
+    Put,
+    Read,
+    Repeat,
+    Unpack,
+    Unstack,
+    Update,
+    Write,
+    WrongUpdate,
+)
+from reference.graph.values import HOLE, Array, Element, GraphError, LoDError, Nested, Refused, ShapeError, Unsized
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+NUMBER = Element("float64", 0, ())
+ROW = Element("float64", 0, (2,))
+
+
+def count(steps, name="t", init=0):
+    """Declare a counter, and break at a number of steps."""
+    return Declare(name, init), Compute(f"stop at {name}", ">=", (name, steps)), Break(f"stop at {name}")
+
+
+def results(*body, inputs=None, found, outside=()):
+    """Run statements, and give what these names hold."""
+    inputs = inputs or {}
+    return run(Program(tuple(inputs), tuple(outside), body, tuple(found)), inputs)[0]
+
+
+def nested(*lists):
+    """Make a batch of one level, of rows without axes."""
+    return Nested([np.array(part, float) for part in lists], 1, ())
+
+
+# -- loops -----------------------------------------------------------------------------------------------------------
+
+
+def test_updates_swap():
+    swap = Update("a", "b"), Update("b", "a")
+    body = Loop("loop", (*count(3), Declare("a", 1.0), Declare("b", 2.0), *swap))
+    assert results(body, found="abt") == [2.0, 1.0, 3]
+
+
+def test_what_ran_before_the_break_counts():
+    declared = Declare("t", 0), Declare("before", 0.0), Declare("after", 0.0)
+    first = Compute("one more", "+", ("before", 1.0)), Update("before", "one more")
+    stop = Compute("stop", ">=", ("t", 2)), Break("stop")
+    rest = Compute("one more", "+", ("after", 1.0)), Update("after", "one more")
+    assert results(Loop("loop", (*declared, *first, *stop, *rest)), found=["t", "before", "after"]) == [2, 3.0, 2.0]
+
+
+def test_counters():
+    declared = [
+        Declare("by two", 10, 2),
+        Declare("still", 7, False),
+        Declare("both", 1, 1),
+        Declare("updated", 5),
+        Declare("many", "pair"),
+        Declare("one element", "single"),
+    ]
+    inside = [Compute("twice", "*", ("both", 2)), Update("both", "twice"), Update("updated", "updated")]
+    loop = Loop("loop", (*count(3, init=None), *declared, *inside))
+    found = [d.target for d in declared]
+    inputs = {"pair": np.array([1, 2]), "single": np.array([4])}
+    *numbers, many, one = results(loop, inputs=inputs, found=found)
+    assert numbers == [16, 7, 15, 5], "1, 2 + 1, 6 + 1, 14 + 1"
+    assert (many.tolist(), one.tolist()) == ([1, 2], [7])
+
+
+def test_nested_loops_carry_arrays():
+    inner = Loop("inner", (*count(2, "u"), Compute("at", "+", ("t", "u")), Write("a", "at", "v")))
+    outer = Loop("outer", (*count(2), Compute("v", "float", ("t",)), inner))
+    assert results(Make("a", element=NUMBER), outer, Ask("all", "stack", "a"), found=["all"])[0].tolist() == [0, 1, 1]
+
+
+def test_an_array_made_in_a_body_is_made_anew():
+    sizes = Make("a"), Write("a", "t", 1.0), Ask("size", "size", "a"), Update("last", "size")
+    body = Loop("loop", (*count(3), Declare("last", 0), *sizes))
+    assert results(body, found=["last"]) == [3]
+    read_ahead = Loop("loop", (*count(2), Make("a"), Read("x", "a", 0), Write("a", 0, 1.0)))
+    with pytest.raises(IndexError):
+        results(read_ahead, found=[])
+
+
+def test_loops_that_run_later_begin_anew():
+    inside = Read("x", "a", "t"), Compute("twice", "*", ("x", 2.0)), Compute("next", "+", ("t", 1))
+    loop = Loop("loop", (*count(2), *inside, Write("a", "next", "twice")), runs=3)
+    written = [Make("a", element=NUMBER), Write("a", 0, 1.0), loop, Ask("all", "stack", "a")]
+    assert results(*written, found=["all"])[0].tolist() == [1, 2, 4]
+
+
+def test_max_steps():
+    for steps, limit in [(5, 5), (4, 5), (0, 0)]:
+        assert results(Loop("loop", count(steps), max_steps=limit), found="t") == [steps]
+    with pytest.raises(GraphError):
+        results(Loop("loop", count(6), max_steps=5), found="t")
+
+
+def test_variables_that_are_given():
+    """They have their own names in the body, and other values than before."""
+    given = (Declare("s", "x"), Declare("u", 3))
+    inside = Compute("y", "+", ("x", "s")), Update("s", "y"), Compute("after", "*", ("u", 1))
+    loop = Loop("loop", (*count(2), *inside), given=given)
+    assert results(loop, inputs={"x": np.float64(1.0)}, found="su") == [4.0, 5]
+
+
+def test_python_repeats():
+    again = Repeat("k", 3, (Write("a", "k", "h"), Compute("h", "*", ("h", 2.0))))
+    body = Make("a", element=NUMBER), Compute("h", "+", (1.0, 0.0)), again, Ask("all", "stack", "a")
+    assert results(*body, found=["all"])[0].tolist() == [1, 2, 4]
+
+
+# -- arrays ----------------------------------------------------------------------------------------------------------
+
+
+def test_holes_and_fixed_sizes():
+    assert results(Make("a", size=2), Write("a", 4, 1.0), Ask("n", "size", "a"), found="n") == [5]
+    for wrong in [
+        (Make("a", size=2), Read("x", "a", 0)),
+        (Make("a"), Read("x", "a", -1)),
+        (Make("a"), Write("a", 1, 1.0), Ask("x", "stack", "a")),
+        (Make("a", size=2, dynamic=False), Write("a", 2, 1.0)),
+        (Make("a"), Read("x", "a", 0, 0.5)),
+        (Make("a"), Write("a", -1, 1.0)),
+    ]:
+        with pytest.raises(IndexError):
+            results(*wrong, found=[])
+    assert results(Make("a"), Read("x", "a", -3, 0.5), found="x") == [0.5]
+
+
+def test_elements_of_different_shapes():
+    with pytest.raises(ShapeError):
+        Array([np.ones(2), np.ones(3)]).stack()
+    assert Array([np.ones(2), np.ones(3)]).concat().shape == (5,)
+    assert Array([np.ones((2, 1)), np.ones((2, 3))]).concat(1).shape == (2, 4)
+    with pytest.raises(ShapeError):
+        Array([np.ones((2, 1)), np.ones((2, 3))]).concat(0)
+    assert Array([np.ones((2, 1)), np.ones((3, 1))]).sizes().tolist() == [2, 3]
+
+
+def test_zero_elements():
+    assert Array(element=NUMBER).stack().shape == (0,)
+    assert Array(element=ROW).stack().shape == (0, 2)
+    unknown = Element("float64", 0, (None, 2))
+    assert Array(element=unknown).stack() == Unsized((0, None, 2), "float64")
+    assert Array(element=unknown).concat().shape == (0, 2)
+    batches = Array(element=Element("float64", 1, (None, 2)))
+    assert batches.stack() == Nested([], 2, (2,))
+    assert batches.concat() == Nested([], 1, (2,))
+
+
+def test_slots_are_references():
+    body = [Make("a"), Get("slot", "a", 0), Put("slot", 2.0), Compute("x", "+", ("slot", 1.0))]
+    body += [Put("slot", 5.0), Compute("y", "+", ("slot", 1.0)), Get("before", "a", -1, 7.0)]
+    body += [Compute("z", "+", ("before", 1.0)), Get("hole", "a", 3)]
+    assert results(*body, found="xyz") == [3.0, 6.0, 8.0]
+    with pytest.raises(IndexError):
+        results(*body, Compute("w", "+", ("hole", 1.0)), found=[])
+
+
+def test_arrays_from_outside():
+    array = Array([np.float64(1.0), HOLE])
+    program = Program((), (("outer", array),), (Write("outer", 1, 2.0),), ())
+    assert run(program, {})[1]["outer"].slots == [1.0, 2.0]
+    assert array.slots == [1.0, HOLE], "the program's own is as it was"
+
+
+# -- sequences -------------------------------------------------------------------------------------------------------
+
+SENTENCES = nested([1, 2], [], [3, 4, 5], [6])
+DOCUMENTS = Nested([nested([1], [2, 3]), nested(), nested([4], [], [5, 6])], 2, ())
+
+
+def lists(value):
+    return [lists(part) for part in value.sequences] if isinstance(value, Nested) else value.tolist()
+
+
+def test_steps():
+    steps, made = values.unpack(SENTENCES, 0, True)
+    assert [lists(step) for step in steps.slots] == [[3, 1, 6], [4, 2], [5]]
+    assert lists(values.pack(steps, 0, made)) == lists(SENTENCES)
+    steps, made = values.unpack(SENTENCES, 0, False)
+    assert [lists(step) for step in steps.slots] == [[1, 3, 6], [2, 4], [5]]
+    assert lists(values.pack(steps, 0, made)) == lists(SENTENCES)
+
+
+def test_steps_of_documents():
+    steps, made = values.unpack(DOCUMENTS, 0, True)
+    assert [lists(step) for step in steps.slots] == [[[4], [1]], [[], [2, 3]], [[5, 6]]]
+    assert lists(values.pack(steps, 0, made)) == lists(DOCUMENTS)
+    steps, made = values.unpack(DOCUMENTS, 1, True)
+    assert [lists(step) for step in steps.slots] == [[2, 5, 1, 4], [3, 6]]
+    packed = values.pack(steps, 1, made)
+    assert lists(packed) == lists(DOCUMENTS)
+    with pytest.raises(LoDError):
+        values.pack(steps, 0, made)
+    with pytest.raises(LoDError):
+        values.pack(Array(steps.slots[:1], True, steps.element), 1, made)
+
+
+def test_states_shrink():
+    _, made = values.unpack(SENTENCES, 0, True)
+    state = values.reorder(np.array([1.0, 2, 3, 4]), made)
+    assert state.tolist() == [3, 1, 4, 2]
+    assert values.shrink(state, 0, made).tolist() == [3, 1, 4]
+    assert values.shrink(values.shrink(state, 0, made), 1, made).tolist() == [3, 1]
+    assert values.shrink(state, 3, made).tolist() == []
+    _, made = values.unpack(SENTENCES, 0, False)
+    state = np.array([1.0, 2, 3, 4])
+    assert values.shrink(state, 0, made).tolist() == [1, 3, 4]
+    assert values.shrink(values.shrink(state, 0, made), 1, made).tolist() == [1, 3]
+    assert values.shrink(values.shrink(state, 1, made), 2, made).tolist() == [3]
+    with pytest.raises(LoDError):
+        values.shrink(state[:1], 1, made)
+
+
+def test_a_network_over_sentences():
+    """Each sentence on its own gives what the steps give."""
+    body = [
+        Unpack("steps", "map", "x"),
+        Compute("first", "reorder_by_rank", ("boot", "map")),
+        Ask("n", "size", "steps"),
+        Make("states", element=Element("float64", 0, (None,))),
+        Loop(
+            "loop",
+            (
+                *count("n"),
+                Declare("h", "first"),
+                Compute("before", "shrink_memory", ("h", "t", "map")),
+                Read("row", "steps", "t"),
+                Compute("half", "*", ("before", 0.5)),
+                Compute("after", "+", ("half", "row")),
+                Update("h", "after"),
+                Write("states", "t", "after"),
+            ),
+        ),
+        Ask("all", "pack", "states", (0, "map")),
+    ]
+    (found,) = results(*body, inputs={"x": SENTENCES, "boot": np.array([1.0, 2, 3, 4])}, found=["all"])
+    wanted = []
+    for rows, h in zip(lists(SENTENCES), [1, 2, 3, 4], strict=True):
+        wanted.append([h := h * 0.5 + row for row in rows])
+    assert lists(found) == wanted
+
+
+def test_map_fn_in_map_fn():
+    inner = MapFn(("sums",), "document", "part", (Compute("s", "sum", ("part",)),), ("s",), (NUMBER,), (True,))
+    most = Element("float64", 0, (None,))
+    outer = MapFn(("all",), "x", "document", (inner,), ("sums",), (most,), (False,))
+    assert lists(results(outer, inputs={"x": DOCUMENTS}, found=["all"])[0]) == [[1, 5], [], [4, 0, 11]]
+    rows = MapFn(("all",), "x", "row", (Compute("y", "*", ("row", 2.0)),), ("y",), (ROW,), (True,))
+    assert results(rows, inputs={"x": np.ones((3, 2))}, found=["all"])[0].tolist() == [[2, 2]] * 3
+    assert results(rows, inputs={"x": np.ones((0, 2))}, found=["all"])[0].shape == (0, 2)
+
+
+def test_functions_of_sequences():
+    body = [
+        Compute("a", "pool mean", ("x",)),
+        Compute("b", "reverse", ("x",)),
+        Compute("c", "concat_batches", ("x", "x")),
+        Compute("d", "element", ("x", 2)),
+        Compute("e", "*", ("x", "x")),
+        Unstack("array", "x"),
+        Ask("f", "sizes", "array"),
+    ]
+    found = results(*body, inputs={"x": SENTENCES}, found="abcdef")
+    assert [lists(value) for value in found] == [
+        [1.5, 0, 4, 6],
+        [[2, 1], [], [5, 4, 3], [6]],
+        lists(SENTENCES) * 2,
+        [3, 4, 5],
+        [[1, 4], [], [9, 16, 25], [36]],
+        [2, 0, 3, 1],
+    ]
+    pooled = values.pool(lambda part: np.sum(part, axis=0), DOCUMENTS)
+    assert lists(pooled) == [[1, 5], [], [4, 0, 11]]
+
+
+# -- what means nothing ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ((Loop("loop", (*count(0), Compute("x", "+", (1.0, 1.0)))), Compute("y", "+", ("x", 1.0))), "x"),
+        ((Loop("loop", (*count(0), Make("a"))), Write("a", 0, 1.0)), "a"),
+        ((Loop("loop", (Declare("t", 0),)),), "loop"),
+        ((Loop("loop", (*count(0), Compute("x", "+", (1.0, 1.0)), Declare("v", "x"))),), "x"),
+        ((Loop("loop", (*count(0), Declare("s", 0.0), Loop("inner", (*count(0, "u"), Update("s", 1.0))))),), "s"),
+        ((Compute("x", "+", (1.0, 1.0)), Update("x", 1.0)), "x"),
+        ((Loop("loop", (*count(0), Declare("s", 0.0), WrongUpdate("s", 1.0))),), "s"),
+    ],
+)
+def test_programs_without_meaning(body, name):
+    """They are refused whether or not the loop has a trip."""
+    with pytest.raises(GraphError, match=f"^{name}$"):
+        results(*body, found=[])
+
+
+def test_arrays_are_no_loop_variables():
+    with pytest.raises(Refused, match=r"^a$"):
+        results(Make("a"), Loop("loop", (*count(0), Declare("s", "a"))), found=[])

@@ -1,0 +1,49 @@
+"""Whole programs, drawn at random: run at once, under vjp, with recompute and in a Program, they do what they mean.
+
+`python -m tests.graph.random_programs --count 20000` draws more of them, and makes those that fail small.
+"""
+
+import functools
+
+import pytest
+
+from tests.graph.drawing.programs import draw_program
+from tests.graph.programs_as_python import as_python
+from tests.graph.ways_of_running import Disagreement, check_program, feeds_as_python
+
+pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
+
+CHUNKS, EACH = 20, 20
+draw = functools.cache(draw_program)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_every_way_of_running_does_what_a_program_means(chunk):
+    for seed in range(chunk * EACH, (chunk + 1) * EACH):
+        program, feeds, fixed, meanings = draw(seed)
+        try:
+            check_program(program, feeds, fixed, meanings)
+        except Disagreement as error:
+            pytest.fail(f"seed {seed}: {error}\n{as_python(program)}\n{feeds_as_python(feeds)}\nparameters: {fixed}")
+
+
+def test_what_is_drawn_covers_what_there_is():
+    """No statement, function or spelling is forgotten, and most programs mean values."""
+    text, errors = "", []
+    for seed in range(CHUNKS * EACH):
+        program, _, _, meanings = draw(seed)
+        text += as_python(program)
+        errors += [found.error for found in meanings]
+    for words in COVERED.split():
+        assert words in text, words
+    assert errors.count(None) > 0.7 * len(errors)
+    assert {"IndexError", "GraphError"} <= set(errors)
+
+
+COVERED = """
+TensorArray() VarArray() TensorArray(size=n dynamic=False .unstack( unstack_from= .segment( .unpack( .pack( .rank .boot(
+.read( default= .write( data_shared=False .get( .update( .size() .sizes() .stack() .stack(1) .concat() .concat(1)
+.step() loop_vars=[ max_steps= exec_immediately=False advance=2 advance=False .frame() map_fn( @
+tensor_array_write tensor_array_read tensor_array_unstack tensor_array_unpack logical_or logical_and
+lod_rank_table reorder_by_rank shrink_memory sequence_pool sequence_reverse concat_batches lod_lengths .lengths
+"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,39 @@ from lodcore.tensor import LoDTensor, Spec
 if TYPE_CHECKING:
     pass
 
-__all__ = ["ArrayMethods", "ArrayVersion", "TensorArray", "slot_number", "source_of"]
+__all__ = ["ArrayMethods", "Journal", "TensorArray", "slot_number", "source_of"]
 
 Array = np.ndarray[Any, Any]
+
+
+_journals = 0  # that are kept in any thread
+_JOURNAL: ContextVar[tuple[dict[int, Any], ...]] = ContextVar("lodcore.journal", default=())
+
+
+class Journal:
+    """A context in which arrays that are written to are noted: after an error they are as they were."""
+
+    __slots__ = ("_noted", "_token")
+
+    def __enter__(self) -> None:
+        global _journals
+        self._noted: dict[int, Any] = {}
+        self._token = _JOURNAL.set((*_JOURNAL.get(), self._noted))
+        _journals += 1
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        global _journals
+        _journals -= 1
+        _JOURNAL.reset(self._token)
+        for array, before in self._noted.values() if kind is not None else ():
+            array.become(before)
+
+
+def _note(array: TensorArray) -> None:
+    """Keep what an array is before it is first written to."""
+    for noted in _JOURNAL.get():
+        if id(array) not in noted:
+            noted[id(array)] = array, array.snapshot()
 
 
 class Maker:
@@ -328,13 +359,14 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def snapshot(self) -> TensorArray:
         """Make an array of the same elements, which writes to this one do not reach."""
-        kind = TensorArray if type(self) is ArrayVersion else type(self)
-        (made := kind.__new__(kind)).become(self)
+        (made := self.own_kind.__new__(self.own_kind)).become(self)
         made._name = None
         return made
 
     def become(self, other: TensorArray) -> None:
         """Take the elements of another array."""
+        if _journals and hasattr(self, "_size"):
+            _note(self)
         self._items, self._source = dict(other._items), other._source
         self._size, self._limit = other._size, other._limit
         self._element, self._rank = other._element, other._rank
@@ -382,7 +414,10 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def put(self, index: Any, value: Any, data_shared: bool = True) -> None:
         """Write an element, whether or not a Block is recording."""
-        at, self._items[at] = self.checked(index, value, data_shared)
+        at, written = self.checked(index, value, data_shared)
+        if _journals:
+            _note(self)
+        self._items[at] = written
         if at >= self._size:
             self._size = at + 1
 
@@ -405,6 +440,11 @@ class TensorArray(ArrayBody, ArrayMethods):
                 raise IndexError(f"{where}: index: is {at}, a hole; the size is {self._size}{self.hint}")
             found = self._source[at] if self._source.ndim > 1 else self._source[at, ...]
         return found
+
+    @property
+    def own_kind(self) -> type[TensorArray]:
+        """The class of an array of the user with the same elements."""
+        return type(self)
 
     _kind = "TensorArray"  # in its repr
     hint = ""  # what to say besides of what is not there
@@ -550,7 +590,7 @@ class TensorArray(ArrayBody, ArrayMethods):
 
 def _filled(how: str, target: Any, made: Any) -> Any:
     """Return what a class is asked to make, or let an empty array have its elements."""
-    if target is TensorArray or target is ArrayVersion:
+    if target is TensorArray:
         return made
     if isinstance(target, type):
         target = target()
@@ -560,81 +600,6 @@ def _filled(how: str, target: Any, made: Any) -> Any:
 
 def _copied(element: Any) -> Any:
     return element.clone() if isinstance(element, LoDTensor) else element.copy()
-
-
-_HOLE = object()
-
-
-class ArrayVersion(TensorArray):
-    """A TensorArray that stays as it is: `written` returns the next version, in time and memory that do not grow.
-
-    One version of an array holds all elements, mostly the last; every other knows what to undo in the one after it. To
-    read it brings the elements over (Baker, "Shallow binding makes functional arrays fast", 1991).
-    """
-
-    __slots__ = ("_fresh", "_held", "_undo")
-
-    _held: Any  # the elements, by their numbers; None where another version has them
-    _undo: Any  # that version, a number, and the element that was there before
-    _fresh: bool  # whether it was made in the body of a loop
-
-    @classmethod
-    def of(cls, array: TensorArray, fresh: bool = False) -> ArrayVersion:
-        """Return the version that an array is now; what is written to the array later does not reach it."""
-        if type(array) is cls:
-            return array
-        made = cls.__new__(cls)
-        made._held, made._undo, made._fresh, made._name = None, None, fresh, None
-        made.become(array)
-        return made
-
-    def written(self, index: Any, value: Any, data_shared: bool = True) -> ArrayVersion:
-        """Return the version with one more element written."""
-        at, written = self.checked(index, value, data_shared)
-        if self._undo is not None:
-            self._come_back()
-        elements = self._held
-        made = ArrayVersion.__new__(ArrayVersion)
-        made._source, made._limit, made._element, made._rank = self._source, self._limit, self._element, self._rank
-        made._size = self._size if at < self._size else at + 1
-        made._held, made._undo, made._fresh, made._name = elements, None, self._fresh, None
-        self._held, self._undo = None, (made, at, elements.get(at, _HOLE))
-        elements[at] = written
-        return made
-
-    @property
-    def hint(self) -> str:  # type: ignore[override]
-        """What to say of a hole in an array that was made in the body of a loop."""
-        if not self._fresh:
-            return ""
-        return "; it is made anew in every step: make it before the loop to read what earlier steps wrote"
-
-    @property
-    def _items(self) -> Any:
-        if self._undo is not None:
-            self._come_back()
-        return self._held
-
-    @_items.setter
-    def _items(self, elements: dict[int, Any]) -> None:
-        self._held = elements
-
-    def _come_back(self) -> None:
-        """Take the elements from the version that has them, undoing one write after the other."""
-        chain = [self]
-        while chain[-1]._undo is not None:
-            chain.append(chain[-1]._undo[0])
-        newer = chain.pop()
-        for older in reversed(chain):
-            _, at, before = older._undo
-            elements = newer._held
-            newer._held, newer._undo = None, (older, at, elements.get(at, _HOLE))
-            older._held, older._undo = elements, None
-            if before is _HOLE:
-                elements.pop(at, None)
-            else:
-                elements[at] = before
-            newer = older
 
 
 def slot_number(where: str, given: Any) -> int:

@@ -180,6 +180,8 @@ def test_gradients_are_slopes(name, data):
                 floats.append(one)
 
     with_variables(call, collect)
+    if not floats:
+        return
 
     def run(*variables):
         rest = iter(variables)

@@ -20,7 +20,7 @@ from lodcore.ops.common import check_equal
 from lodcore.recycling import Recycled
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor, Tensor, array
-from lodcore.tensor_array import TensorArray
+from lodcore.tensor_array import Journal, TensorArray
 
 __all__ = ["Pullback", "value_and_grad", "vjp"]
 
@@ -219,7 +219,8 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
     finished = False
     try:
         variables = tuple(tree_map(functools.partial(tape.begin, "vjp"), one) for one in inputs)
-        result = computing(lambda: f(*variables), {})
+        with Journal():
+            result = computing(lambda: f(*variables), {})
         settled = tree_map(lambda x: tape.output(_result(x)), result)
         outputs = tree_map(lambda x: of_user(x._value if isinstance(x, Variable) else x), settled)
         finished = True

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.array_version import ArrayVersion
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.engine import Call, Layout
@@ -17,7 +18,7 @@ from lodcore.lod import LoD
 from lodcore.registry import LISTS, Op, Spec, spec_of
 from lodcore.symbol import Symbol, recording
 from lodcore.tensor import Tensor
-from lodcore.tensor_array import ArrayVersion, TensorArray
+from lodcore.tensor_array import TensorArray
 
 __all__ = ["Block", "NamedBlock", "Operator"]
 

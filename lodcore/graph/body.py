@@ -176,7 +176,7 @@ class LoopVariable(Variable):
 
 def spec_in_body(spec: Spec) -> Spec:
     """Forget the number of rows: in the body of a loop it may differ from step to step."""
-    if not spec.shape or spec.shape[0] is None or spec.kind is TensorArray:
+    if not spec.shape or spec.shape[0] is None:
         return spec
     return Spec((None, *spec.shape[1:]), *spec[1:])
 

@@ -13,13 +13,8 @@ from lodcore.graph.variable import Variable, settled
 from lodcore.graph.while_loop import WhileLoop
 from lodcore.lod_rules import computed
 from lodcore.nested import refuse_conversion
-from lodcore.ops.array import (
-    stacked_elements,
-    tensor_array_read,
-    tensor_array_size,
-    tensor_array_unstack,
-    tensor_array_write,
-)
+from lodcore.ops.array import tensor_array_read, tensor_array_size, tensor_array_write
+from lodcore.ops.array_joining import stacked_elements, tensor_array_unstack
 from lodcore.ops.common import rows_of
 from lodcore.ops.compare import greater_equal_than
 from lodcore.registry import Spec, Steps, operator, spec_of

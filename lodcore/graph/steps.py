@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from lodcore.array_version import ArrayVersion
 from lodcore.errors import GraphError
 from lodcore.graph import engine
 from lodcore.graph.block import Operator
@@ -19,7 +20,7 @@ from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
 from lodcore.tensor import Spec
-from lodcore.tensor_array import ArrayVersion, TensorArray
+from lodcore.tensor_array import TensorArray
 
 __all__ = ["StepRunner", "Trace"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.array_version import ArrayVersion
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, Operator, function_of
@@ -16,7 +17,7 @@ from lodcore.graph.variable import Variable, as_value
 from lodcore.registry import Op
 from lodcore.symbol import open_block, recording
 from lodcore.tensor import Tensor
-from lodcore.tensor_array import ArrayVersion, TensorArray
+from lodcore.tensor_array import TensorArray
 
 __all__ = ["Tape", "TapedOperator", "computing"]
 

@@ -1,15 +1,8 @@
 """The operators, one file a family."""
 
 from lodcore.lod_rules import LoDRule, before, computed, no_lod, outer, same, same_as
-from lodcore.ops.array import (
-    tensor_array_concat,
-    tensor_array_read,
-    tensor_array_size,
-    tensor_array_sizes,
-    tensor_array_stack,
-    tensor_array_unstack,
-    tensor_array_write,
-)
+from lodcore.ops.array import tensor_array_read, tensor_array_size, tensor_array_sizes, tensor_array_write
+from lodcore.ops.array_joining import tensor_array_concat, tensor_array_stack, tensor_array_unstack
 from lodcore.ops.axes import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
 from lodcore.ops.compare import (
     equal,

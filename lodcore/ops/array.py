@@ -10,37 +10,33 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
+from lodcore.array_version import ArrayVersion
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
 from lodcore.lod_rules import computed, no_lod
 from lodcore.memory import integer
-from lodcore.nested import join_arrays, refuse_conversion
-from lodcore.ops.common import Array, rows_of
+from lodcore.nested import refuse_conversion
+from lodcore.ops.common import Array
 from lodcore.rank_table import IndicesMap
 from lodcore.registry import Dense, Given, Index, Spec, Steps, operator
-from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor
-from lodcore.tensor_array import ArrayVersion, TensorArray, integer_of, source_of
+from lodcore.tensor_array import TensorArray, integer_of
 
 __all__ = [
+    "axis_of",
     "check_steps",
-    "cut_rows",
     "element_spec",
-    "joined_elements",
+    "gradient_of_unstacked",
+    "levels_below",
     "number_of",
     "of_elements",
-    "stacked_elements",
-    "tensor_array_concat",
     "tensor_array_fill",
     "tensor_array_new",
     "tensor_array_rank",
     "tensor_array_read",
     "tensor_array_size",
     "tensor_array_sizes",
-    "tensor_array_stack",
-    "tensor_array_unstack",
     "tensor_array_write",
+    "unstacked_spec",
 ]
 
 
@@ -55,7 +51,7 @@ def number_of(index: Any) -> int:
     return int(index) if type(index) is np.int64 else int(np.asarray(index).item())
 
 
-def _levels_below(x: Any) -> int:
+def levels_below(x: Any) -> int:
     """Count the levels that the elements have which `unstack` makes."""
     return max(getattr(x, "num_levels", 0) - 1, 0)
 
@@ -69,18 +65,46 @@ def element_spec(ta: Spec) -> Spec:
 
 #: The LoD rules of arrays, and of what is read from them.
 of_elements = computed("that of the elements", lambda ta: ta.num_levels)
-of_made = computed("that of the elements", lambda unstack_from: _levels_below(unstack_from))
-of_cut = computed("the levels of `x` without the first", lambda x: _levels_below(x))
+of_made = computed("that of the elements", lambda unstack_from: levels_below(unstack_from))
 of_filled = computed("that of the elements", lambda filled: filled.num_levels)
-of_stacked = computed(
-    "that of the elements, a level more with axis 0",
-    lambda ta, axis: ta.num_levels + (ta.num_levels > 0 and axis == 0),
-)
 of_written = computed("that of the elements", lambda ta, x: (x if element_spec(ta).kind is object else ta).num_levels)
 of_read = computed(
     "that of the elements",
     lambda ta, default: getattr(default, "num_levels", 0) if element_spec(ta).kind is object else ta.num_levels,
 )
+
+
+def axis_of(where: str, axis: Any, ndim: int) -> int:
+    """Turn an axis, which may count from the last, into 0 .. ndim - 1."""
+    if not hasattr(axis, "__index__"):
+        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"{where}: axis: is {axis}; there are {ndim} axes")
+    return int(axis % ndim)
+
+
+def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
+    """Describe the array that `unstack` makes of a tensor."""
+    if x.num_levels:
+        if axis not in (0, -x.num_levels - len(x.shape)):
+            raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
+        return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
+    at = axis_of(where, axis, len(x.shape))
+    return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
+
+
+def gradient_of_unstacked(d_x: Array, x: Any, d: dict[int, Array], axis: int) -> Array:
+    """Write the gradients of elements to where they were cut from."""
+    d_x[...] = 0
+    if isinstance(x, LoDTensor):
+        bounds = x.lod.row_offsets(0)
+        for index, one in d.items():
+            d_x[bounds[index] : bounds[index + 1]] = one
+    else:
+        by_step = np.moveaxis(d_x, axis, 0)
+        for index, one in d.items():
+            by_step[index] = one
+    return d_x
 
 
 # -- to make, to write, to read ----------------------------------------------------------------------------------------
@@ -170,8 +194,10 @@ def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     if not isinstance(x, Spec):
         return ta
     known = element_spec(ta)
-    shape = tuple([None, *x.shape[1:]]) if x.shape else ()
-    return Spec(shape, x.dtype, x.num_levels, TensorArray) if known.kind is object else ta
+    if known.kind is object:
+        return Spec(x.shape, x.dtype, x.num_levels, TensorArray)
+    same_rows = ta.shape[:1] == x.shape[:1]  # elements may have different numbers of rows
+    return ta if same_rows or not ta.shape else ta._replace(shape=(None, *ta.shape[1:]))
 
 
 @tensor_array_write.define_vjp
@@ -366,312 +392,3 @@ def tensor_array_rank(ta: Any) -> Any:
 @tensor_array_rank.define_infer
 def _(ta: Spec) -> Spec:
     return Spec((None,), np.dtype(np.int32), 0, IndicesMap)
-
-
-# -- all together --------------------------------------------------------------------------------------------------
-
-
-def _alike(where: str, elements: list[Any]) -> list[LoD]:
-    """Check that all elements have a LoD or none has, and list their structures."""
-    kinds = [isinstance(element, LoDTensor) for element in elements]
-    if any(kinds) and not all(kinds):
-        raise LoDError(
-            f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none; all have one, or none"
-        )
-    return [element.lod for element in elements] if kinds[0] else []
-
-
-def same_shapes(where: str, values: list[Array], except_axis: int | None) -> None:
-    """Raise if shapes differ on any other axis."""
-
-    def rest(shape: tuple[int, ...]) -> tuple[int, ...]:
-        return shape if except_axis is None else shape[:except_axis] + shape[except_axis + 1 :]
-
-    for at, value in enumerate(values):
-        if value.ndim != values[0].ndim or rest(value.shape) != rest(values[0].shape):
-            raise ShapeError(f"{where}: element {at}: has shape {value.shape}; element 0 has {values[0].shape}")
-
-
-def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
-    """Return values with the structure that all elements have."""
-    if not lods:
-        return values
-    if axis == 0:
-        raise ShapeError(f"{where}: axis: is 0 of the values; use axis=0")
-    for at, lod in enumerate(lods):
-        if lod != lods[0]:
-            raise LoDError(f"{where}: element {at} has another LoD than element 0")
-    return tensor_core.new_tensor(np.ascontiguousarray(values), lods[0])
-
-
-def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
-    """Return what no elements make, of what is known of them."""
-    if spec is None or spec.dtype.kind == "V":
-        raise ValueError(f"{where}: the array is empty, and nothing is known of its elements")
-    ndim = len(spec.shape) + stacked
-    if not spec.shape and not stacked:
-        raise ShapeError(f"{where}: axis: elements have no axis; use stack")
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"{where}: axis: is {axis}; {'the result has' if stacked else 'elements have'} {ndim} axes")
-    shape = [0 if size is None else size for size in spec.shape]
-    if spec.num_levels:
-        levels = spec.num_levels + (stacked and axis == 0)
-        shape = shape if not (stacked and axis) else [*shape[: axis % ndim], 0, *shape[axis % ndim :]]
-        return LoDTensor(np.empty(shape, spec.dtype), LoD.from_lengths(*[[]] * levels))
-    if stacked:
-        shape.insert(axis % ndim, 0)
-    else:
-        shape[axis % ndim] = 0
-    return np.empty(shape, spec.dtype)
-
-
-def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
-    """Join elements along a new axis; return the result and the elements."""
-    where = "TensorArray.stack"
-    axis = integer(f"{where}: axis", axis, bools=True)
-    if axis == 0 and isinstance(ta.untouched_source, np.ndarray):
-        return ta.untouched_source, []
-    elements = ta.elements(where)
-    if not elements:
-        return _none_of(where, ta.element_spec(), axis, True), elements
-    lods = _alike(where, elements)
-    values = [rows_of(element) for element in elements]
-    if lods and axis == 0:
-        inner = concat_lods(where, lods)
-        outer = LoD.from_lengths([*map(len, elements)]).offsets()
-        levels = [inner.offsets(k) for k in range(inner.num_levels)]
-        joined = join_arrays(where, values, None)[0]
-        return LoDTensor(joined, LoD.from_offsets(outer, *levels), share=True), elements
-    same_shapes(where, values, None)
-    ndim = values[0].ndim + 1
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"{where}: axis: is {axis}; the result has {ndim} axes")
-    return _with_one_lod(where, np.stack(values, axis), lods, axis % ndim), elements
-
-
-def joined_elements(ta: TensorArray, axis: int, where: str = "TensorArray.concat") -> tuple[Any, list[Any]]:
-    """Join elements along an axis that they have; return the result and the elements."""
-    axis = integer(f"{where}: axis", axis, bools=True)
-    source = ta.untouched_source
-    if axis == 0 and isinstance(source, LoDTensor) and len(source):
-        return source.flatten(0), []
-    elements = ta.elements(where)
-    if not elements:
-        return _none_of(where, ta.element_spec(), axis, False), elements
-    lods = _alike(where, elements)
-    values = [rows_of(element) for element in elements]
-    if values[0].ndim == 0:
-        raise ShapeError(f"{where}: axis: elements have no axis; use stack")
-    if not -values[0].ndim <= axis < values[0].ndim:
-        raise ShapeError(f"{where}: axis: is {axis}; elements have {values[0].ndim} axes")
-    axis %= values[0].ndim
-    same_shapes(where, values, axis)
-    if axis == 0:
-        joined = join_arrays(where, values, None)[0]
-        return (tensor_core.new_tensor(joined, concat_lods(where, lods)) if lods else joined), elements
-    return _with_one_lod(where, np.concatenate(values, axis), lods, axis), elements
-
-
-def _shapes(ta: TensorArray, elements: list[Any]) -> list[tuple[int, ...]]:
-    """List the shapes of the values of all elements."""
-    return [rows_of(element).shape for element in elements or ta.elements("TensorArray")]
-
-
-@operator(ta=Steps, lod_rule=of_stacked)
-def tensor_array_stack(ta: Any, axis: int = 0) -> Any:
-    """Join the elements of an array along a new axis.
-
-    Parameters
-    ----------
-    ta : TensorArray
-    axis : int
-        Of the result. For LoDTensors, 0 makes a new outermost level, one sequence per element.
-
-    Returns
-    -------
-    ndarray or LoDTensor
-        Of no elements, shape (0, ...).
-
-    Raises
-    ------
-    IndexError
-        At a hole.
-    ShapeError, LoDError
-        Naming the element that differs from the first.
-    ValueError
-        If there are no elements, and nothing is known of them.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.tensor_array_stack(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
-    array([[1, 2],
-           [3, 4]])
-    """
-    check_steps("tensor_array_stack", ta)
-    return stacked_elements(ta, axis)[0]
-
-
-def _axis(where: str, axis: Any, ndim: int) -> int:
-    """Turn an axis, which may count from the last, into 0 .. ndim - 1."""
-    if not hasattr(axis, "__index__"):
-        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"{where}: axis: is {axis}; there are {ndim} axes")
-    return int(axis % ndim)
-
-
-@tensor_array_stack.define_residuals("shapes")
-def _(ta: Any, axis: int = 0) -> Any:
-    stacked, elements = stacked_elements(ta, axis)
-    return stacked, _shapes(ta, elements)
-
-
-@tensor_array_stack.define_infer
-def _(ta: Spec, axis: int) -> Spec:
-    one = element_spec(ta)
-    if one.kind is object:
-        return one
-    if one.num_levels and axis == 0:
-        return one._replace(num_levels=one.num_levels + 1)
-    at = _axis("tensor_array_stack", axis, len(one.shape) + 1)
-    return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
-
-
-@tensor_array_stack.define_vjp
-def _(d: Array, axis: int, out: Any, shapes: Any) -> dict[int, Array]:
-    if isinstance(out, LoDTensor) and axis == 0:
-        return cut_rows(d, [shape[0] for shape in shapes])
-    return dict(enumerate(np.moveaxis(d, axis, 0)))
-
-
-def cut_rows(d: Array, sizes: list[int]) -> dict[int, Array]:
-    """Cut rows into pieces of given sizes."""
-    pieces, start = {}, 0
-    for index, size in enumerate(sizes):
-        pieces[index] = d[start : start + size]
-        start += size
-    return pieces
-
-
-@operator(ta=Steps, lod_rule=of_elements)
-def tensor_array_concat(ta: Any, axis: int = 0) -> Any:
-    """Join the elements of an array along an axis that they have.
-
-    Parameters
-    ----------
-    ta : TensorArray
-    axis : int
-        Of the values. 0 puts batches one after another; another axis needs equal structures.
-
-    Returns
-    -------
-    ndarray or LoDTensor
-        Of no elements, no rows of their width and dtype.
-
-    Raises
-    ------
-    IndexError
-        At a hole.
-    ShapeError, LoDError
-        Naming the element that differs from the first.
-    ValueError
-        If there are no elements, and nothing is known of them.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.tensor_array_concat(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]))
-    array([1, 2, 3, 4])
-    """
-    check_steps("tensor_array_concat", ta)
-    return joined_elements(ta, axis)[0]
-
-
-@tensor_array_concat.define_residuals("shapes")
-def _(ta: Any, axis: int = 0) -> Any:
-    joined, elements = joined_elements(ta, axis)
-    return joined, _shapes(ta, elements)
-
-
-@tensor_array_concat.define_infer
-def _(ta: Spec, axis: int) -> Spec:
-    one = element_spec(ta)
-    if one.kind is object:
-        return one
-    at = _axis("tensor_array_concat", axis, len(one.shape))
-    return one._replace(shape=(*one.shape[:at], None, *one.shape[at + 1 :]))
-
-
-@tensor_array_concat.define_vjp
-def _(d: Array, axis: int, shapes: Any) -> dict[int, Array]:
-    axis %= d.ndim
-    sizes = [shape[axis] for shape in shapes]
-    if axis == 0:
-        return cut_rows(d, sizes)
-    return {index: np.moveaxis(piece, 0, axis) for index, piece in cut_rows(np.moveaxis(d, axis, 0), sizes).items()}
-
-
-@operator(x=Dense, lod_rule=of_cut)
-def tensor_array_unstack(x: Any, axis: int = 0) -> Any:
-    """Cut a tensor along an axis.
-
-    Parameters
-    ----------
-    x : array_like or LoDTensor
-    axis : int
-        Only 0 for a LoDTensor, whose elements are its outermost sequences.
-
-    Returns
-    -------
-    TensorArray
-        Of read-only views.
-
-    Raises
-    ------
-    DTypeError
-        If x is a SparseTensor or holds Python objects.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import lodcore
-    >>> lodcore.tensor_array_unstack(np.zeros((2, 3)), 1)
-    TensorArray(3 elements)
-    """
-    where = "TensorArray.unstack"
-    return TensorArray.over(source_of(f"{where}: x", x, integer(f"{where}: axis", axis, bools=True)))
-
-
-def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
-    """Describe the array that `unstack` makes of a tensor."""
-    if x.num_levels:
-        if axis not in (0, -x.num_levels - len(x.shape)):
-            raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
-        return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
-    at = _axis(where, axis, len(x.shape))
-    return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
-
-
-@tensor_array_unstack.define_infer
-def _(x: Spec, axis: int) -> Spec:
-    return unstacked_spec("tensor_array_unstack", x, axis)
-
-
-def gradient_of_unstacked(d_x: Array, x: Any, d: dict[int, Array], axis: int) -> Array:
-    """Write the gradients of elements to where they were cut from."""
-    d_x[...] = 0
-    if isinstance(x, LoDTensor):
-        bounds = x.lod.row_offsets(0)
-        for index, one in d.items():
-            d_x[bounds[index] : bounds[index + 1]] = one
-    else:
-        by_step = np.moveaxis(d_x, axis, 0)
-        for index, one in d.items():
-            by_step[index] = one
-    return d_x
-
-
-@tensor_array_unstack.define_vjp
-def _(d: dict[int, Array], x: Any, axis: int, context: Any) -> Array:
-    return gradient_of_unstacked(context.new("x"), x, d, axis)

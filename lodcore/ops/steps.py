@@ -10,7 +10,8 @@ from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import LoDError, ShapeError
 from lodcore.lod_rules import computed
 from lodcore.nested import as_values
-from lodcore.ops.array import check_steps, cut_rows, element_spec, joined_elements, same_shapes
+from lodcore.ops.array import check_steps, element_spec
+from lodcore.ops.array_joining import cut_rows, joined_elements, same_shapes
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.moving import spec_level
 from lodcore.rank_table import IndicesMap, map_of
@@ -177,6 +178,11 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
         joinable = kernels.gather.count_rows(elements, counted) < 0
         if not joinable:
             counted[0] = 0
+            for at, element in enumerate(elements):
+                if not element.shape:
+                    raise IndexError(
+                        f"{where}: element {at}: has no axis; its first axis counts the sequences of a step"
+                    )
             np.cumsum([len(element) for element in elements], out=counted[1:])
         if not np.array_equal(counted, indices_map.steps):
             _check_sizes(where, counted[1:] - counted[:-1], indices_map.steps)

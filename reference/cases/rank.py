@@ -37,7 +37,9 @@ def shrink_memory(source):
     left = sum(length > step for length in table.lengths)
     count = source.integer(left, len(table.indices))
     depth = source.integer(0, 2)
-    x = rows_for(source, levels_below(source, count, 2 * (depth > 0)), count=count)  # not those that were ranked
+    x = rows_for(source, levels_below(source, count, depth), count=count)
+    if depth == 1:  # the sequences that were ranked are in the order of the table
+        x = x.made(sorted(x.nested, key=len, reverse=True))
     return {"x": x, "step": Dense(step, (), "int64"), "table": table}
 
 

@@ -452,7 +452,7 @@ ARRAYS = [
     ("steps.write(np.array([0, 1]), 1)", DTypeError, "index"),
     ("steps.write(0, None)", DTypeError, "value.*object"),
     ("steps.write(0, objects)", DTypeError, "value.*object"),
-    ("steps.write(0, [[1], [2, 3]])", ShapeError, "value"),
+    ("steps.write(0, [[1], [2, 3]])", ShapeError, "x: is nested unevenly"),
     ("steps.write(0, masked)", DTypeError, "value.*masked"),
     ("steps.read(3)", IndexError, "index.*3.*3"),
     ("steps.read(-1)", IndexError, "index.*-1"),

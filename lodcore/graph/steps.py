@@ -125,7 +125,7 @@ class StepRunner:
                 trace.ran = at
             results = [frame[slot] for slot in self._layout.slots(self.sources(at))]
             for place, spec in self._arrays:
-                if spec.dtype.kind != "V" and results[place].element_spec() is None:
+                if spec.kind is not object and results[place].element_spec() is None:
                     results[place].expect(spec)
             return tuple(results)
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")

@@ -280,7 +280,7 @@ class Variable(Symbol, Face):
         if block is not None and block.recording and self.dtype.kind in "fc":
             raise GraphError(
                 f"Variable {self.name}: {how} would take it out of what is recorded, and it would have no gradient; "
-                "use an operator (exp(v) for math.exp(v), ops.cast(v, dtype), v * 2), or v.get() for a look at the value"
+                "use an operator (exp(v) for math.exp(v), ops.cast(v, dtype)), or v.get() for a look at the value"
             )
         return value
 

@@ -18,6 +18,7 @@ from lodcore.nested import refuse_conversion
 from lodcore.ops.common import Array
 from lodcore.rank_table import IndicesMap
 from lodcore.registry import Dense, Given, Index, Spec, Steps, operator
+from lodcore.roles import NO_ELEMENTS
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray, integer_of
 
@@ -58,7 +59,7 @@ def levels_below(x: Any) -> int:
 
 def element_spec(ta: Spec) -> Spec:
     """Describe an element of an array."""
-    if ta.dtype.kind == "V" and not ta.shape:
+    if ta.dtype == NO_ELEMENTS.dtype and not ta.shape:
         return ta._replace(kind=object)
     return ta._replace(kind=LoDTensor if ta.num_levels else np.ndarray)
 

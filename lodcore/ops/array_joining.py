@@ -26,6 +26,7 @@ from lodcore.ops.array import (
 )
 from lodcore.ops.common import Array, rows_of
 from lodcore.registry import Dense, Spec, Steps, operator
+from lodcore.roles import NO_ELEMENTS
 from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray, source_of
@@ -55,7 +56,7 @@ def _alike(where: str, elements: list[Any]) -> list[LoD]:
     kinds = [isinstance(element, LoDTensor) for element in elements]
     if any(kinds) and not all(kinds):
         raise LoDError(
-            f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none; all have one, or none"
+            f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none"
         )
     return [element.lod for element in elements] if kinds[0] else []
 
@@ -85,7 +86,7 @@ def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
 
 def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
     """Return what no elements make, of what is known of them."""
-    if spec is None or spec.dtype.kind == "V":
+    if spec is None or spec.dtype == NO_ELEMENTS.dtype:
         raise ValueError(f"{where}: the array is empty, and nothing is known of its elements")
     ndim = len(spec.shape) + stacked
     if not spec.shape and not stacked:

@@ -181,7 +181,7 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
             for at, element in enumerate(elements):
                 if not element.shape:
                     raise IndexError(
-                        f"{where}: element {at}: has no axis; its first axis counts the sequences of a step"
+                        f"{where}: element {at}: has no axis, to count sequences"
                     )
             np.cumsum([len(element) for element in elements], out=counted[1:])
         if not np.array_equal(counted, indices_map.steps):

@@ -35,9 +35,11 @@ cdef extern from "kernels/rows.h" nogil:
 cnp.import_array()
 
 cdef object GATHER = kernels.gather
-cdef object LEVELS = kernels.levels
-cdef object OFFSETS = kernels.offsets
-cdef object RANK = kernels.rank
+
+
+cdef bint own_kernels():
+    """Tell whether the kernels of this package are loaded, whose loops may be called without their doors."""
+    return kernels.gather is GATHER
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
@@ -285,7 +287,7 @@ cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
     cdef int64_t signs
     if n_seqs < 0:
         return 0
-    if kernels.offsets is OFFSETS and source[0] == 0:
+    if own_kernels() and source[0] == 0:
         with nogil:
             offset_signs(source, n_seqs, &signs)
         if signs >= 0:
@@ -299,7 +301,7 @@ cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
     cdef const int64_t* offsets = lod.level(k, &n_seqs)
     cdef cnp.ndarray steps
     cdef int64_t* out
-    if kernels.rank is not RANK:
+    if not own_kernels():
         steps = new_offsets(kernels.offsets.max_length(lod._view(k)) + 1)
         kernels.rank.step_offsets(lod._view(k), steps)
         return steps
@@ -338,7 +340,7 @@ cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray range
     cdef int64_t bad
     for k in range(first, lod._num_levels):
         offsets = new_offsets(size[0] + 1)
-        if kernels.gather is GATHER:
+        if own_kernels():
             level = lod.level(k, &sequences)
             pairs, out = <int64_t*> cnp.PyArray_DATA(ranges), <int64_t*> cnp.PyArray_DATA(offsets)
             count = cnp.PyArray_DIM(ranges, 0)
@@ -363,7 +365,7 @@ cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, lis
     cdef int64_t* pairs = <int64_t*> cnp.PyArray_DATA(ranges)
     cdef int64_t* out = <int64_t*> cnp.PyArray_DATA(offsets)
     cdef int64_t bad
-    if kernels.gather is GATHER:
+    if own_kernels():
         with nogil:
             bad = take_by_index(level, sequences, numbers, count, pairs, out)
     else:
@@ -399,7 +401,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
         low, high = offsets[low], offsets[high]
     memory = new_offsets(total)
     place = <int64_t*> cnp.PyArray_DATA(memory)
-    cdef bint compiled = kernels.levels is LEVELS
+    cdef bint compiled = own_kernels()
     low, high = start, stop
     for k in range(first, lod._num_levels):
         offsets = lod.level(k, &count)

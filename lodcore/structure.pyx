@@ -5,7 +5,7 @@ from libc.stdint cimport INT64_MAX, int64_t
 
 from lodcore import kernels
 from lodcore.buffers cimport new_offsets
-from lodcore.core cimport LoDBody, make_lod
+from lodcore.core cimport LoDBody, make_lod, own_kernels
 from lodcore.errors import DTypeError, LoDError
 
 cdef extern from "kernels/rows.h" nogil:
@@ -13,7 +13,6 @@ cdef extern from "kernels/rows.h" nogil:
 
 cnp.import_array()
 
-cdef object LEVELS = kernels.levels
 
 
 def concat_lods(str where, list lods):
@@ -116,7 +115,7 @@ cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
         total += count
     cdef cnp.ndarray joined = new_offsets(total + 1)
     cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(joined)
-    if kernels.levels is not LEVELS:
+    if not own_kernels():
         kernels.levels.join([(<LoDBody> lod)._view(k) for lod in lods], joined)
         return joined
     place[0] = 0

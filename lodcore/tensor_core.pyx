@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore import kernels, threads
 from lodcore.buffers cimport as_bytes, new_int64, new_rows, row_size, view_rows
-from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, take_below, take_sequences
+from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.symbol import Symbol
 
@@ -26,7 +26,6 @@ cdef extern from "kernels/rows.h" nogil:
 
 cnp.import_array()
 
-cdef object GATHER = kernels.gather
 cdef int64_t WIDE = threads.WIDE
 
 cdef object TENSOR = LoDTensorBody  # the public class, which `register` gives
@@ -123,7 +122,7 @@ cdef class LoDTensorBody:
         cdef int64_t n_rows = self._lod._num_rows, row_bytes = self._row_bytes, count = cnp.PyArray_DIM(ranges, 0)
         if size * row_bytes >= WIDE and threads.get_num_threads() > 1:
             copy_in_parts(self._rows(), ranges, as_bytes(rows))
-        elif kernels.gather is not GATHER:
+        elif not own_kernels():
             kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
         elif size and row_bytes:
             with nogil:

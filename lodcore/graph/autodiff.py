@@ -79,7 +79,7 @@ class Pullback:
 
         def begin(x: Any, cotangent: Any, where: str) -> None:
             if isinstance(x, Variable):
-                made = checked_cotangent(where, x._value, cotangent)
+                made = checked_cotangent(where, x.held, cotangent)
                 if made is not None and x in self._needed:
                     gradients.add(x, made)
                     taken.append(made)
@@ -99,15 +99,15 @@ class Pullback:
         """Check the arrays that the caller gives for gradients."""
         if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
             raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
-        variables = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable) and isinstance(x._value, Tensor)]
-        given = [values_of(x._value) for x in variables]
+        variables = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable) and isinstance(x.held, Tensor)]
+        given = [values_of(x.held) for x in variables]
         given += [d for d in gradients.found.values() if isinstance(d, np.ndarray)]
         for j, (x, place) in enumerate(zip(self._inputs, out, strict=True)):
             if place is None:
                 continue
-            if not isinstance(x, Variable) or x not in self._needed or isinstance(x._value, TensorArray):
+            if not isinstance(x, Variable) or x not in self._needed or isinstance(x.held, TensorArray):
                 raise DTypeError(f"pullback: out[{j}]: the input has no gradient of its own")
-            values = values_of(x._value)
+            values = values_of(x.held)
             check_out(f"pullback: out[{j}]", place, values.shape, values.dtype, *given)
             given.append(place)
             gradients.places[x] = place
@@ -116,9 +116,9 @@ class Pullback:
         """Give the gradient of an input its type; text in a tree stays as it is."""
         if not isinstance(x, Variable):
             return x if isinstance(x, str) else None
-        if not differentiable(x._value):
+        if not differentiable(x.held):
             return None
-        return of_type(x._value, gradients.found.get(x), place)
+        return of_type(x.held, gradients.found.get(x), place)
 
 
 def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
@@ -222,7 +222,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
         with Journal():
             result = computing(lambda: f(*variables), {})
         settled = tree_map(lambda x: tape.output(_result(x)), result)
-        outputs = tree_map(lambda x: of_user(x._value if isinstance(x, Variable) else x), settled)
+        outputs = tree_map(lambda x: of_user(x.held if isinstance(x, Variable) else x), settled)
         finished = True
     finally:
         tape.closed = True

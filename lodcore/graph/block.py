@@ -178,7 +178,7 @@ class Block:
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
         """Give a Variable of this Block its name."""
-        variable._name = name or stem
+        variable.name = name or stem
 
     # -- recording -------------------------------------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ class Block:
 
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
         """Let the Variable of a result have the name that is wanted, or one like a stem."""
-        variable._name = name or stem
+        variable.name = name or stem
 
     def bind(self, array: TensorArray, made: Variable) -> None:
         """Let a TensorArray that was made here stand for the Variable that was recorded for it."""
@@ -228,7 +228,7 @@ class Block:
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             return given
-        if isinstance(given, Variable) and given._home is self.reference:  # what most arguments are
+        if isinstance(given, Variable) and given.home is self.reference:  # what most arguments are
             return self.versions.get(given, given)
         if type(given) in PLAIN:
             return given
@@ -278,7 +278,7 @@ class Block:
     def known(self, given: Any) -> Any:
         """Give the Variable that stands for something here, the last version of an array; a constant is itself."""
         if isinstance(given, Variable):
-            if given._home is self.reference:
+            if given.home is self.reference:
                 return self.versions.get(given, given)
         elif not self.stands_for(given):
             return given
@@ -368,7 +368,7 @@ class NamedBlock(Block):
             self._counts[stem] = self._counts.get(stem, 0) + 1
             made = f"{stem}_{self._counts[stem]}"
         self.names[made] = variable
-        variable._name = made
+        variable.name = made
 
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
         """Let the Variable of a result have the name that is wanted, or one like a stem that is free."""
@@ -377,17 +377,17 @@ class NamedBlock(Block):
         del self.names[variable.name]
         self.add(variable, name, stem)
 
-    def own_name(self, variable: Variable, name: str) -> None:
+    def name_result(self, variable: Variable, name: str) -> None:
         """Let the result of a loop have the name of its loop variable, unless something else here has it."""
         known = self.names.get(name)
-        if known is None or known._home is not self.reference:
+        if known is None or known.home is not self.reference:
             self.names.pop(variable.name, None)
             self.names[name] = variable
-            variable._name = name
+            variable.name = name
 
     def variables(self) -> list[Variable]:
         """List the Variables of this Block, in the order in which they were named."""
-        return [v for v in self.names.values() if v._home is self.reference or v._home is None]
+        return [v for v in self.names.values() if v.home is self.reference or v.home is None]
 
 
 def _spec(x: Any) -> Any:

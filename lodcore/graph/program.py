@@ -111,7 +111,7 @@ class Program(NamedBlock):
             If there is none.
         """
         found = self.names[name]
-        if found._home not in (self.reference, None):
+        if found.home not in (self.reference, None):
             raise KeyError(name)
         return found
 

@@ -90,8 +90,8 @@ class Tape(Block):
         taped = False
         for name, given in arguments.items():
             kind = type(given)
-            if kind is Variable and given._home is here and given._later is None and name in roles:  # mostly
-                values.append(given._value)
+            if kind is Variable and given.home is here and given.later is None and name in roles:  # mostly
+                values.append(given.held)
                 taped = taped or given in needed
             elif kind in PLAIN:
                 values.append(given)
@@ -134,7 +134,7 @@ class Tape(Block):
             given = new_variable(op.__name__, result, None, self)
             outputs = [given]
         if taped:
-            self.needed.update([out for out in outputs if differentiable(out._value)])
+            self.needed.update([out for out in outputs if differentiable(out.held)])
             self.ops.append(TapedOperator(op, arguments, outputs, type(result) is not tuple, frame))
         return given
 

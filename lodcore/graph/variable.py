@@ -59,6 +59,17 @@ class Variable(Symbol, Face):
     dtype : dtype_like, optional
         Of these zeros, float32 if not given.
 
+    Attributes
+    ----------
+    name : str
+        Unique in a Program and in the body of a loop.
+    held : tensor or None
+        The value, if there is one.
+    home : callable or None
+        Returns the Block it belongs to.
+    later : Variable or None
+        What it stands for after a loop that it was given to.
+
     Examples
     --------
     >>> import numpy as np
@@ -69,7 +80,7 @@ class Variable(Symbol, Face):
     array(0, dtype=int32)
     """
 
-    __slots__ = ("_home", "_later", "_name", "_spec", "_value")
+    __slots__ = ("_spec", "held", "home", "later", "name")
 
     def __init__(
         self,
@@ -89,18 +100,13 @@ class Variable(Symbol, Face):
             value = as_value("Variable: value", value)
         if shape is not None or dtype is not None:
             value = _zeros("Variable", value, shape, dtype)
-        self._name = name
-        self._value = value
+        self.name: str = "variable" if name is None else name
+        self.held = value
         self._spec = spec
-        self._later: Variable | None = None  # what it stands for after a loop that it was given to
-        self._home: Callable[[], Block | None] | None = None if block is None else block.reference
+        self.later: Variable | None = None
+        self.home: Callable[[], Block | None] | None = None if block is None else block.reference
 
     # -- the holder ------------------------------------------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """Its name; unique in a Program and in the body of a loop."""
-        return "variable" if self._name is None else self._name
 
     @property
     def block(self) -> Block | None:
@@ -111,9 +117,9 @@ class Variable(Symbol, Face):
         GraphError
             If the Block is gone: nothing can be recorded on what was made in it.
         """
-        if self._home is None:
+        if self.home is None:
             return None
-        found = self._home()
+        found = self.home()
         if found is None:
             raise GraphError(f"Variable {self.name}: its Block is gone; it has no meaning outside")
         return found
@@ -122,15 +128,15 @@ class Variable(Symbol, Face):
     def spec(self) -> Spec:
         """What is known of its value: Spec."""
         if self._spec is None:
-            if self._value is None:
+            if self.held is None:
                 raise GraphError(f"Variable {self.name}: has neither a Spec nor a value")
-            self._spec = spec_of(self._value)
+            self._spec = spec_of(self.held)
         return self._spec
 
     @property
     def has_value(self) -> bool:
         """Whether there is a value."""
-        return self._value is not None
+        return self.held is not None
 
     def get(self) -> Any:
         """Give the value.
@@ -140,14 +146,14 @@ class Variable(Symbol, Face):
         GraphError
             If there is none yet.
         """
-        if self._later is not None:
-            return self._later.get()
-        if self._value is None:
+        if self.later is not None:
+            return self.later.get()
+        if self.held is None:
             raise GraphError(
                 f"Variable {self.name}: has no value while it is recorded; control flow on values needs while_loop "
                 "and break_if"
             )
-        return self._value
+        return self.held
 
     @property
     def value(self) -> Any:
@@ -156,7 +162,7 @@ class Variable(Symbol, Face):
 
     def set(self, value: Any) -> None:
         """Give it a value: a tensor, or what makes an array."""
-        self._value, self._spec = as_value(f"Variable {self.name}", value), None
+        self.held, self._spec = as_value(f"Variable {self.name}", value), None
 
     def get_mutable(self, kind: type[T]) -> T:
         """Give the value as one of a kind, which is made empty if there is another or none.
@@ -171,19 +177,19 @@ class Variable(Symbol, Face):
         DTypeError
             If it cannot be made without arguments.
         """
-        if type(self._value) is not kind:
-            self._value, self._spec = _empty(kind), None
-        made: T = self._value
+        if type(self.held) is not kind:
+            self.held, self._spec = _empty(kind), None
+        made: T = self.held
         return made
 
     def clone(self, other: Variable) -> None:
         """Take over a copy of what another Variable holds, kind of tensor included."""
         value = other.get()
-        self._value, self._spec = (value.copy if isinstance(value, np.ndarray) else value.clone)(), None
+        self.held, self._spec = (value.copy if isinstance(value, np.ndarray) else value.clone)(), None
 
     def stand_for(self, later: Variable) -> None:
         """Hold what another Variable of the same Block holds, from now on."""
-        self._later = later
+        self.later = later
 
     def update(self, value: Any) -> None:
         """Give the value of the next step, if a loop has this Variable among its `loop_vars`."""
@@ -196,8 +202,8 @@ class Variable(Symbol, Face):
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Append the call of an operator to the Block."""
         block = open_block()
-        if block is None and self._home is not None:
-            block = self._home()
+        if block is None and self.home is not None:
+            block = self.home()
             if block is not None and block.closed:
                 block = None
         if block is None:
@@ -218,8 +224,8 @@ class Variable(Symbol, Face):
     @property
     def shape(self) -> tuple[int | None, ...]:
         """Shape of the value; of a LoDTensor without one, None for each ragged axis."""
-        if isinstance(self._value, (Tensor, np.generic)):
-            shape: tuple[int | None, ...] = self._value.shape
+        if isinstance(self.held, (Tensor, np.generic)):
+            shape: tuple[int | None, ...] = self.held.shape
             return shape
         spec = self.spec
         if spec.kind is TensorArray or not issubclass(spec.kind, Tensor):
@@ -276,7 +282,7 @@ class Variable(Symbol, Face):
     def _taken_out(self, how: str) -> Any:
         """Return the value for use outside of what is recorded, where no gradient is lost by that."""
         value = self.get()
-        block = self._home() if self._home is not None else open_block()
+        block = self.home() if self.home is not None else open_block()
         if block is not None and block.recording and self.dtype.kind in "fc":
             raise GraphError(
                 f"Variable {self.name}: {how} would take it out of what is recorded, and it would have no gradient; "
@@ -285,7 +291,7 @@ class Variable(Symbol, Face):
         return value
 
     def __repr__(self) -> str:
-        if self._spec is None and self._value is None:
+        if self._spec is None and self.held is None:
             return f"Variable({self.name})"
         return f"Variable({self.name}: {spec_text(self.spec)}{', with a value' if self.has_value else ''})"
 

@@ -225,7 +225,7 @@ class WhileLoop:
             v.end(result)
         if isinstance(block, NamedBlock):
             for v, result in zip(self.variables, results, strict=False):
-                block.own_name(result, v.name)
+                block.name_result(result, v.name)
         for given, result in zip(self._written, results, strict=True):
             if block is not None and isinstance(given, (Variable, TensorArray)):
                 block.write_back(given, result)

@@ -173,8 +173,8 @@ def write(s, old, new):
 
 def read(s, old, new):
     at = index_of(old, s.index)
-    use_default = s.default is not None and at < 0
-    old[s.target] = value_of(old, s.default) if use_default else old[s.array].read(at)
+    default = None if s.default is None else value_of(old, s.default)
+    old[s.target] = default if default is not None and at < 0 else old[s.array].read(at)
 
 
 def get(s, old, new):

@@ -72,6 +72,7 @@ cdef class OpBody:
     cdef Py_ssize_t batches
     cdef object batches_name
     cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
+    cdef frozenset named  # the parameters among these
     cdef bint by_name
     cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
 
@@ -146,16 +147,20 @@ cdef class OpBody:
             That of arguments whose LoD plain rows get.
         """
         self.expected, self.nested = tuple(expected), nested
+        self.named = frozenset([
+            name for name, types in zip((<object> self).parameters, expected) if types is not None
+        ])
 
     cdef object compute(self, tuple args, dict kwargs):
         """Call the function with what it expects."""
         cdef Py_ssize_t j
-        cdef bint odd = len(kwargs) > 0
-        if not odd:
-            for j in range(min(len(args), len(self.expected))):
-                if self.expected[j] is not None and type(args[j]) not in <frozenset> self.expected[j]:
-                    odd = True
-                    break
+        cdef bint odd = False
+        for j in range(min(len(args), len(self.expected))):
+            if self.expected[j] is not None and type(args[j]) not in <frozenset> self.expected[j]:
+                odd = True
+                break
+        for name in kwargs:
+            odd = odd or name in self.named
         if odd:
             args, kwargs = self.take(args, kwargs)
         result = self.function(*args, **kwargs)

@@ -25,6 +25,7 @@ class ArrayVariable(ArrayMethods, Variable):
 def new_variable(name: str | None, value: Any, spec: Spec | None, block: Any) -> Variable:
     """Make a Variable, with the methods of what it holds."""
     if value is not None:
-        return (ArrayVariable if isinstance(value, TensorArray) else Variable)(name, value, spec, block)
-    kind = spec.kind if spec is not None else None
-    return (ArrayVariable if kind is TensorArray else Variable)(name, value, spec, block)
+        of_array = isinstance(value, TensorArray)
+    else:
+        of_array = spec is not None and spec.kind is TensorArray
+    return (ArrayVariable if of_array else Variable).of_block(name, value, spec, block)

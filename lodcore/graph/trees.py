@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
 __all__ = ["map_leaves_of_two", "tree_leaves", "tree_map"]
 
 
+@functools.lru_cache(maxsize=256)
+def _is_tree(kind: type) -> bool:
+    """Tell whether there are branches in what is of a type."""
+    return issubclass(kind, (list, tuple, dict)) or dataclasses.is_dataclass(kind)
+
+
 def _branches(tree: Any) -> dict[Any, Any] | None:
     """Return the branches of a tree by their places, None for a leaf."""
+    if not _is_tree(type(tree)):
+        return None
     if isinstance(tree, (list, tuple)):
         return dict(enumerate(tree))
     if isinstance(tree, dict):
         return tree
-    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
-        return {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
-    return None
+    return {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
 
 
 def _like(tree: Any, branches: dict[Any, Any]) -> Any:
@@ -87,7 +94,7 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
 def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], place: str) -> Any:
     branches = _branches(tree)
     if branches is None:
-        return function(tree, *trees)
+        return function(tree, *trees) if trees else function(tree)
     others = [_branches(other) for other in trees]
     for j, (other, found) in enumerate(zip(trees, others, strict=True)):
         if found is None or found.keys() != branches.keys():

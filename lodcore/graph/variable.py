@@ -106,6 +106,14 @@ class Variable(Symbol, Face):
         self.later: Variable | None = None
         self.home: Callable[[], Block | None] | None = None if block is None else block.reference
 
+    @classmethod
+    def of_block(cls, name: str | None, value: Any, spec: Spec | None, block: Block | None) -> Variable:
+        """Make a Variable of what is known to be right, in less time."""
+        made = cls.__new__(cls)
+        made.name, made.held, made._spec, made.later = name or "variable", value, spec, None
+        made.home = None if block is None else block.reference
+        return made
+
     # -- the holder ------------------------------------------------------------------------------------------------
 
     @property

@@ -22,7 +22,7 @@ MUTANTS = [
     ),
     Mutant(
         "last-segment-forgotten",
-        "lodcore/lod_making.py",
+        "lodcore/lod.py",
         "count = int(rows.max()) + 1 if len(rows) else 0",
         "count = max(int(rows.max()), 1) if len(rows) else 0",
         "tests/test_lod.py",

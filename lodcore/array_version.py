@@ -36,7 +36,7 @@ class ArrayVersion(TensorArray):
             return array
         made = cls.__new__(cls)
         made._held, made._undo, made._fresh, made._name = None, None, fresh, None
-        made.become(array)
+        made._take(array)
         return made
 
     def written(self, index: Any, value: Any, data_shared: bool = True) -> ArrayVersion:

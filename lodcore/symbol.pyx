@@ -38,6 +38,39 @@ cpdef object recorder_of(given):
     return None
 
 
+cdef object JOURNALS = ContextVar("lodcore.journals", default=())
+cdef Py_ssize_t kept = 0  # Journals that are open in any thread
+
+
+cdef class Journal:
+    """A context in which arrays that are written to are noted: after an error they are as they were."""
+
+    cdef dict noted
+    cdef object token
+
+    def __enter__(self):
+        global kept
+        self.noted = {}
+        self.token = JOURNALS.set((*JOURNALS.get(), self))
+        kept += 1
+
+    def __exit__(self, kind, error, traceback):
+        global kept
+        kept -= 1
+        JOURNALS.reset(self.token)
+        if kind is not None:
+            for array, before in self.noted.values():
+                array.become(before)
+
+
+cpdef note(array):
+    """Keep what an array is, before it is first written to while a Journal is open."""
+    if kept:
+        for journal in JOURNALS.get():
+            if id(array) not in (<Journal> journal).noted:
+                (<Journal> journal).noted[id(array)] = array, array.snapshot()
+
+
 class Operators:
     """The operators by their names, for methods of classes that stand below them: looked up when first used."""
 

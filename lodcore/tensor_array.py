@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,45 +11,15 @@ import numpy as np
 from lodcore import buffers, tensor_core
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.nested import as_array
-from lodcore.symbol import ArrayBody, open_block, operators, recorder_of
+from lodcore.symbol import ArrayBody, note, open_block, operators, recorder_of
 from lodcore.tensor import LoDTensor, Spec
 
 if TYPE_CHECKING:
     pass
 
-__all__ = ["ArrayMethods", "Journal", "TensorArray", "slot_number", "source_of"]
+__all__ = ["ArrayMethods", "TensorArray", "slot_number", "source_of"]
 
 Array = np.ndarray[Any, Any]
-
-
-_journals = 0  # that are kept in any thread
-_JOURNAL: ContextVar[tuple[dict[int, Any], ...]] = ContextVar("lodcore.journal", default=())
-
-
-class Journal:
-    """A context in which arrays that are written to are noted: after an error they are as they were."""
-
-    __slots__ = ("_noted", "_token")
-
-    def __enter__(self) -> None:
-        global _journals
-        self._noted: dict[int, Any] = {}
-        self._token = _JOURNAL.set((*_JOURNAL.get(), self._noted))
-        _journals += 1
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        global _journals
-        _journals -= 1
-        _JOURNAL.reset(self._token)
-        for array, before in self._noted.values() if kind is not None else ():
-            array.become(before)
-
-
-def _note(array: TensorArray) -> None:
-    """Keep what an array is before it is first written to."""
-    for noted in _JOURNAL.get():
-        if id(array) not in noted:
-            noted[id(array)] = array, array.snapshot()
 
 
 class Maker:
@@ -359,14 +328,17 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def snapshot(self) -> TensorArray:
         """Make an array of the same elements, which writes to this one do not reach."""
-        (made := self.own_kind.__new__(self.own_kind)).become(self)
+        made = self.own_kind.__new__(self.own_kind)
+        made._take(self)
         made._name = None
         return made
 
     def become(self, other: TensorArray) -> None:
         """Take the elements of another array."""
-        if _journals and hasattr(self, "_size"):
-            _note(self)
+        note(self)
+        self._take(other)
+
+    def _take(self, other: TensorArray) -> None:
         self._items, self._source = dict(other._items), other._source
         self._size, self._limit = other._size, other._limit
         self._element, self._rank = other._element, other._rank
@@ -415,8 +387,7 @@ class TensorArray(ArrayBody, ArrayMethods):
     def put(self, index: Any, value: Any, data_shared: bool = True) -> None:
         """Write an element, whether or not a Block is recording."""
         at, written = self.checked(index, value, data_shared)
-        if _journals:
-            _note(self)
+        note(self)
         self._items[at] = written
         if at >= self._size:
             self._size = at + 1

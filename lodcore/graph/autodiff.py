@@ -18,9 +18,9 @@ from lodcore.graph.variable import Variable
 from lodcore.memory import check_out
 from lodcore.ops.common import check_equal
 from lodcore.recycling import Recycled
-from lodcore.symbol import Symbol
+from lodcore.symbol import Journal, Symbol
 from lodcore.tensor import LoDTensor, Tensor, array
-from lodcore.tensor_array import Journal, TensorArray
+from lodcore.tensor_array import TensorArray
 
 __all__ = ["Pullback", "value_and_grad", "vjp"]
 

@@ -58,8 +58,17 @@ def tree_leaves(tree: Any) -> list[Any]:
     >>> lodcore.tree_leaves({"weight": 1, "layers": [2, (3, 4)]})
     [1, 2, 3, 4]
     """
-    branches = _branches(tree)
-    return [tree] if branches is None else [leaf for branch in branches.values() for leaf in tree_leaves(branch)]
+    kind = type(tree)
+    if not _is_tree(kind):
+        return [tree]
+    branches = tree if kind is tuple or kind is list else (_branches(tree) or {}).values()
+    found = []
+    for branch in branches:
+        if _is_tree(type(branch)):
+            found += tree_leaves(branch)
+        else:
+            found.append(branch)
+    return found
 
 
 def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
@@ -88,7 +97,7 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
     >>> lodcore.tree_map(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
     {'a': [11, 22]}
     """
-    return _mapped(function, tree, trees, "")
+    return _mapped(function, tree, trees, "") if trees or _is_tree(type(tree)) else function(tree)
 
 
 def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], place: str) -> Any:

@@ -540,13 +540,8 @@ class TensorArray(ArrayBody, ArrayMethods):
     # -- protocols -----------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (dict(self._items), self._source, self._size, self._limit)
-
-    def __copy__(self) -> TensorArray:
-        return self.snapshot()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> TensorArray:
-        return self.clone()
+        kind = () if self.own_kind is TensorArray else (self.own_kind,)
+        return _restore, (dict(self._items), self._source, self._size, self._limit, *kind)
 
     def __repr__(self) -> str:
         if self.block is not None:
@@ -613,9 +608,14 @@ def source_of(where: str, x: Any, axis: int) -> Any:
     return source
 
 
-def _restore(items: dict[int, Any], source: Any, size: int, limit: int | None) -> TensorArray:
+def _restore(
+    items: dict[int, Any], source: Any, size: int, limit: int | None, kind: type[TensorArray] | None = None
+) -> TensorArray:
     """Make an array of what `pickle` kept, checking all of it."""
-    made = TensorArray.over(source_of("TensorArray: source", source, 0)) if source is not None else TensorArray()
+    if kind is not None and not (isinstance(kind, type) and issubclass(kind, TensorArray)):
+        raise DTypeError(f"TensorArray: kind: is {kind!r}; a subclass of TensorArray is needed")
+    cls = kind or TensorArray
+    made = cls.of_elements(0, {}) if source is None else cls.over(source_of("TensorArray: source", source, 0))
     made._size = max(made._size, slot_number("TensorArray: size", size))
     made._limit = None if limit is None else made._size
     for index, value in items.items():

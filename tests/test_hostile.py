@@ -33,7 +33,7 @@ READERS = [
     *("sequence_reverse(x)", "sequence_expand(x, x.lod)", "sequence_expand_as(x.values[:2], x)"),
     *("sequence_concat([x, x])", "sequence_pad(x)", "sequence_reshape(x, 1)", "split_by_mask(x, [True, False])"),
     *("merge_by_mask(x, x, [True, False] * 2)", "lod_reset(x, x)", "lod_append(x, lengths=[1] * 6)"),
-    *("shrink_memory(x, 0, lod_rank_table(x))", "sequence_unpad(sequence_pad(x)[0], 1)"),
+    *("shrink_memory(x, 0, lod_rank_table(LoD.from_lengths([5] * len(x))))", "sequence_unpad(sequence_pad(x)[0], 1)"),
 ]
 
 

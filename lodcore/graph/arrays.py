@@ -24,8 +24,5 @@ class ArrayVariable(ArrayMethods, Variable):
 
 def new_variable(name: str | None, value: Any, spec: Spec | None, block: Any) -> Variable:
     """Make a Variable, with the methods of what it holds."""
-    if value is not None:
-        of_array = isinstance(value, TensorArray)
-    else:
-        of_array = spec is not None and spec.kind is TensorArray
+    of_array = isinstance(value, TensorArray) if value is not None else spec is not None and spec.kind is TensorArray
     return (ArrayVariable if of_array else Variable).of_block(name, value, spec, block)

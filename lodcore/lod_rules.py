@@ -9,9 +9,21 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LevelError
+from lodcore.lod import LoD
 from lodcore.tensor import LoDTensor, Spec
 
-__all__ = ["LoDRule", "before", "checked_level", "computed", "no_lod", "outer", "same", "same_as", "with_levels"]
+__all__ = [
+    "LoDRule",
+    "before",
+    "checked_level",
+    "computed",
+    "levels_of",
+    "no_lod",
+    "outer",
+    "same",
+    "same_as",
+    "with_levels",
+]
 
 
 def checked_level(where: str, level: Any, num_levels: int) -> int:
@@ -68,16 +80,17 @@ class LoDRule:
 
     def num_levels(self, where: str, arguments: dict[str, Any]) -> int:
         """Count the levels of the result, from tensors or Specs by their names."""
-        levels = _levels(self.source(arguments))
+        levels = levels_of(self.source(arguments))
         return levels if self.same_object else self.total(where, arguments, levels)
 
     def common_levels(self, where: str, arguments: dict[str, Any]) -> int:
         """Count the outer levels that the result has in common with the source."""
-        return self.kept(where, arguments, _levels(self.source(arguments)))
+        return self.kept(where, arguments, levels_of(self.source(arguments)))
 
 
-def _levels(x: Any) -> int:
-    return x.num_levels if isinstance(x, (Spec, LoDTensor)) else 0
+def levels_of(x: Any) -> int:
+    """Count the levels of a tensor or a Spec; what has no structure has none."""
+    return x.num_levels if isinstance(x, (Spec, LoDTensor, LoD)) else 0
 
 
 def _argument(name: str) -> Callable[[dict[str, Any]], Any]:
@@ -95,9 +108,9 @@ def _first(arguments: dict[str, Any]) -> Any:
     for given in arguments.values():
         if type(given) is list:
             for x in given:
-                if _levels(x):
+                if levels_of(x):
                     return x
-        elif _levels(given):
+        elif levels_of(given):
             return given
     return None
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
+from lodcore.lod import LoD
 from lodcore.nested import as_array, has_leaves
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array, as_nested, as_nested_index
@@ -26,6 +27,7 @@ __all__ = [
     "Role",
     "Rows",
     "Steps",
+    "Structure",
     "Table",
     "as_batches",
     "spec_of",
@@ -168,11 +170,17 @@ def _as_dense(where: str, x: Any) -> Any:
     return x
 
 
+def _as_structure(where: str, x: Any) -> Any:
+    """Take a LoD, or what has one."""
+    return x if isinstance(x, LoD) else as_nested(where, x)
+
+
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
 DENSE = frozenset((np.ndarray, LoDTensor, type(None), *NUMBERS))
 
 Nested = Role("Nested", as_nested, as_nested, frozenset([LoDTensor]))
 NestedIndex = Role("NestedIndex", _index_of_list)
+Structure = Role("Structure", as_nested, _as_structure, frozenset([LoDTensor, LoD]))
 Rows = Role("Rows", _rows_of_list)
 Dense = Role("Dense", as_array, _as_dense, DENSE)
 Index = Role("Index", _copied, described=False)

@@ -70,6 +70,7 @@ from lodcore.registry import (
     Rows,
     Spec,
     Steps,
+    Structure,
     Table,
     operator,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "Rows",
     "Spec",
     "Steps",
+    "Structure",
     "Table",
     "add",
     "all",

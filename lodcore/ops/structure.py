@@ -88,7 +88,7 @@ def _(saved: Any, d: Array) -> tuple[Array]:
 
 
 @op(lod="own")
-def lod_reset(x: Rows, y: Nested = None, target_lod: Any = None) -> Any:
+def lod_reset(x: Rows, y: Rows = None, target_lod: Any = None) -> Any:
     """Give rows another LoD.
 
     Parameters

@@ -3,47 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError, LevelError
+from lodcore.arguments import level_of
 from lodcore.lod import LoD
 from lodcore.tensor import LoDTensor, Spec
 
-__all__ = [
-    "LoDRule",
-    "before",
-    "checked_level",
-    "computed",
-    "levels_of",
-    "no_lod",
-    "outer",
-    "same",
-    "same_as",
-    "with_levels",
-]
-
-
-def checked_level(where: str, level: Any, num_levels: int) -> int:
-    """Turn a level, which may count from the last, into 0 .. num_levels - 1.
-
-    Parameters
-    ----------
-    where : str
-        The operator and the parameter, for the message.
-    level : int
-    num_levels : int
-    """
-    try:
-        number = index(level)
-    except TypeError:
-        raise DTypeError(f"{where}: is {level!r}; an integer is needed") from None
-    if not -num_levels <= number < num_levels:
-        there = "is 1 level" if num_levels == 1 else f"are {num_levels} levels"
-        raise LevelError(f"{where}: is {level}; there {there}")
-    return number % num_levels
+__all__ = ["LoDRule", "before", "computed", "levels_of", "no_lod", "outer", "same", "same_as", "with_levels"]
 
 
 class LoDRule:
@@ -131,7 +99,7 @@ def before(level: str, of: str = "x") -> LoDRule:
     """Make the rule of a result that has the levels of an argument before one, which is a parameter."""
 
     def kept(where: str, given: dict[str, Any], count: int) -> int:
-        return checked_level(f"{where}: {level}", given[level], count)
+        return level_of(where, count, given[level], level)
 
     return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), kept)
 
@@ -140,7 +108,7 @@ def outer(level: str, of: str = "x") -> LoDRule:
     """Make the rule of a result of as many levels as an argument, whose levels before one stay as they are."""
 
     def kept(where: str, given: dict[str, Any], count: int) -> int:
-        return checked_level(f"{where}: {level}", given[level], count)
+        return level_of(where, count, given[level], level)
 
     text = f"as `{of}` before `{level}`; that and what is below is computed"
     return LoDRule(text, _argument(of), kept, lambda where, given, count: count)

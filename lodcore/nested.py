@@ -24,6 +24,7 @@ __all__ = [
     "levels_and_leaves",
     "nest",
     "new_joined",
+    "refuse_conversion",
     "values_and_lender",
     "values_of_leaves",
 ]
@@ -234,11 +235,20 @@ def as_array(where: str, given: Any) -> Array:
     """Turn what a caller gives for a dense tensor into a plain ndarray."""
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+    refuse_conversion(where, given)
     try:
         made = np.asarray(given)
     except ValueError:
         raise ShapeError(f"{where}: is nested unevenly; a dense array has one length an axis") from None
     return made if type(made) is np.ndarray else made.view(np.ndarray)
+
+
+def refuse_conversion(where: str, given: Any) -> None:
+    """Raise if a kind of tensor, or one of it, is not to become a dense array in silence; it says what to do."""
+    kind = given if isinstance(given, type) else type(given)
+    instead = getattr(kind, "instead_of_dense", None)
+    if instead is not None:
+        raise DTypeError(f"{where}: is a {kind.__name__}; {instead}")
 
 
 def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:

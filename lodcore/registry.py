@@ -277,7 +277,7 @@ class Op(OpBody):
                 kind = given.kind
                 if kind is object:
                     return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
-                if role.place is None and role not in LISTS and (kind is LoDTensor or kind is np.ndarray):
+                if kind in role.kinds:
                     continue
             arguments[name] = self.described(name, role, given)
         found = self._infer(**arguments)
@@ -292,18 +292,14 @@ class Op(OpBody):
             kind = given.kind if isinstance(given, Spec) else type(given)
             if kind not in (list, tuple):
                 raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; a list is needed")
-            return [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
+            return [role.spec(f"{self.__name__}: {name}", x) if isinstance(x, Spec) else x for x in given]
         if isinstance(given, Spec):
-            return self.taken(name, given)
+            return role.spec(f"{self.__name__}: {name}", given)
         if isinstance(given, (list, tuple)):
             return spec_of_list(f"{self.__name__}: {name}", given)
-        if name in self._described and isinstance(given, (int, float, complex, str, np.generic)):
-            return self.taken(name, spec_of(given))
+        if name in self._described and isinstance(given, (int, float, complex, str, bytes, np.generic)):
+            return spec_of(np.asarray(given))
         return given
-
-    def taken(self, name: str, spec: Spec) -> Spec:
-        """Check that a kind of tensor is accepted; what holds a dense array is one."""
-        return self.roles[name].spec(f"{self.__name__}: {name}", spec)
 
     # -- arguments and results -------------------------------------------------------------------------------------
 
@@ -340,10 +336,19 @@ class Op(OpBody):
         """Make what the function gets of the values of a recorded call."""
         return [self._taken(name, x) for name, x in zip(self.parameters, values, strict=True)]
 
+    def expected_of(self, name: str) -> frozenset[type] | None:
+        """List the types that a parameter takes as they are; None: all."""
+        role = self.roles.get(name)
+        if role is None or role.take is None:
+            return None
+        return role.expected | {type(None)} if self.defaults.get(name, role) is None else role.expected
+
     def _taken(self, name: str, given: Any) -> Any:
         role = self.roles.get(name)
         if role is None or role.take is None or type(given) in role.expected:
             return given
+        if given is None and self.defaults.get(name, role) is None:
+            return None
         return role.take(f"{self.__name__}: {name}", given)
 
     def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
@@ -417,14 +422,13 @@ def operator(
     >>> doubled([[1, 2], [3]])
     LoDTensor(2 sequences of lengths 1..2, int64: [[2, 4], [6]])
     """
-    wrong = [name for name, role in roles.items() if not isinstance(role, Role)]
-    if wrong:
-        raise TypeError(f"operator: {wrong[0]}: is {roles[wrong[0]]!r}; a Role is needed, as Nested")
+    for wrong in [name for name, role in roles.items() if not isinstance(role, Role)]:
+        raise TypeError(f"operator: {wrong}: is {roles[wrong]!r}; a Role is needed, as Nested")
     rows = (rowwise,) if isinstance(rowwise, str) else rowwise
 
     def register(function: Any) -> Op:
         made = kind(function, roles, lod_rule, differentiable, writes, results, on_arrays, rows)
-        expected = [roles[name].expected if name in roles and roles[name].take else None for name in made.parameters]
+        expected = [made.expected_of(name) for name in made.parameters]
         if any(expected) or lod_rule.same_object:
             made.look_at(expected, LoDTensor if lod_rule.same_object else None)
         if str(function.__module__).startswith("lodcore."):

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.arguments import given_of, nested_index_of, nested_of, operand_of, structure_of
 from lodcore.errors import DTypeError
 from lodcore.lod import LoD
 from lodcore.nested import as_array, has_leaves
 from lodcore.symbol import Symbol
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array, as_nested, as_nested_index
+from lodcore.tensor import LoDTensor, Spec, Tensor, array, as_nested
 from lodcore.tensor_array import TensorArray
 
 __all__ = [
@@ -47,6 +48,8 @@ class Role:
         Makes what the operator gets of what is not `expected`, likewise. None: the operator looks itself.
     expected : frozenset of type
         What needs no `take`.
+    kinds : frozenset of type
+        The kinds of Specs that need no `take`.
     place : str, optional
         The only kind of tensor that is accepted, by its name. None: LoDTensors and dense arrays.
     entries : Role, optional
@@ -61,11 +64,12 @@ class Role:
         of_list: Callable[[str, Any], Any],
         take: Callable[[str, Any], Any] | None = None,
         expected: frozenset[type] = frozenset(),
+        kinds: frozenset[type] = frozenset(),
         place: str | None = None,
         entries: Role | None = None,
         described: bool = True,
     ) -> None:
-        self.name, self.of_list, self.take, self.expected = name, of_list, take, expected
+        self.name, self.of_list, self.take, self.expected, self.kinds = name, of_list, take, expected, kinds
         self.place, self.entries, self.described = place, entries, described
 
     def __repr__(self) -> str:
@@ -80,19 +84,15 @@ class Role:
         return self.of_list(where, given) if isinstance(given, (list, tuple)) else given
 
     def spec(self, where: str, spec: Spec) -> Spec:
-        """Check that a kind of tensor is accepted; what holds a dense array is one."""
-        kind = spec.kind
-        if kind is object:
+        """Check that a kind of tensor is accepted; what has a dense array is one."""
+        if spec.kind in self.kinds or spec.kind is object:
             return spec
         if self.place is None:
-            if kind is np.ndarray or kind is LoDTensor:
-                return spec
-            if issubclass(kind, DenseTensor):
-                return spec._replace(kind=np.ndarray)
-        elif kind.__name__ == self.place:
-            return spec
-        needed = f"a {self.place}" if self.place else "a LoDTensor or an array"
-        raise DTypeError(f"{where}: is a {kind.__name__}; {needed} is needed")
+            taken: Spec = self.take(where, spec) if self.take is not None else operand_of(where, spec)
+            return taken
+        if spec.kind.__name__ != self.place:
+            raise DTypeError(f"{where}: is a {spec.kind.__name__}; a {self.place} is needed")
+        return spec
 
 
 # -- of lists ----------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _rows_of_list(where: str, given: Any) -> Any:
 
 def _index_of_list(where: str, given: Any) -> Any:
     flat = given and not isinstance(given[0], (list, tuple, np.ndarray))
-    return as_array(where, given) if flat else as_nested_index(where, given)
+    return as_array(where, given) if flat else nested_index_of(where, given)
 
 
 def _kept(where: str, given: Any) -> Any:
@@ -156,34 +156,26 @@ def as_batches(where: str, xs: Any) -> list[Any]:
     return made
 
 
-# -- of everything else ------------------------------------------------------------------------------------------------
+# -- the roles ---------------------------------------------------------------------------------------------------------
 
 
-def _as_dense(where: str, x: Any) -> Any:
-    """Take a dense operand: lists become arrays; numbers and None stay."""
-    if isinstance(x, (list, tuple)):
-        return as_array(where, x)
-    if isinstance(x, DenseTensor):
-        return x.values
-    if isinstance(x, Tensor) and not isinstance(x, (np.ndarray, LoDTensor)):
-        raise DTypeError(f"{where}: is a {type(x).__name__}; a LoDTensor or an array is needed")
-    return x
-
-
-def _as_structure(where: str, x: Any) -> Any:
-    """Take a LoD, or what has one."""
-    return x if isinstance(x, LoD) else as_nested(where, x)
+def _stays(where: str, given: Any) -> Any:
+    """Take what an operator looks at itself: anything but None, and a kind of tensor that is refused."""
+    return operand_of(where, given) if type(given) is Spec else given_of(where, given)
 
 
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
-DENSE = frozenset((np.ndarray, LoDTensor, type(None), *NUMBERS))
+ANY = frozenset((np.ndarray, LoDTensor))
+HAS_LOD = frozenset((LoD, LoDTensor))
 
-Nested = Role("Nested", as_nested, as_nested, frozenset([LoDTensor]))
-NestedIndex = Role("NestedIndex", _index_of_list)
-Structure = Role("Structure", as_nested, _as_structure, frozenset([LoDTensor, LoD]))
-Rows = Role("Rows", _rows_of_list)
-Dense = Role("Dense", as_array, _as_dense, DENSE)
-Index = Role("Index", _copied, described=False)
+Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
+NestedIndex = Role("NestedIndex", _index_of_list, _stays, ANY | {list}, ANY)
+Structure = Role("Structure", as_nested, structure_of, HAS_LOD, HAS_LOD)
+Rows = Role("Rows", _rows_of_list, _stays, ANY | {list}, ANY)
+Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
+Index = Role(
+    "Index", _copied, _stays, frozenset((np.ndarray, list, tuple, int, bool, np.int64, np.bool_)), ANY, described=False
+)
 Steps = Role("Steps", _kept, place="TensorArray")
 Map = Role("Map", _kept, place="IndicesMap")
 Table = Role("Table", _kept, place="RankTable")

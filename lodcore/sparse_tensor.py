@@ -55,6 +55,9 @@ class SparseTensor(Tensor):
 
     __slots__ = ("_height", "_parts")
 
+    #: What to do where a dense array is needed: operators refuse it rather than fill the memory.
+    instead_of_dense = "to_dense() makes an array of it"
+
     __array_ufunc__ = None  # so that ndarray + SparseTensor asks this class
     __hash__ = None  # type: ignore[assignment]
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
+from lodcore.arguments import level_of
 from lodcore.errors import LoDError
 from lodcore.lod import LoD
-from lodcore.lod_rules import checked_level, computed, levels_of, outer, same_as
+from lodcore.lod_rules import computed, levels_of, outer, same_as
 from lodcore.ops.common import Array, below, check_equal
-from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, lod_of, row_ranges, spec_rows, sum_copies
+from lodcore.ops.moving import add_back, as_rows_or_nested, lod_of, row_ranges, spec_rows, sum_copies
 from lodcore.registry import Nested, Rows, Spec, Structure, operator
 from lodcore.tensor import LoDTensor
 from lodcore.threads import over_sequences
@@ -89,7 +90,7 @@ def _numbers(lod: LoD, k: int) -> Array:
 
 @sequence_expand.define_infer
 def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
-    checked_level("sequence_expand: ref_level", ref_level, y.num_levels)
+    level_of("sequence_expand", y, ref_level, "ref_level")
     return Spec(spec_rows(x), x.dtype)
 
 
@@ -151,7 +152,7 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
 
 @sequence_expand_as.define_infer
 def _(x: Spec, y: Spec | LoD, level: int) -> Spec:
-    checked_level("sequence_expand_as: level", level, y.num_levels)
+    level_of("sequence_expand_as", y, level)
     return Spec(spec_rows(x), x.dtype)
 
 

@@ -209,8 +209,8 @@ MUTANTS = [
     Mutant(
         "lists-of-integers-become-arrays",
         ROLES,
-        'Index = Role("Index", _copied, ',
-        'Index = Role("Index", as_array, ',
+        '"Index", _copied, _stays, ',
+        '"Index", as_array, _stays, ',
         "tests/test_recorded_lists.py",
     ),
     Mutant(

@@ -168,7 +168,7 @@ MUTANTS = [
     Mutant(
         "rule-of-gather-keeps-all-levels",
         OPS_GATHER,
-        'return levels - checked_level("gather_sequences: level", level, levels)',
+        'return levels - level_of("gather_sequences", levels, level)',
         "return levels",
         "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-gather_sequences]",
     ),

@@ -1,0 +1,123 @@
+"""A wrong call is one error, of one type and text: computed, under vjp, in a Program, and in the body of a loop.
+
+What the Specs show raises when it is recorded, anything else when it runs; there the loop names the step before the
+text. A size that is not known where it is recorded is None in the text; what Python says of a signature is its own.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor, TensorArray, vjp
+from lodcore.graph import Executor, Program, VarArray, Variable, data
+from lodcore.registry import spec_of
+from tests.graph.ways import run_body
+from tests.samples import SAMPLES
+from tests.wrong_calls import run, things
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+#: Calls that make something of the structure or the memory of a value that a Variable need not have.
+OF_VALUES = re.compile(
+    r"\.lod\b|LoDTensor|np\.\w+\(\w+[,)]|matrix|objects|masked|out=|\.values|\.astype|\.T\b|\.reshape"
+)
+
+CALLS = [
+    "sequence_pool(x, 'sum', level=3)",
+    "sequence_pool(x, 'sum', level=1.0)",
+    "sequence_cumsum(x, 1.0)",
+    "sequence_softmax(wide, level=True)",
+    "sequence_sort(flat, level=-2)",
+    "sequence_topk(flat, 1.5)",
+    "sequence_slice(flat, 1.5, 1)",
+    "sequence_reverse(flat, 7)",
+    "sequence_enumerate(flat, 0)",
+    "sequence_reshape(wide, 0)",
+    "sequence_expand(wide, flat, ref_level=3)",
+    "sequence_conv(wide, [[1.0], [2.0]], 1.5)",
+    "gather_sequences(flat, [5])",
+    "gather_sequences(flat, [0.5])",
+    "lod_rank_table(flat, 2)",
+    "shrink_memory(rows, -1, lod_rank_table(flat))",
+    "split_by_mask(flat, [0.5, 1.0, 0.0])",
+    "ops.softmax(dense, axis=9)",
+    "mean(dense, axis=2.0)",
+    "matmul(dense, np.ones((3, 3)))",
+    "add(dense, np.ones((2, 2)))",
+    "tensor_array_unpack(flat, 1)",
+    "tensor_array_unstack(flat, 1)",
+    "TensorArray.unpack(flat, 'a')",
+    "TensorArray.unstack(dense, 2)",
+    "TensorArray.unstack(dense).read(3)",
+    "TensorArray.unstack(dense).read(0.5)",
+    "TensorArray.unstack(dense).stack(4)",
+    "TensorArray.unstack(dense).concat('a')",
+    "TensorArray(2, dynamic=False).write(2, dense)",
+    "TensorArray(2).stack()",
+    "lookup_table(dense, [0.5])",
+    "embedding_bag(dense, [[0, 9]], 'sum')",
+    *[row[0] for name in sorted(SAMPLES) for row in SAMPLES[name].errors if not OF_VALUES.search(row[0])],
+]
+
+
+def given():
+    """Make what the calls work on that may be an input of a Program: tensors."""
+    found = {name: x for name, x in things().items() if isinstance(x, (LoDTensor, np.ndarray))}
+    return {name: x for name, x in found.items() if name not in ("objects", "masked")}
+
+
+def words(call, names):
+    """Return what a call raises when it is computed: type and text."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        run(call, names)
+    return caught.type, str(caught.value)
+
+
+def under_vjp(call, names):
+    tensors = given()
+    vjp(lambda *values: [run(call, {**names, **dict(zip(tensors, values, strict=True))}), None][1], *tensors.values())
+
+
+def in_a_program(call, names):
+    """Record it on data; what goes through is run."""
+    tensors = given()
+    with Program() as program:
+        made = run(call, {**names, **{name: data(name, spec_of(x)) for name, x in tensors.items()}})
+    listed = made if isinstance(made, (tuple, list)) else [made]
+    wanted = [y for y in listed if isinstance(y, (Variable, TensorArray, VarArray))]
+    Executor().run(program, tensors, wanted)
+
+
+def in_a_body(call, names):
+    run_body(lambda step: [run(call, names), None][1], steps=1)
+
+
+WAYS_TO_BE_WRONG = {"vjp": under_vjp, "Program": in_a_program, "in a body": in_a_body}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_BE_WRONG)
+@pytest.mark.parametrize("call", CALLS)
+def test_a_wrong_call_says_the_same(call, way):
+    kind, text = words(call, things())
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        WAYS_TO_BE_WRONG[way](call, things())
+    assert caught.type is kind
+    said = [str(caught.value)]
+    if way == "in a body":  # behind the step, and the name of the operator
+        said += [re.sub(r"^while_loop: step 0: ", "", said[0]), re.sub(r"^while_loop: step 0: \w+: ", "", said[0])]
+    if kind is not TypeError:
+        patterns = [re.escape(one).replace("None", r"(\d+|None)") for one in said]
+        assert any(re.fullmatch(pattern, text, re.S) for pattern in patterns), (said, text)
+
+
+def test_the_levels_of_the_documents():
+    """One text for a level that is not there, and one for a level that is no integer."""
+    x = lodcore.array([[1.0, 2.0], [3.0]])
+    for call in (lambda: lodcore.sequence_pool(x, "sum", level=3), lambda: lodcore.sequence_cumsum(x, 3)):
+        with pytest.raises(lodcore.LevelError, match="level: is 3; there is 1 level"):
+            call()
+    for call in (lambda: lodcore.sequence_pool(x, "sum", level=1.0), lambda: lodcore.sequence_cumsum(x, 1.0)):
+        with pytest.raises(lodcore.DTypeError, match=r"level: is 1\.0"):
+            call()

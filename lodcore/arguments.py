@@ -229,11 +229,7 @@ def each_of(where: str, given: Any, count: int | None) -> Any:
     ndarray of int64, shape (count,), or Spec
     """
     if type(given) is Spec:
-        return (
-            given
-            if given.shape == () and given.dtype.kind in "iu"
-            else _vector(where, given, "iu", "integers are needed")
-        )
+        return _vector(where, given, "iu", "integers are needed", number=True)
     if count is None:
         return integers_of(where, given) if np.ndim(given_of(where, given)) else integers_of(where, [given])
     return buffers.for_each(given_of(where, given), where, count)
@@ -252,27 +248,32 @@ def mask_of(where: str, given: Any, count: int | None) -> Any:
     if isinstance(given, LoDTensor) or (type(given) is Spec and given.kind is LoDTensor):
         raise DTypeError(f"{where}: is LoDTensor; an array of bool is needed")
     if type(given) is Spec:
-        return given if given.shape == () and given.dtype == BOOL else _vector(where, given, "b", "bool is needed")
+        return _vector(where, given, "b", "bool is needed", number=True)
     mask = as_array(where, given_of(where, given))
+    if mask.ndim > 1 and (mask.ndim > 2 or mask.shape[1] != 1):
+        raise ShapeError(f"{where}: has shape {mask.shape}; (n,) or (n, 1) is needed")
     if mask.dtype != BOOL and not (mask.size == 0 and isinstance(given, (list, tuple))):
         raise DTypeError(f"{where}: has dtype {mask.dtype}; bool is needed")
-    if mask.ndim == 2 and mask.shape[1] == 1:
-        mask = mask[:, 0]
-    if mask.ndim == 0 and count is not None:
-        mask = np.broadcast_to(mask, count)
-    if mask.ndim != 1 or (count is not None and len(mask) != count):
-        raise ShapeError(f"{where}: has shape {mask.shape}; there are {count} sequences")
-    return mask.astype(bool).astype(np.uint8)
+    if count is not None:
+        mask = np.broadcast_to(mask, count) if mask.ndim == 0 else mask
+        if len(mask) != count:
+            raise ShapeError(f"{where}: has {len(mask)} entries; there are {count} sequences")
+    private: Array = mask.reshape(-1).astype(bool).astype(np.uint8)
+    return private
 
 
-def _vector(where: str, spec: Spec, kinds: str, needed: str) -> Spec:
-    """Check what a Spec shows of a vector."""
+def _vector(where: str, spec: Spec, kinds: str, needed: str, number: bool = False) -> Spec:
+    """Check what a Spec shows of a vector, or of one number for all."""
     _dense_kind(where, spec)
     if spec.kind is object or spec.num_levels:  # looked at when it runs
         return spec
-    if len(spec.shape) != 1 and not (len(spec.shape) == 2 and spec.shape[1] in (1, None)):
+    if (
+        len(spec.shape) != 1
+        and not (len(spec.shape) == 2 and spec.shape[1] in (1, None))
+        and (spec.shape or not number)
+    ):
         raise ShapeError(f"{where}: has shape {spec.shape}; (n,) or (n, 1) is needed")
-    if spec.dtype.kind not in kinds:
+    if spec.dtype.kind not in kinds and spec.shape != (0,):  # an empty list has no dtype of its own
         raise DTypeError(f"{where}: has dtype {spec.dtype}; {needed}")
     return spec
 

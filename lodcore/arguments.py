@@ -35,6 +35,7 @@ __all__ = [
     "operand_of",
     "refuse_none",
     "refuse_objects",
+    "rows_given_of",
     "structure_of",
 ]
 
@@ -278,7 +279,22 @@ def _vector(where: str, spec: Spec, kinds: str, needed: str, number: bool = Fals
     return spec
 
 
-# -- structures --------------------------------------------------------------------------------------------------------
+# -- rows and structures --------------------------------------------------------------------------------------------------------
+
+
+def rows_given_of(where: str, given: Any) -> Any:
+    """Take what may be rows, with levels or without: a LoDTensor, an array, or what makes one; it stays as it is given."""
+    refuse_none(where, given)
+    spec = type(given) is Spec
+    kind = given.kind if spec else type(given)
+    if spec and given.shape == () and kind is not object:
+        raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
+    if kind is np.ndarray or issubclass(kind, LoDTensor) or kind is object:
+        return given
+    refuse_conversion(where, kind)
+    if issubclass(kind, (str, bytes, dict, set, LoD)) or (spec and not hasattr(kind, "__array__")):
+        raise DTypeError(f"{where}: is {kind.__name__}; a LoDTensor, an ndarray or lists are needed")
+    return given._replace(kind=np.ndarray) if spec else given
 
 
 def structure_of(where: str, given: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from lodcore import roles as known_roles
 from lodcore import tensor_core
 from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.lod import LoD
 from lodcore.lod_rules import LoDRule, before, no_lod, same, with_levels
 from lodcore.roles import (
     LISTS,
@@ -292,9 +293,12 @@ class Op(OpBody):
             kind = given.kind if isinstance(given, Spec) else type(given)
             if kind not in (list, tuple):
                 raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; a list is needed")
-            return [role.spec(f"{self.__name__}: {name}", x) if isinstance(x, Spec) else x for x in given]
+            where = f"{self.__name__}: {name}"
+            return [role.spec(f"{where}[{j}]", x) if isinstance(x, Spec) else x for j, x in enumerate(given)]
         if isinstance(given, Spec):
             return role.spec(f"{self.__name__}: {name}", given)
+        if isinstance(given, LoD):
+            return role.spec(f"{self.__name__}: {name}", spec_of(given))
         if isinstance(given, (list, tuple)):
             return spec_of_list(f"{self.__name__}: {name}", given)
         if name in self._described and isinstance(given, (int, float, complex, str, bytes, np.generic)):

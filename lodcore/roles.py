@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import given_of, nested_index_of, nested_of, operand_of, structure_of
+from lodcore.arguments import given_of, nested_index_of, nested_of, operand_of, rows_given_of
 from lodcore.errors import DTypeError
 from lodcore.lod import LoD
 from lodcore.nested import as_array, has_leaves
@@ -164,14 +164,24 @@ def _stays(where: str, given: Any) -> Any:
     return operand_of(where, given) if type(given) is Spec else given_of(where, given)
 
 
+def _structure_of_list(where: str, given: Any) -> Any:
+    flat = given and not isinstance(given[0], (list, tuple, np.ndarray, LoDTensor))
+    return as_array(where, given) if flat else nested_of(where, given)
+
+
+def _structure(where: str, given: Any) -> Any:
+    """Take a LoD, what has one, or offsets."""
+    listed = isinstance(given, (list, tuple)) and type(given) is not Spec
+    return _structure_of_list(where, given) if listed else _stays(where, given)
+
+
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
 ANY = frozenset((np.ndarray, LoDTensor))
-HAS_LOD = frozenset((LoD, LoDTensor))
 
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
 NestedIndex = Role("NestedIndex", _index_of_list, _stays, ANY | {list}, ANY)
-Structure = Role("Structure", as_nested, structure_of, HAS_LOD, HAS_LOD)
-Rows = Role("Rows", _rows_of_list, _stays, ANY | {list}, ANY)
+Structure = Role("Structure", _structure_of_list, _structure, ANY | {LoD}, ANY | {LoD})
+Rows = Role("Rows", _rows_of_list, rows_given_of, ANY | {list}, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Index = Role(
     "Index", _copied, _stays, frozenset((np.ndarray, list, tuple, int, bool, np.int64, np.bool_)), ANY, described=False
@@ -213,6 +223,8 @@ def spec_of(value: Any) -> Spec:
         return Spec(value.shape, value.dtype, 0, np.ndarray)
     if isinstance(value, TensorArray):
         return _spec_of_elements(value)
+    if isinstance(value, LoD):
+        return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return Spec((), np.asarray(value).dtype, 0, np.ndarray)
     if isinstance(value, Tensor):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
-from lodcore.arguments import level_of
+from lodcore.arguments import level_of, structure_of
 from lodcore.errors import LoDError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed, levels_of, outer, same_as
@@ -90,7 +90,7 @@ def _numbers(lod: LoD, k: int) -> Array:
 
 @sequence_expand.define_infer
 def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
-    level_of("sequence_expand", y, ref_level, "ref_level")
+    level_of("sequence_expand", structure_of("sequence_expand: y", y), ref_level, "ref_level")
     return Spec(spec_rows(x), x.dtype)
 
 
@@ -152,7 +152,7 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
 
 @sequence_expand_as.define_infer
 def _(x: Spec, y: Spec | LoD, level: int) -> Spec:
-    level_of("sequence_expand_as", y, level)
+    level_of("sequence_expand_as", structure_of("sequence_expand_as: y", y), level)
     return Spec(spec_rows(x), x.dtype)
 
 

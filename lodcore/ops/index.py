@@ -43,7 +43,8 @@ def _number(where: str, given: Any, default: int) -> int:
         given = given.item()
     if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
         raise DTypeError(f"{where}: is {given!r}; an integer is needed")
-    return min(max(given.__index__(), LEAST), MOST)
+    number: int = given.__index__()
+    return min(max(number, LEAST), MOST)
 
 
 def _picked(where: str, x: Any, axis: int, ranges: Array, size: int, upper: list[Array]) -> Any:

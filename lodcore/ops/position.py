@@ -267,7 +267,8 @@ def _(x: Spec, pool_type: str) -> Spec:
 
 @pool_positions.define_vjp
 def _(d: Array, x: LoDTensor, pool_type: str, places: Any, context: Any) -> Array:
-    lod, d_x = x.lod, context.new("x")
+    lod = x.lod
+    d_x: Array = context.new("x")
     work, _ = _numbers(pool_type, d_x.dtype)
     given, rows = cells_of(d, work), cells_for(d_x, work)
     if pool_type in ("max", "min"):

@@ -72,7 +72,8 @@ def split_by_mask(x: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
     >>> when_false
     LoDTensor(1 sequence of length 0, int64: [[]])
     """
-    return _split(x, mask, level)[0]
+    sides: tuple[Any, Any] = _split(x, mask, level)[0]
+    return sides
 
 
 @split_by_mask.define_residuals("chosen")
@@ -251,6 +252,6 @@ def _(d: Array, out: Any, level: int, chosen: Array, context: Any) -> tuple[Arra
     for j, (name, index) in enumerate(zip(("when_true", "when_false"), _places(chosen), strict=True)):
         if context.needs(name):
             pairs = np.stack([ranges[index], ranges[index + 1]], axis=1)
-            found[j] = context.new(name)
-            kernels.gather.copy_ranges(buffers.as_bytes(d), pairs, buffers.as_bytes(found[j]))
+            place = found[j] = context.new(name)
+            kernels.gather.copy_ranges(buffers.as_bytes(d), pairs, buffers.as_bytes(place))
     return found[0], found[1], None

@@ -14,7 +14,7 @@ from lodcore.lod_rules import computed, levels_of
 from lodcore.memory import integer
 from lodcore.ops.common import Array
 from lodcore.ops.moving import as_rows_or_nested, spec_rows
-from lodcore.registry import Index, Nested, Rows, Spec, operator
+from lodcore.registry import Index, Nested, Rows, Spec, Structure, operator
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
@@ -92,7 +92,7 @@ def _(d: Array, x: LoDTensor) -> Array:
 def _reset_levels(y: Any, target_lod: Any) -> int:
     """Count the levels of the LoD that is meant."""
     if y is not None:
-        return levels_of(y) or (0 if isinstance(y, LoD) else 1)
+        return levels_of(y) or int((y.kind if isinstance(y, Spec) else type(y)) is not LoD)
     if target_lod is None:
         raise LoDError("lod_reset: y, target_lod: neither is given; one of them is needed")
     if isinstance(target_lod, LoD):
@@ -100,7 +100,7 @@ def _reset_levels(y: Any, target_lod: Any) -> int:
     return len(target_lod) if _has_levels(target_lod) else 1
 
 
-@operator(x=Rows, y=Rows, lod_rule=computed("that of `y`, or `target_lod`", _reset_levels))
+@operator(x=Rows, y=Structure, lod_rule=computed("that of `y`, or `target_lod`", _reset_levels))
 def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
     """Return rows with another LoD.
 
@@ -146,8 +146,6 @@ def _target(where: str, y: Any, target_lod: Any) -> LoD:
     if y is not None:
         if isinstance(y, LoD):
             return y
-        if isinstance(y, (list, tuple)) and (not y or isinstance(y[0], (list, tuple, np.ndarray))):
-            y = as_nested(f"{where}: y", y)
         if isinstance(y, LoDTensor) and y.lod.num_levels:
             return y.lod
         offsets = y.values if isinstance(y, LoDTensor) else y

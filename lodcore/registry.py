@@ -340,13 +340,6 @@ class Op(OpBody):
         """Make what the function gets of the values of a recorded call."""
         return [self._taken(name, x) for name, x in zip(self.parameters, values, strict=True)]
 
-    def expected_of(self, name: str) -> frozenset[type] | None:
-        """List the types that a parameter takes as they are; None: all."""
-        role = self.roles.get(name)
-        if role is None or role.take is None:
-            return None
-        return role.expected | {type(None)} if self.defaults.get(name, role) is None else role.expected
-
     def _taken(self, name: str, given: Any) -> Any:
         role = self.roles.get(name)
         if role is None or role.take is None or type(given) in role.expected:
@@ -432,7 +425,10 @@ def operator(
 
     def register(function: Any) -> Op:
         made = kind(function, roles, lod_rule, differentiable, writes, results, on_arrays, rows)
-        expected = [made.expected_of(name) for name in made.parameters]
+        expected = [
+            roles[name].types(made.defaults.get(name, name) is None) if name in roles else None
+            for name in made.parameters
+        ]
         if any(expected) or lod_rule.same_object:
             made.look_at(expected, LoDTensor if lod_rule.same_object else None)
         if str(function.__module__).startswith("lodcore."):

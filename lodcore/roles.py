@@ -75,6 +75,12 @@ class Role:
     def __repr__(self) -> str:
         return self.name
 
+    def types(self, optional: bool) -> frozenset[type] | None:
+        """List the types that need no `take`, None for all; an optional argument may be None."""
+        if self.take is None:
+            return None
+        return self.expected | {type(None)} if optional else self.expected
+
     def constant(self, where: str, given: Any) -> Any:
         """Turn a list into a tensor, as the operator itself would; all else stays.
 

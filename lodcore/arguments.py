@@ -29,6 +29,7 @@ __all__ = [
     "integer_of",
     "integers_of",
     "level_of",
+    "list_of",
     "mask_of",
     "nested_index_of",
     "nested_of",
@@ -279,11 +280,19 @@ def _vector(where: str, spec: Spec, kinds: str, needed: str, number: bool = Fals
     return spec
 
 
-# -- rows and structures --------------------------------------------------------------------------------------------------------
+# -- lists, rows and structures ----------------------------------------------------------------------------------------
+
+
+def list_of(where: str, given: Any) -> Any:
+    """Take a list or a tuple."""
+    kind = given.kind if type(given) is Spec else type(given)
+    if not issubclass(kind, (list, tuple)):
+        raise DTypeError(f"{where}: is {kind.__name__}; a list is needed")
+    return given
 
 
 def rows_given_of(where: str, given: Any) -> Any:
-    """Take what may be rows, with levels or without: a LoDTensor, an array, or what makes one; it stays as it is given."""
+    """Take what may be rows: a LoDTensor, an array, or what makes one; it stays as it is given."""
     refuse_none(where, given)
     spec = type(given) is Spec
     kind = given.kind if spec else type(given)

@@ -12,7 +12,8 @@ import numpy as np
 
 from lodcore import roles as known_roles
 from lodcore import tensor_core
-from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.arguments import list_of
+from lodcore.errors import GraphError, ShapeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import LoDRule, before, no_lod, same, with_levels
 from lodcore.roles import (
@@ -198,8 +199,7 @@ class Op(OpBody):
 
     def define_infer(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Register the shape rule: the function of the operator, with a Spec in place of each tensor."""
-        self._infer = rule
-        self._described = frozenset([name for name, role in self.roles.items() if role.described])
+        self._infer, self._described = rule, frozenset([name for name, role in self.roles.items() if role.described])
         return rule
 
     def define_residuals(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -225,11 +225,8 @@ class Op(OpBody):
         code = rule.__code__
         names = code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
         known = {*self.slots, "needs", "context"}
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise TypeError(
-                f"define_vjp: {self.__name__}: {unknown[0]}: is no parameter, no residual, nor out, needs or context"
-            )
+        for name in [name for name in names if name not in known]:
+            raise TypeError(f"define_vjp: {self.__name__}: {name}: is no parameter, residual, out, needs or context")
         return VJPRule(rule, names, self.tensors, self.elementwise)
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -263,8 +260,8 @@ class Op(OpBody):
         Spec, or tuple of Spec
         """
         if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType):  # an operator of the old form
-            self._infer, notes = args[0], args[0].__annotations__
-            self._described = frozenset([name for name in notes if str(notes[name]).startswith("Spec")])
+            self.define_infer(args[0])
+            self._described = frozenset([j for j, x in args[0].__annotations__.items() if str(x).startswith("Spec")])
             return None
         return self.infer_arguments(self.bind(args, kwargs))
 
@@ -290,20 +287,19 @@ class Op(OpBody):
     def described(self, name: str, role: Role, given: Any) -> Any:
         """Describe an argument for the shape rule, and check that its kind is accepted."""
         if role in LISTS:
-            kind = given.kind if isinstance(given, Spec) else type(given)
-            if kind not in (list, tuple):
-                raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; a list is needed")
-            where = f"{self.__name__}: {name}"
-            return [role.spec(f"{where}[{j}]", x) if isinstance(x, Spec) else x for j, x in enumerate(given)]
-        if isinstance(given, Spec):
-            return role.spec(f"{self.__name__}: {name}", given)
-        if isinstance(given, LoD):
-            return role.spec(f"{self.__name__}: {name}", spec_of(given))
+            entries = enumerate(list_of(f"{self.__name__}: {name}", given))
+            return [self.taken(f"{name}[{j}]", x) if isinstance(x, Spec) else x for j, x in entries]
+        if isinstance(given, (Spec, LoD)):
+            return self.taken(name, given if isinstance(given, Spec) else spec_of(given))
         if isinstance(given, (list, tuple)):
             return spec_of_list(f"{self.__name__}: {name}", given)
         if name in self._described and isinstance(given, (int, float, complex, str, bytes, np.generic)):
             return spec_of(np.asarray(given))
         return given
+
+    def taken(self, name: str, spec: Spec) -> Spec:
+        """Check that a kind of tensor is accepted; an entry of a list has a number behind its name."""
+        return self.roles[name.partition("[")[0]].spec(f"{self.__name__}: {name}", spec)
 
     # -- arguments and results -------------------------------------------------------------------------------------
 

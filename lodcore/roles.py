@@ -186,7 +186,7 @@ ANY = frozenset((np.ndarray, LoDTensor))
 
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
 NestedIndex = Role("NestedIndex", _index_of_list, _stays, ANY | {list}, ANY)
-Structure = Role("Structure", _structure_of_list, _structure, ANY | {LoD}, ANY | {LoD})
+Structure = Role("Structure", _structure_of_list, _structure, ANY | {LoD}, ANY | {LoD}, described=False)
 Rows = Role("Rows", _rows_of_list, rows_given_of, ANY | {list}, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Index = Role(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import axis_of, dense_of, operand_of
+from lodcore.arguments import axis_of, dense_of, list_of, operand_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import levels_of, no_lod
 from lodcore.ops.common import Array, kept_in, rows_of, shared
@@ -165,9 +165,7 @@ def concat_values(xs: Any, axis: int) -> Any:
            [ 3,  4, -3, -4],
            [ 5,  6, -5, -6]])
     """
-    if not isinstance(xs, (list, tuple)) or not xs:
-        raise DTypeError("concat_values: xs: a list of at least one tensor is needed")
-    tensors = [operand_of(f"concat_values: xs[{j}]", x) for j, x in enumerate(xs)]
+    tensors = [operand_of(f"concat_values: xs[{j}]", x) for j, x in enumerate(list_of("concat_values: xs", xs))]
     at = _joined_axis(axis, tensors)
 
     def joined(*values: Any) -> Array:
@@ -181,6 +179,8 @@ def concat_values(xs: Any, axis: int) -> Any:
 
 def _joined_axis(axis: Any, tensors: list[Any]) -> int:
     """Take the axis along which tensors, or what their Specs describe, are joined."""
+    if not tensors:
+        raise DTypeError("concat_values: xs: is empty; at least one tensor is needed")
     shapes = [_shape_of(x) for x in tensors]
     ndim = len(shapes[0])
     if any(len(shape) != ndim for shape in shapes):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import level_of
+from lodcore.arguments import level_of, list_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod_rules import computed, outer
 from lodcore.memory import check_apart
@@ -133,9 +133,7 @@ def _(d: Array, xs: list[LoDTensor]) -> list[Array]:
 
 def _batches(where: str, xs: Any) -> list[LoDTensor]:
     """Take a list of batches."""
-    if not isinstance(xs, (list, tuple)):
-        raise DTypeError(f"{where}: xs: is {type(xs).__name__}; a list of batches is needed")
-    if not xs:
+    if not list_of(f"{where}: xs", xs):
         raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
     for x in xs:
         if type(x) is not LoDTensor:

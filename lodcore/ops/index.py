@@ -150,7 +150,7 @@ def _(x: Spec, start: Any, stop: Any, step: Any, axis: int) -> Spec:
 
 @slice_along.define_vjp
 def _(d: Array, places: Array, context: Any) -> tuple[Array, None, None, None]:
-    return add_back(d, places, context.new("x")), None, None, None
+    return *_back(d, places, context), None, None
 
 
 # -- one of each -------------------------------------------------------------------------------------------------------
@@ -421,8 +421,7 @@ def take_of_each(x: Any, index: Any, axis: int) -> Any:
 
 @take_of_each.define_residuals("places")
 def _taken_of_each(x: Any, index: Any, axis: int) -> Any:
-    where, lod = "take_of_each", x.lod
-    axis = _inner_axis(axis, lod)
+    where, lod, axis = "take_of_each", x.lod, _inner_axis(axis, x.lod)
     numbers = integers_of(f"{where}: index", index)
     count = lod.num_sequences(axis - 1)
     check_size(where, count, len(numbers), 8)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import dense_of
+from lodcore.arguments import dense_of, list_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import same_as
 from lodcore.ops.common import Array
@@ -51,9 +51,7 @@ def index_values(x: Any, keys: Any) -> Any:
     >>> lodcore.ops.index_values(np.arange(5), [slice(None, None, 2)])
     array([0, 2, 4])
     """
-    if not isinstance(keys, (list, tuple)):
-        raise DTypeError(f"index_values: keys: is {type(keys).__name__}; a list is needed")
-    chosen = tuple([_key(key) for key in keys])
+    chosen = tuple([_key(key) for key in list_of("index_values: keys", keys)])
     if isinstance(x, LoDTensor):
         _check_rows(chosen)
     return dense_of("index_values: x", x, levels=True)[chosen]

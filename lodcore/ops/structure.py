@@ -15,7 +15,7 @@ from lodcore.memory import integer
 from lodcore.ops.common import Array
 from lodcore.ops.moving import as_rows_or_nested, spec_rows
 from lodcore.registry import Index, Nested, Rows, Spec, Structure, operator
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensor import LoDTensor
 
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
 

@@ -144,7 +144,7 @@ SAMPLES = {
             ("ops.concat_values([dense, dense.T], 1)", ShapeError, "only axis 1 may differ"),
             ("ops.concat_values([wide], 2)", ShapeError, "axis: is 2; the values have 2"),
             ("ops.concat_values([wide], 1.0)", DTypeError, "axis: is 1.0"),
-            ("ops.concat_values([], 1)", DTypeError, "xs: a list of at least one"),
+            ("ops.concat_values([], 1)", DTypeError, "xs: is empty; at least one"),
         ],
     ),
 }

@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError, LevelError
+from lodcore.arguments import level_of
+from lodcore.lod import LoD
 from lodcore.tensor import LoDTensor, Spec
 
-__all__ = ["LoDRule", "before", "checked_level", "computed", "no_lod", "outer", "same", "same_as", "with_levels"]
-
-
-def checked_level(where: str, level: Any, num_levels: int) -> int:
-    """Turn a level, which may count from the last, into 0 .. num_levels - 1.
-
-    Parameters
-    ----------
-    where : str
-        The operator and the parameter, for the message.
-    level : int
-    num_levels : int
-    """
-    try:
-        number = index(level)
-    except TypeError:
-        raise DTypeError(f"{where}: is {level!r}; an integer is needed") from None
-    if not -num_levels <= number < num_levels:
-        there = "is 1 level" if num_levels == 1 else f"are {num_levels} levels"
-        raise LevelError(f"{where}: is {level}; there {there}")
-    return number % num_levels
+__all__ = ["LoDRule", "before", "computed", "levels_of", "no_lod", "outer", "same", "same_as", "with_levels"]
 
 
 class LoDRule:
@@ -68,16 +48,17 @@ class LoDRule:
 
     def num_levels(self, where: str, arguments: dict[str, Any]) -> int:
         """Count the levels of the result, from tensors or Specs by their names."""
-        levels = _levels(self.source(arguments))
+        levels = levels_of(self.source(arguments))
         return levels if self.same_object else self.total(where, arguments, levels)
 
     def common_levels(self, where: str, arguments: dict[str, Any]) -> int:
         """Count the outer levels that the result has in common with the source."""
-        return self.kept(where, arguments, _levels(self.source(arguments)))
+        return self.kept(where, arguments, levels_of(self.source(arguments)))
 
 
-def _levels(x: Any) -> int:
-    return x.num_levels if isinstance(x, (Spec, LoDTensor)) else 0
+def levels_of(x: Any) -> int:
+    """Count the levels of a tensor or a Spec; what has no structure has none."""
+    return x.num_levels if isinstance(x, (Spec, LoDTensor, LoD)) else 0
 
 
 def _argument(name: str) -> Callable[[dict[str, Any]], Any]:
@@ -95,9 +76,9 @@ def _first(arguments: dict[str, Any]) -> Any:
     for given in arguments.values():
         if type(given) is list:
             for x in given:
-                if _levels(x):
+                if levels_of(x):
                     return x
-        elif _levels(given):
+        elif levels_of(given):
             return given
     return None
 
@@ -118,7 +99,7 @@ def before(level: str, of: str = "x") -> LoDRule:
     """Make the rule of a result that has the levels of an argument before one, which is a parameter."""
 
     def kept(where: str, given: dict[str, Any], count: int) -> int:
-        return checked_level(f"{where}: {level}", given[level], count)
+        return level_of(where, count, given[level], level)
 
     return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), kept)
 
@@ -127,7 +108,7 @@ def outer(level: str, of: str = "x") -> LoDRule:
     """Make the rule of a result of as many levels as an argument, whose levels before one stay as they are."""
 
     def kept(where: str, given: dict[str, Any], count: int) -> int:
-        return checked_level(f"{where}: {level}", given[level], count)
+        return level_of(where, count, given[level], level)
 
     text = f"as `{of}` before `{level}`; that and what is below is computed"
     return LoDRule(text, _argument(of), kept, lambda where, given, count: count)

@@ -24,6 +24,7 @@ __all__ = [
     "levels_and_leaves",
     "nest",
     "new_joined",
+    "refuse_conversion",
     "values_and_lender",
     "values_of_leaves",
 ]
@@ -243,10 +244,11 @@ def as_array(where: str, given: Any) -> Array:
 
 
 def refuse_conversion(where: str, given: Any) -> None:
-    """Raise if a kind of tensor is not to become a dense array in silence; it says itself what to do."""
-    instead = getattr(type(given), "instead_of_dense", None)
+    """Raise if a kind of tensor, or one of it, is not to become a dense array in silence; it says what to do."""
+    kind = given if isinstance(given, type) else type(given)
+    instead = getattr(kind, "instead_of_dense", None)
     if instead is not None:
-        raise DTypeError(f"{where}: is a {type(given).__name__}; {instead}")
+        raise DTypeError(f"{where}: is a {kind.__name__}; {instead}")
 
 
 def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:

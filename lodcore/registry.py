@@ -12,7 +12,9 @@ import numpy as np
 
 from lodcore import roles as known_roles
 from lodcore import tensor_core
-from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.arguments import list_of
+from lodcore.errors import GraphError, ShapeError
+from lodcore.lod import LoD
 from lodcore.lod_rules import LoDRule, before, no_lod, same, with_levels
 from lodcore.roles import (
     LISTS,
@@ -200,8 +202,7 @@ class Op(OpBody):
 
     def define_infer(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Register the shape rule: the function of the operator, with a Spec in place of each tensor."""
-        self._infer = rule
-        self._described = frozenset([name for name, role in self.roles.items() if role.described])
+        self._infer, self._described = rule, frozenset([name for name, role in self.roles.items() if role.described])
         return rule
 
     def define_residuals(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -227,11 +228,8 @@ class Op(OpBody):
         code = rule.__code__
         names = code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
         known = {*self.slots, "needs", "context"}
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise TypeError(
-                f"define_vjp: {self.__name__}: {unknown[0]}: is no parameter, no residual, nor out, needs or context"
-            )
+        for name in [name for name in names if name not in known]:
+            raise TypeError(f"define_vjp: {self.__name__}: {name}: is no parameter, residual, out, needs or context")
         return VJPRule(rule, names, self.tensors, self.elementwise)
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -265,8 +263,8 @@ class Op(OpBody):
         Spec, or tuple of Spec
         """
         if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType):  # an operator of the old form
-            self._infer, notes = args[0], args[0].__annotations__
-            self._described = frozenset([name for name in notes if str(notes[name]).startswith("Spec")])
+            self.define_infer(args[0])
+            self._described = frozenset([j for j, x in args[0].__annotations__.items() if str(x).startswith("Spec")])
             return None
         return self.infer_arguments(self.bind(args, kwargs))
 
@@ -280,7 +278,7 @@ class Op(OpBody):
                 kind = given.kind
                 if kind is object:
                     return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
-                if role.place is None and role not in LISTS and (kind is LoDTensor or kind is np.ndarray):
+                if kind in role.kinds:
                     continue
             arguments[name] = self.described(name, role, given)
         found = self._infer(**arguments)
@@ -295,21 +293,19 @@ class Op(OpBody):
     def described(self, name: str, role: Role, given: Any) -> Any:
         """Describe an argument for the shape rule, and check that its kind is accepted."""
         if role in LISTS:
-            kind = given.kind if isinstance(given, Spec) else type(given)
-            if kind not in (list, tuple):
-                raise DTypeError(f"{self.__name__}: {name}: is a {kind.__name__}; a list is needed")
-            return [self.taken(name, x) if isinstance(x, Spec) else x for x in given]
-        if isinstance(given, Spec):
-            return self.taken(name, given)
+            entries = enumerate(list_of(f"{self.__name__}: {name}", given))
+            return [self.taken(f"{name}[{j}]", x) if isinstance(x, Spec) else x for j, x in entries]
+        if isinstance(given, (Spec, LoD)):
+            return self.taken(name, given if isinstance(given, Spec) else spec_of(given))
         if isinstance(given, (list, tuple)):
             return spec_of_list(f"{self.__name__}: {name}", given)
-        if name in self._described and isinstance(given, (int, float, complex, str, np.generic)):
-            return self.taken(name, spec_of(given))
+        if name in self._described and isinstance(given, (int, float, complex, str, bytes, np.generic)):
+            return spec_of(np.asarray(given))
         return given
 
     def taken(self, name: str, spec: Spec) -> Spec:
-        """Check that a kind of tensor is accepted; what holds a dense array is one."""
-        return self.roles[name].spec(f"{self.__name__}: {name}", spec)
+        """Check that a kind of tensor is accepted; an entry of a list has a number behind its name."""
+        return self.roles[name.partition("[")[0]].spec(f"{self.__name__}: {name}", spec)
 
     # -- arguments and results -------------------------------------------------------------------------------------
 
@@ -350,6 +346,8 @@ class Op(OpBody):
         role = self.roles.get(name)
         if role is None or role.take is None or type(given) in role.expected:
             return given
+        if given is None and self.defaults.get(name, role) is None:
+            return None
         return role.take(f"{self.__name__}: {name}", given)
 
     def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
@@ -423,14 +421,16 @@ def operator(
     >>> doubled([[1, 2], [3]])
     LoDTensor(2 sequences of lengths 1..2, int64: [[2, 4], [6]])
     """
-    wrong = [name for name, role in roles.items() if not isinstance(role, Role)]
-    if wrong:
-        raise TypeError(f"operator: {wrong[0]}: is {roles[wrong[0]]!r}; a Role is needed, as Nested")
+    for wrong in [name for name, role in roles.items() if not isinstance(role, Role)]:
+        raise TypeError(f"operator: {wrong}: is {roles[wrong]!r}; a Role is needed, as Nested")
     rows = (rowwise,) if isinstance(rowwise, str) else rowwise
 
     def register(function: Any) -> Op:
         made = kind(function, roles, lod_rule, differentiable, writes, results, on_arrays, rows)
-        expected = [roles[name].expected if name in roles and roles[name].take else None for name in made.parameters]
+        expected = [
+            roles[name].types(made.defaults.get(name, name) is None) if name in roles else None
+            for name in made.parameters
+        ]
         if any(expected) or lod_rule.same_object:
             made.look_at(expected, LoDTensor if lod_rule is not None and lod_rule.same_object else None)
         if str(function.__module__).startswith("lodcore."):

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.arguments import given_of, nested_index_of, nested_of, operand_of, rows_given_of
 from lodcore.errors import DTypeError
 from lodcore.lod import LoD
-from lodcore.nested import as_array, has_leaves, refuse_conversion
+from lodcore.nested import as_array, has_leaves
 from lodcore.symbol import Symbol
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array, as_nested, as_nested_index
+from lodcore.tensor import LoDTensor, Spec, Tensor, array, as_nested
 from lodcore.tensor_array import TensorArray
 
 __all__ = [
@@ -37,10 +38,6 @@ __all__ = [
 ]
 
 
-#: Kinds of the Specs of numbers of Python, which have no dtype of their own.
-WEAK = frozenset([int, float, complex])
-
-
 class Role:
     """What a parameter of an operator may be given; every parameter without a role is an attribute.
 
@@ -53,6 +50,8 @@ class Role:
         Makes what the operator gets of what is not `expected`, likewise. None: the operator looks itself.
     expected : frozenset of type
         What needs no `take`.
+    kinds : frozenset of type
+        The kinds of Specs that need no `take`.
     place : tuple of str, optional
         The only kinds of tensor that are accepted, by their names. None: LoDTensors and dense arrays.
     entries : Role, optional
@@ -69,16 +68,23 @@ class Role:
         of_list: Callable[[str, Any], Any],
         take: Callable[[str, Any], Any] | None = None,
         expected: frozenset[type] = frozenset(),
+        kinds: frozenset[type] = frozenset(),
         place: tuple[str, ...] | None = None,
         entries: Role | None = None,
         described: bool = True,
         takes_lod: bool = False,
     ) -> None:
-        self.name, self.of_list, self.take, self.expected = name, of_list, take, expected
-        self.place, self.entries, self.described, self.takes_lod = place, entries, described, takes_lod
+        self.name, self.of_list, self.take, self.expected, self.kinds = name, of_list, take, expected, kinds
+        self.place, self.entries, self.described = place, entries, described
 
     def __repr__(self) -> str:
         return self.name
+
+    def types(self, optional: bool) -> frozenset[type] | None:
+        """List the types that need no `take`, None for all; an optional argument may be None."""
+        if self.take is None:
+            return None
+        return self.expected | {type(None)} if optional else self.expected
 
     def constant(self, where: str, given: Any) -> Any:
         """Turn a list into a tensor, as the operator itself would; all else stays.
@@ -89,26 +95,15 @@ class Role:
         return self.of_list(where, given) if isinstance(given, (list, tuple)) else given
 
     def spec(self, where: str, spec: Spec) -> Spec:
-        """Check that a kind of tensor is accepted; what holds a dense array is one."""
-        kind = spec.kind
-        if kind is object:
+        """Check that a kind of tensor is accepted; what has a dense array is one."""
+        if spec.kind in self.kinds or spec.kind is object:
             return spec
         if self.place is None:
-            if kind is np.ndarray or kind is LoDTensor or kind in WEAK or (kind is LoD and self.takes_lod):
-                return spec
-            if issubclass(kind, LoDTensor):
-                return spec._replace(kind=LoDTensor)
-            if issubclass(kind, DenseTensor):
-                return spec._replace(kind=np.ndarray)
-            instead = getattr(kind, "instead_of_dense", None)
-            if instead is not None:
-                raise DTypeError(f"{where}: is a {kind.__name__}; {instead}")
-            if hasattr(kind, "__array__"):
-                return Spec(spec.shape, spec.dtype)
-        elif kind.__name__ in self.place:
-            return spec
-        needed = f"a {self.place[0]}" if self.place else "a LoDTensor or an array"
-        raise DTypeError(f"{where}: is a {kind.__name__}; {needed} is needed")
+            taken: Spec = self.take(where, spec) if self.take is not None else operand_of(where, spec)
+            return taken
+        if spec.kind.__name__ not in self.place:
+            raise DTypeError(f"{where}: is a {spec.kind.__name__}; a {self.place[0]} is needed")
+        return spec
 
 
 # -- of lists ----------------------------------------------------------------------------------------------------------
@@ -125,7 +120,7 @@ def _rows_of_list(where: str, given: Any) -> Any:
 
 def _index_of_list(where: str, given: Any) -> Any:
     flat = given and not isinstance(given[0], (list, tuple, np.ndarray))
-    return as_array(where, given) if flat else as_nested_index(where, given)
+    return as_array(where, given) if flat else nested_index_of(where, given)
 
 
 def _kept(where: str, given: Any) -> Any:
@@ -172,36 +167,40 @@ def as_batches(where: str, xs: Any) -> list[Any]:
     return made
 
 
-# -- of everything else ------------------------------------------------------------------------------------------------
+# -- the roles ---------------------------------------------------------------------------------------------------------
 
 
-def _as_dense(where: str, x: Any) -> Any:
-    """Take a dense operand: lists become arrays; numbers and None stay."""
-    if isinstance(x, (list, tuple)):
-        return as_array(where, x)
-    if isinstance(x, DenseTensor):
-        return x.values
-    if isinstance(x, Tensor) and not isinstance(x, (np.ndarray, LoDTensor)):
-        refuse_conversion(where, x)
-        if not hasattr(x, "__array__"):
-            raise DTypeError(f"{where}: is a {type(x).__name__}; a LoDTensor or an array is needed")
-        return np.asarray(x)
-    return x
+def _stays(where: str, given: Any) -> Any:
+    """Take what an operator looks at itself: anything but None, and a kind of tensor that is refused."""
+    return operand_of(where, given) if type(given) is Spec else given_of(where, given)
+
+
+def _structure_of_list(where: str, given: Any) -> Any:
+    flat = given and not isinstance(given[0], (list, tuple, np.ndarray, LoDTensor))
+    return as_array(where, given) if flat else nested_of(where, given)
+
+
+def _structure(where: str, given: Any) -> Any:
+    """Take a LoD, what has one, or offsets."""
+    listed = isinstance(given, (list, tuple)) and type(given) is not Spec
+    return _structure_of_list(where, given) if listed else _stays(where, given)
 
 
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
-DENSE = frozenset((np.ndarray, LoDTensor, type(None), *NUMBERS))
+ANY = frozenset((np.ndarray, LoDTensor))
 
-Nested = Role("Nested", as_nested, as_nested, frozenset([LoDTensor]))
-NestedIndex = Role("NestedIndex", _index_of_list)
-Rows = Role("Rows", _rows_of_list)
-Dense = Role("Dense", as_array, _as_dense, DENSE)
-Given = Role("Given", as_array, _as_dense, DENSE, described=False)
-Index = Role("Index", _copied, described=False)
+Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
+NestedIndex = Role("NestedIndex", _index_of_list, _stays, ANY | {list}, ANY)
+Structure = Role("Structure", _structure_of_list, _structure, ANY | {LoD}, ANY | {LoD}, described=False)
+Rows = Role("Rows", _rows_of_list, rows_given_of, ANY | {list}, frozenset([LoDTensor]))
+Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
+Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
+Index = Role(
+    "Index", _copied, _stays, frozenset((np.ndarray, list, tuple, int, bool, np.int64, np.bool_)), ANY, described=False
+)
 Steps = Role("Steps", _kept, place=("TensorArray",))
 Map = Role("Map", _kept, place=("IndicesMap", "RankTable"))
 Table = Role("Table", _kept, place=("RankTable", "IndicesMap"))
-Structure = Role("Structure", as_nested, takes_lod=True)
 Structured = Role("Structured", _kept, place=("LoDTensor", "RankTable", "IndicesMap", "LoD"))
 Batches = Role("Batches", as_batches, entries=Nested)
 Operands = Role("Operands", _each(Dense), entries=Dense)
@@ -237,6 +236,8 @@ def spec_of(value: Any) -> Spec:
         return Spec(value.shape, value.dtype, 0, np.ndarray)
     if isinstance(value, TensorArray):
         return _spec_of_elements(value)
+    if isinstance(value, LoD):
+        return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return Spec((), np.asarray(value).dtype, 0, np.ndarray)
     if isinstance(value, LoD):

@@ -64,6 +64,7 @@ from lodcore.registry import (
     Rows,
     Spec,
     Steps,
+    Structure,
     Table,
     operator,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "Rows",
     "Spec",
     "Steps",
+    "Structure",
     "Table",
     "add",
     "all",

@@ -1,4 +1,4 @@
-"""Other dtypes, constants in the form of a tensor, rows without structure, rows made longer."""
+"""Operators that convert: to another dtype, to a constant of the same structure, to rows without it, to wider rows."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.arguments import axis_of, dense_of, list_of, operand_of
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, array_of, broadcast_spec, kept_in, rows_of, shared
-from lodcore.registry import Dense, Operands, Spec, op
+from lodcore.lod_rules import levels_of, no_lod
+from lodcore.ops.common import Array, kept_in, rows_of, shared
+from lodcore.recycling import computed
+from lodcore.registry import Dense, Operands, Spec, operator
 from lodcore.symbol import Symbol
-from lodcore.tensor import Tensor
+from lodcore.tensor import LoDTensor, Tensor
 
-__all__ = ["cast", "concat_values", "full_like", "rows", "sized"]
+__all__ = ["cast", "concat_values", "full_like", "rows"]
 
 
-@op(lod="share")
-def cast(x: Dense, dtype: Any) -> Any:
-    """Convert to another dtype; a copy, always.
+@operator(x=Dense)
+def cast(x: Any, dtype: Any) -> Any:
+    """Convert to another dtype; the result is always a copy.
 
     Parameters
     ----------
@@ -35,18 +38,14 @@ def cast(x: Dense, dtype: Any) -> Any:
     LoDTensor(2 sequences of lengths 1..2, float32: [[1.], [2., 3.]])
     """
     made = sized("cast", dtype)
-
-    def converted(values: Any) -> Array:
-        try:
-            return np.asarray(values).astype(made)
-        except RuntimeError as error:  # dates as text that is too short
-            raise DTypeError(f"cast: dtype: is {made}: {error}") from None
-
-    return shared("cast", converted, x)
+    try:
+        return computed(lambda values: values.astype(made), (dense_of("cast: x", x, levels=True),))
+    except RuntimeError as error:  # dates as text that is too short
+        raise DTypeError(f"cast: dtype: is {made}: {error}") from None
 
 
 def sized(where: str, dtype: Any) -> np.dtype[Any]:
-    """Take a dtype of a fixed size."""
+    """Take a dtype of a fixed size from a caller."""
     if isinstance(dtype, (Tensor, Symbol)):
         raise DTypeError(f"{where}: dtype: is {type(dtype).__name__}; a dtype is needed")
     try:
@@ -58,19 +57,19 @@ def sized(where: str, dtype: Any) -> np.dtype[Any]:
     return made
 
 
-@cast.infer
-def _(x: Any, dtype: Any) -> Spec:
-    return broadcast_spec("cast", sized("cast", dtype), x)
+@cast.define_infer
+def _(x: Spec, dtype: Any) -> Spec:
+    return Spec(x.shape, sized("cast", dtype))
 
 
-@cast.backward
-def _(saved: Any, d: Array) -> tuple[Any]:
-    return (d,)
+@cast.define_vjp
+def _(d: Array) -> Array:
+    return d
 
 
-@op(lod="share", gradient=False)
-def full_like(x: Dense, fill_value: Any, dtype: Any = None) -> Any:
-    """Make a tensor of the structure and row shape of another one, of one value.
+@operator(x=Dense, differentiable=False)
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """Make a tensor with the structure and row shape of another one, filled with one value.
 
     Parameters
     ----------
@@ -90,23 +89,25 @@ def full_like(x: Dense, fill_value: Any, dtype: Any = None) -> Any:
     >>> lodcore.ops.full_like(lodcore.array([[1], [2, 3]]), 7)
     LoDTensor(2 sequences of lengths 1..2, int64: [[7], [7, 7]])
     """
-    made = None if dtype is None else sized("full_like", dtype)
-
-    def filled(values: Any) -> Array:
-        target = made or np.asarray(values).dtype
-        return np.full(np.shape(values), kept_in("full_like: fill_value", fill_value, target), target)
-
-    return shared("full_like", filled, x)
-
-
-@full_like.infer
-def _(x: Any, fill_value: Any, dtype: Any) -> Spec:
-    return broadcast_spec("full_like", x.dtype if dtype is None else sized("full_like", dtype), x)
+    values = dense_of("full_like: x", x, levels=True)
+    made = values.dtype if dtype is None else sized("full_like", dtype)
+    fill = kept_in("full_like: fill_value", fill_value, made)
+    try:
+        return computed(lambda values: np.full(values.shape, fill, made), (values,))
+    except ValueError:
+        raise ShapeError(f"full_like: fill_value: has shape {fill.shape}; the values of x {values.shape}") from None
 
 
-@op(lod="none")
-def rows(x: Dense) -> Any:
-    """Give the rows of all sequences behind each other, without their structure.
+@full_like.define_infer
+def _(x: Spec, fill_value: Any, dtype: Any) -> Spec:
+    made = x.dtype if dtype is None else sized("full_like", dtype)
+    kept_in("full_like: fill_value", fill_value, made)
+    return Spec(x.shape, made)
+
+
+@operator(x=Dense, lod_rule=no_lod)
+def rows(x: Any) -> Any:
+    """Return the rows of all sequences one after another, without their structure.
 
     Parameters
     ----------
@@ -123,21 +124,21 @@ def rows(x: Dense) -> Any:
     >>> lodcore.ops.rows(lodcore.array([[1], [2, 3]]))
     array([1, 2, 3])
     """
-    return array_of("rows", x)
+    return dense_of("rows: x", x, levels=True)
 
 
-@rows.infer
+@rows.define_infer
 def _(x: Spec) -> Spec:
     return Spec(x.shape, x.dtype)
 
 
-@rows.backward
-def _(saved: Any, d: Array) -> tuple[Any]:
-    return (d,)
+@rows.define_vjp
+def _(d: Array) -> Array:
+    return d
 
 
-@op(lod="share")
-def concat_values(xs: Operands, axis: int) -> Any:
+@operator(xs=Operands)
+def concat_values(xs: Any, axis: int) -> Any:
     """Join tensors of one structure along an axis of their values.
 
     Parameters
@@ -164,43 +165,59 @@ def concat_values(xs: Operands, axis: int) -> Any:
            [ 3,  4, -3, -4],
            [ 5,  6, -5, -6]])
     """
-    if not isinstance(xs, (list, tuple)) or not xs:
-        raise DTypeError("concat_values: xs: a list of at least one tensor is needed")
-    shapes = [np.shape(rows_of(x)) for x in xs]
-    at = _joined_axis(axis, shapes)
+    tensors = [operand_of(f"concat_values: xs[{j}]", x) for j, x in enumerate(list_of("concat_values: xs", xs))]
+    at = _joined_axis(axis, tensors)
 
     def joined(*values: Any) -> Array:
-        if any(np.shape(v)[:at] + np.shape(v)[at + 1 :] != shapes[0][:at] + shapes[0][at + 1 :] for v in values):
-            raise ShapeError(f"concat_values: xs: have values of shapes {shapes}; only axis {at} may differ")
-        return np.concatenate(values, at)
+        try:
+            return np.concatenate(values, at)
+        except ValueError:
+            raise _unlike([np.shape(rows) for rows in values], at) from None
 
-    return shared("concat_values", joined, *xs)
+    return shared("concat_values", joined, *tensors)
 
 
-def _joined_axis(axis: Any, shapes: list[Any]) -> int:
+def _joined_axis(axis: Any, tensors: list[Any]) -> int:
+    """Take the axis along which tensors, or what their Specs describe, are joined."""
+    if not tensors:
+        raise DTypeError("concat_values: xs: is empty; at least one tensor is needed")
+    shapes = [_shape_of(x) for x in tensors]
     ndim = len(shapes[0])
     if any(len(shape) != ndim for shape in shapes):
         raise ShapeError(f"concat_values: xs: have values of shapes {shapes}; as many axes are needed")
-    if not hasattr(axis, "__index__"):
-        raise DTypeError(f"concat_values: axis: is {axis!r}; an integer is needed")
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"concat_values: axis: is {axis}; the values have {ndim} axes")
-    found: int = axis.__index__() % ndim
-    return found
+    at = axis_of("concat_values: axis", axis, ndim)
+    if at == 0 and any(levels_of(x) for x in tensors):
+        raise ShapeError(f"concat_values: axis: is {axis}, that of the rows; use concat_batches for sequences")
+    for j in range(ndim):
+        if j != at and len({shape[j] for shape in shapes} - {None}) > 1:
+            raise _unlike(shapes, at)
+    return at
 
 
-@concat_values.infer
+def _shape_of(x: Any) -> tuple[int | None, ...]:
+    """Return the shape of values; of a LoDTensor without the number of rows, since its structure says more."""
+    return (None, *x.values.shape[1:]) if isinstance(x, LoDTensor) else np.shape(x) if type(x) is not Spec else x.shape
+
+
+def _unlike(shapes: list[Any], at: int) -> ShapeError:
+    return ShapeError(f"concat_values: xs: have values of shapes {shapes}; only axis {at} may differ")
+
+
+@concat_values.define_infer
 def _(xs: list[Any], axis: int) -> Spec:
-    shapes = [x.shape for x in xs]
-    at = _joined_axis(axis, shapes)
-    sizes = [shape[at] for shape in shapes]
+    at = _joined_axis(axis, xs)
+    sizes = [x.shape[at] for x in xs]
     size = None if None in sizes else sum(sizes)
-    dtype = np.result_type(*[x.dtype for x in xs])
-    return Spec((*shapes[0][:at], size, *shapes[0][at + 1 :]), dtype)
+    try:
+        dtype = np.result_type(*[x.dtype for x in xs])
+    except TypeError as error:
+        raise DTypeError(f"concat_values: dtypes {', '.join([str(x.dtype) for x in xs])}: {error}") from None
+    shape = next((x.shape for x in xs if x.num_levels), xs[0].shape)
+    return Spec((*shape[:at], size, *shape[at + 1 :]), dtype)
 
 
-@concat_values.backward
-def _(saved: Any, d: Array) -> tuple[list[Any]]:
-    at = saved.axis % d.ndim
-    sizes = [np.shape(rows_of(x))[at] for x in saved.xs]
-    return (np.split(d, np.cumsum(sizes)[:-1], at),)
+@concat_values.define_vjp
+def _(d: Array, xs: list[Any], axis: int) -> list[Array]:
+    at = axis % d.ndim
+    sizes = [np.shape(rows_of(x))[at] for x in xs]
+    return np.split(d, np.cumsum(sizes)[:-1], at)

@@ -7,21 +7,14 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
+from lodcore.arguments import level_of, structure_of
 from lodcore.errors import LoDError
 from lodcore.lod import LoD
-from lodcore.ops.common import Array, check_equal
-from lodcore.ops.moving import (
-    add_back,
-    as_rows_or_nested,
-    level_of,
-    lod_of,
-    row_ranges,
-    spec_level,
-    spec_rows,
-    sum_copies,
-)
-from lodcore.registry import Nested, Op, Rows, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.lod_rules import computed, levels_of, outer, same_as
+from lodcore.ops.common import Array, below, check_equal
+from lodcore.ops.moving import add_back, as_rows_or_nested, lod_of, row_ranges, spec_rows, sum_copies
+from lodcore.registry import Nested, Rows, Spec, Structure, operator
+from lodcore.tensor import LoDTensor
 from lodcore.threads import over_sequences
 
 __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_reverse"]
@@ -30,8 +23,8 @@ __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_re
 # -- repeating ---------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def sequence_expand(x: Rows, y: Nested, ref_level: int = -1, out: Array | None = None) -> Any:
+@operator(x=Rows, y=Structure, lod_rule=computed("as many levels as `x`, whose outermost sequences repeat", levels_of))
+def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = None) -> Any:
     """Repeat the outermost sequences of x as often as sequences of y are long.
 
     Parameters
@@ -48,7 +41,8 @@ def sequence_expand(x: Rows, y: Nested, ref_level: int = -1, out: Array | None =
     Returns
     -------
     LoDTensor, or ndarray if x has no level
-        With the levels of x: one outermost sequence a copy. Copies stand beside each other; length 0 leaves it out.
+        With the levels of x: one outermost sequence per copy. Copies stand one after another; a sequence of y of
+        length 0 leaves it out.
 
     Raises
     ------
@@ -87,30 +81,29 @@ def _reference(where: str, y: Any, ref_level: int) -> tuple[LoD, int]:
 
 
 def _numbers(lod: LoD, k: int) -> Array:
-    """Give for each element of level k the number of its sequence."""
+    """Return for each element of level k the number of its sequence."""
     offsets = lod._view(k)
     numbers: Array = buffers.new_int64(offsets[len(offsets) - 1])
     kernels.offsets.segment_ids(offsets, numbers)
     return numbers
 
 
-@sequence_expand.infer
+@sequence_expand.define_infer
 def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
-    spec_level("sequence_expand", y.num_levels, ref_level)
-    return x._replace(shape=spec_rows(x))
+    level_of("sequence_expand", structure_of("sequence_expand: y", y), ref_level, "ref_level")
+    return Spec(spec_rows(x), x.dtype)
 
 
-@sequence_expand.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    lod, k = _reference("sequence_expand", saved.y, saved.ref_level)
-    x = saved.x
+@sequence_expand.define_vjp
+def _(d: Array, x: Any, y: Any, ref_level: int, context: Any) -> tuple[Array, None]:
+    lod, k = _reference("sequence_expand", y, ref_level)
     if isinstance(x, LoDTensor) and x.lod.num_levels:
-        return add_back(d, row_ranges(x.lod, 0, _numbers(lod, k)), saved.new("x")), None
-    return sum_copies(d, lod.offsets(k), saved.new("x")), None
+        return add_back(d, row_ranges(x.lod, 0, _numbers(lod, k)), context.new("x")), None
+    return sum_copies(d, lod.offsets(k), context.new("x")), None
 
 
-@op(lod="own")
-def sequence_expand_as(x: Rows, y: Nested, level: int = -1, out: Array | None = None) -> LoDTensor:
+@operator(x=Rows, y=Structure, lod_rule=same_as("y"))
+def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
     """Repeat row i of x for every row of sequence i of y.
 
     Parameters
@@ -131,7 +124,7 @@ def sequence_expand_as(x: Rows, y: Nested, level: int = -1, out: Array | None = 
     Raises
     ------
     LoDError
-        If x has not one row a sequence, or other levels.
+        If x does not have one row per sequence, or has other levels.
     LevelError
         If y has no such level.
 
@@ -152,36 +145,30 @@ def sequence_expand_as(x: Rows, y: Nested, level: int = -1, out: Array | None = 
     if len(x) != count:
         raise LoDError(f"{where}: x: has {len(x)} rows; level {k} of y has {count} sequences")
     rows = buffers.new_rows(where, x, lod.num_rows, out)
-    over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), _in_rows(lod, k), buffers.as_bytes(rows))
+    over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), below(lod, k), buffers.as_bytes(rows))
     expanded: LoDTensor = tensor_core.new_tensor(rows, lod)
     return expanded
 
 
-def _in_rows(lod: LoD, k: int) -> Any:
-    """Give the offsets of level k in rows, for a kernel."""
-    return lod._view(k) if k + 1 == lod.num_levels else lod.row_offsets(k)
+@sequence_expand_as.define_infer
+def _(x: Spec, y: Spec | LoD, level: int) -> Spec:
+    level_of("sequence_expand_as", structure_of("sequence_expand_as: y", y), level)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@sequence_expand_as.infer
-def _(x: Spec, y: Spec, level: int) -> Spec:
-    spec_level("sequence_expand_as", y.num_levels, level)
-    return Spec(spec_rows(x), x.dtype, y.num_levels, LoDTensor)
-
-
-@sequence_expand_as.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    lod = saved.out.lod
-    return sum_copies(d, lod.row_offsets(saved.level), saved.new("x")), None
+@sequence_expand_as.define_vjp
+def _(d: Array, out: LoDTensor, level: int, context: Any) -> tuple[Array, None]:
+    return sum_copies(d, out.lod.row_offsets(level), context.new("x")), None
 
 
 def per_sequence(x: Any, v: Any, level: int = -1) -> Any:
-    """Give every row of x what v has for its sequence: `sequence_expand_as(v, x, level)`.
+    """Repeat what v has for each sequence of x for the rows of that sequence: `sequence_expand_as(v, x, level)`.
 
     Parameters
     ----------
     x : LoDTensor, nested lists or LoD
     v : array_like or LoDTensor
-        One row for each sequence of `level` of x.
+        One row per sequence of `level` of x.
     level : int
 
     Returns
@@ -202,8 +189,8 @@ def per_sequence(x: Any, v: Any, level: int = -1) -> Any:
 # -- reversing ---------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def sequence_reverse(x: Nested, level: int = -1, out: Array | None = None) -> LoDTensor:
+@operator(x=Nested, lod_rule=outer("level"))
+def sequence_reverse(x: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
     """Reverse the order of the elements of each sequence.
 
     Parameters
@@ -217,7 +204,7 @@ def sequence_reverse(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     Returns
     -------
     LoDTensor
-        At the last level with the LoD of x itself.
+        Reversed at the last level, it has the LoD of x itself.
 
     Raises
     ------
@@ -232,10 +219,12 @@ def sequence_reverse(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     >>> lodcore.sequence_reverse([[[1, 2], [3]], [[4]]], level=0).tolist()
     [[[3], [1, 2]], [[4]]]
     """
-    where = "sequence_reverse"
-    if type(x) is not LoDTensor:
-        x = as_nested(f"{where}: x", x)
-    lod = x.lod
+    return _reversed(x, level, out)
+
+
+def _reversed(x: Any, level: int, out: Array | None) -> LoDTensor:
+    """Do the work of `sequence_reverse`."""
+    where, lod = "sequence_reverse", x.lod
     k = level_of(where, lod, level)
     if k + 1 < lod.num_levels:
         numbers = np.arange(lod.num_sequences(k + 1))
@@ -249,18 +238,12 @@ def sequence_reverse(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     return reversed_rows
 
 
-@sequence_reverse.infer
+@sequence_reverse.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("sequence_reverse", x.num_levels, level)
-    return x._replace(shape=spec_rows(x))
+    return Spec(spec_rows(x), x.dtype)
 
 
-@sequence_reverse.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    turned = tensor_core.new_tensor(d, saved.out.lod)
-    return (plain(sequence_reverse)(turned, saved.level, saved.new("x")).values,)
-
-
-def plain(operator: Op) -> Any:
-    """Give the function of an operator, which never records."""
-    return operator.__wrapped__  # type: ignore[attr-defined]
+@sequence_reverse.define_vjp
+def _(d: Array, out: LoDTensor, level: int, context: Any) -> Array:
+    d_x: Array = _reversed(tensor_core.new_tensor(d, out.lod), level, context.new("x")).values
+    return d_x

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import level_of, list_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod_rules import checked_level, computed, outer
+from lodcore.lod_rules import computed, outer
 from lodcore.memory import check_apart
 from lodcore.nested import join_rows, new_joined
 from lodcore.ops.common import Array
 from lodcore.ops.moving import (
     add_back,
-    level_of,
     put_together,
     row_ranges,
     spec_rows,
@@ -28,7 +28,7 @@ __all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_sl
 
 def _kept(x: Any, level: int) -> int:
     levels: int = x.num_levels
-    return levels - checked_level("gather_sequences: level", level, levels)
+    return levels - level_of("gather_sequences", levels, level)
 
 
 @operator(x=Nested, index=Index, lod_rule=computed("what is taken, without the levels of `x` before `level`", _kept))
@@ -133,9 +133,7 @@ def _(d: Array, xs: list[LoDTensor]) -> list[Array]:
 
 def _batches(where: str, xs: Any) -> list[LoDTensor]:
     """Take a list of batches."""
-    if not isinstance(xs, (list, tuple)):
-        raise DTypeError(f"{where}: xs: is {type(xs).__name__}; a list of batches is needed")
-    if not xs:
+    if not list_of(f"{where}: xs", xs):
         raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
     for x in xs:
         if type(x) is not LoDTensor:

@@ -1,4 +1,4 @@
-"""What an index picks: slices, single elements, masks, numbers; along any axis of the ragged shape.
+"""Operators that pick by an index: slices, single elements, masks, numbers; along any axis of the ragged shape.
 
 Axis 0 holds the sequences of the batch, axis k the elements of the sequences of level k - 1: sequences of level k, or
 rows at the last. All that is picked is moved whole, with what is inside.
@@ -6,31 +6,33 @@ rows at the last. All that is picked is moved whole, with what is inside.
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import each_of, integer_of, integers_of, nested_index_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod_rules import computed, levels_of
 from lodcore.memory import check_size
+from lodcore.nested import as_array
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.moving import add_back, spec_rows
-from lodcore.registry import Index, Nested, NestedIndex, Spec, op
-from lodcore.tensor import LoDTensor, as_nested, as_nested_index
+from lodcore.registry import Index, Nested, NestedIndex, Spec, operator
+from lodcore.tensor import LoDTensor
 
 __all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_of_each"]
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
 
-def _axis(where: str, axis: Any, num_levels: int) -> int:
-    """Check an axis of levels."""
-    if not hasattr(axis, "__index__"):
-        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
-    if not num_levels or not 0 <= axis <= num_levels:
-        raise LoDError(f"{where}: axis: is {axis}; x has {num_levels} levels, whose axes are 0 .. {num_levels}")
-    return int(axis)
+def _axis(where: str, axis: Any, x: Any) -> int:
+    """Take an axis of the levels of a tensor or a Spec."""
+    number = integer_of(f"{where}: axis", axis)
+    count: int = x.num_levels
+    if not count or not 0 <= number <= count:
+        raise LoDError(f"{where}: axis: is {number}; x has {count} levels, whose axes are 0 .. {count}")
+    return number
 
 
 def _number(where: str, given: Any, default: int) -> int:
@@ -41,7 +43,8 @@ def _number(where: str, given: Any, default: int) -> int:
         given = given.item()
     if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
         raise DTypeError(f"{where}: is {given!r}; an integer is needed")
-    return min(max(operator.index(given), LEAST), MOST)
+    number: int = given.__index__()
+    return min(max(number, LEAST), MOST)
 
 
 def _picked(where: str, x: Any, axis: int, ranges: Array, size: int, upper: list[Array]) -> Any:
@@ -51,20 +54,24 @@ def _picked(where: str, x: Any, axis: int, ranges: Array, size: int, upper: list
 
 
 def _upper(x: LoDTensor, count: int) -> list[Array]:
-    """Give the offsets of the first levels."""
+    """Return the offsets of the first levels."""
     return [x.lod.offsets(k) for k in range(count)]
 
 
-def _back(saved: Any, d: Array) -> Array:
+#: As many levels as x: of that before an axis what is picked of each sequence.
+PICKED = computed("as many levels as `x`; of the one before the axis what is picked of each sequence", levels_of)
+
+
+def _back(d: Array, places: Array, context: Any) -> tuple[Array, None]:
     """Add a cotangent to the rows that were picked."""
-    return add_back(d, saved.hidden, saved.new("x"))
+    return add_back(d, places, context.new("x")), None
 
 
 # -- slices ------------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def slice_along(x: Nested, start: Index = None, stop: Index = None, step: Index = None, axis: int = 0) -> Any:
+@operator(x=Nested, start=Index, stop=Index, step=Index, lod_rule=PICKED)
+def slice_along(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis: int = 0) -> Any:
     """Take the same slice of every sequence, start:stop:step.
 
     Parameters
@@ -96,17 +103,11 @@ def slice_along(x: Nested, start: Index = None, stop: Index = None, step: Index 
     return _sliced(x, start, stop, step, axis)[0]
 
 
-@slice_along.saving
+@slice_along.define_residuals("places")
 def _sliced(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis: int = 0) -> tuple[Any, Array]:
     where = "slice_along"
-    x = as_nested(f"{where}: x", x)
-    axis = _axis(where, axis, x.lod.num_levels)
-    by = _number(f"{where}: step", step, 1)
-    if by == 0:
-        raise ValueError(f"{where}: step: is 0; any other integer is valid")
-    by = max(by, -MOST)
-    first = _number(f"{where}: start", start, 0 if by > 0 else MOST)
-    last = _number(f"{where}: stop", stop, MOST if by > 0 else LEAST)
+    axis = _axis(where, axis, x.lod)
+    first, last, by = _bounds(start, stop, step)
     offsets = x.lod._view(axis - 1) if axis else np.array([0, len(x)])
     count = len(offsets) - 1
     new = buffers.new_offsets(count + 1)
@@ -123,37 +124,54 @@ def _sliced(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis:
     return _picked(where, x, axis, ranges, new.item(count), upper), ranges
 
 
+def _bounds(start: Any, stop: Any, step: Any) -> tuple[int, int, int]:
+    """Take the bounds and the step of a slice."""
+    by = _number("slice_along: step", step, 1)
+    if by == 0:
+        raise ValueError("slice_along: step: is 0; any other integer is valid")
+    by = max(by, -MOST)
+    first = _number("slice_along: start", start, 0 if by > 0 else MOST)
+    return first, _number("slice_along: stop", stop, MOST if by > 0 else LEAST), by
+
+
 def _view(x: LoDTensor, axis: int, start: int, stop: int) -> tuple[Any, Array]:
-    """Cut sequences of level `axis`, or rows, out as a view; give also where its rows lie."""
+    """Cut sequences of level `axis`, or rows, out as a view; return also where its rows lie."""
     lod, low, high = core.cut(x.lod, axis, start, stop)
     rows = buffers.view_rows(x.values, low, high)
     return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows, np.array([[low, high]])
 
 
-@slice_along.infer
+@slice_along.define_infer
 def _(x: Spec, start: Any, stop: Any, step: Any, axis: int) -> Spec:
-    _axis("slice_along", axis, x.num_levels)
-    return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)
+    _axis("slice_along", axis, x)
+    _bounds(*[None if isinstance(bound, Spec) else bound for bound in (start, stop, step)])
+    return Spec(spec_rows(x), x.dtype)
 
 
-@slice_along.backward
-def _(saved: Any, d: Array) -> tuple[Array, None, None, None]:
-    return _back(saved, d), None, None, None
+@slice_along.define_vjp
+def _(d: Array, places: Array, context: Any) -> tuple[Array, None, None, None]:
+    return *_back(d, places, context), None, None
 
 
 # -- one of each -------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def pick_along(x: Nested, index: Index, axis: int = 0) -> Any:
+@operator(
+    x=Nested,
+    index=Index,
+    lod_rule=computed(
+        "that of `x` without the level before the axis, the first for axis 0", lambda x: levels_of(x) - 1
+    ),
+)
+def pick_along(x: Any, index: Any, axis: int = 0) -> Any:
     """Pick one element of every sequence.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     index : int, or array_like of integers, shape (n,)
-        One for all, or one a sequence of level axis - 1. Negative ones count from the end of the sequence. An
-        integer, with axis 0.
+        One for all, or one per sequence of level axis - 1. Negative ones count from the end of the sequence. With
+        axis 0 it is an integer.
     axis : int
         0 .. num_levels, as of `slice_along`.
 
@@ -176,12 +194,11 @@ def pick_along(x: Nested, index: Index, axis: int = 0) -> Any:
     return _pick(x, index, axis)[0]
 
 
-@pick_along.saving
+@pick_along.define_residuals("places")
 def _pick(x: Any, index: Any, axis: int = 0) -> tuple[Any, Array]:
     where = "pick_along"
-    x = as_nested(f"{where}: x", x)
     lod = x.lod
-    axis = _axis(where, axis, lod.num_levels)
+    axis = _axis(where, axis, lod)
     if axis == 0:
         number, size = _number(f"{where}: index", index, 0), len(x)
         if not -size <= number < size:
@@ -190,7 +207,7 @@ def _pick(x: Any, index: Any, axis: int = 0) -> tuple[Any, Array]:
         return _view(x, 1, bounds[number % size], bounds[number % size + 1])
     offsets = lod._view(axis - 1)
     count = len(offsets) - 1
-    numbers = buffers.for_each(index, f"{where}: index", count)
+    numbers = each_of(f"{where}: index", index, count)
     ranges = buffers.new_int64(count, 2)
     bad = kernels.index.pick_ranges(offsets, numbers, ranges)
     if bad >= 0:
@@ -201,23 +218,25 @@ def _pick(x: Any, index: Any, axis: int = 0) -> tuple[Any, Array]:
     return _picked(where, x, axis, ranges, count, _upper(x, axis - 1)), ranges
 
 
-@pick_along.infer
+@pick_along.define_infer
 def _(x: Spec, index: Any, axis: int) -> Spec:
-    _axis("pick_along", axis, x.num_levels)
-    levels = x.num_levels - 1
-    return Spec(spec_rows(x), x.dtype, levels, LoDTensor if levels else np.ndarray)
+    if _axis("pick_along", axis, x):
+        each_of("pick_along: index", index, None)
+    elif not isinstance(index, Spec):
+        _number("pick_along: index", index, 0)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@pick_along.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    return _back(saved, d), None
+@pick_along.define_vjp
+def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
+    return _back(d, places, context)
 
 
 # -- masks -------------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def select_by_mask(x: Nested, mask: Index) -> Any:
+@operator(x=Nested, mask=Index, lod_rule=PICKED)
+def select_by_mask(x: Any, mask: Any) -> Any:
     """Keep the elements for which a mask is true.
 
     Parameters
@@ -251,15 +270,12 @@ def select_by_mask(x: Nested, mask: Index) -> Any:
     return _selected(x, mask)[0]
 
 
-@select_by_mask.saving
+@select_by_mask.define_residuals("places")
 def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
     where = "select_by_mask"
-    x = as_nested(f"{where}: x", x)
-    axis = mask.lod.num_levels if isinstance(mask, LoDTensor) else 0
-    _axis(where, axis, x.lod.num_levels)
-    given = mask.values if isinstance(mask, LoDTensor) else np.asarray(mask)
-    if given.dtype != np.bool_ and not (given.size == 0 and isinstance(mask, (list, tuple))):
-        raise DTypeError(f"{where}: mask: has dtype {given.dtype}; bool is needed")
+    axis = _axis(where, levels_of(mask), x.lod)
+    given = mask.values if isinstance(mask, LoDTensor) else as_array(f"{where}: mask", mask)
+    _check_bool(given, given.size == 0 and isinstance(mask, (list, tuple)))
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     held = np.array(given, np.bool_)  # a copy, which nobody changes between counting and taking
@@ -280,25 +296,32 @@ def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
     return _picked(where, x, axis, ranges, size, [*_upper(x, axis - 1), new] if axis else []), ranges
 
 
-@select_by_mask.infer
+def _check_bool(mask: Any, empty: bool) -> None:
+    """Raise if a mask, or what its Spec describes, is not of bool; an empty list may be."""
+    if mask.dtype != np.bool_ and not empty:
+        raise DTypeError(f"select_by_mask: mask: has dtype {mask.dtype}; bool is needed")
+
+
+@select_by_mask.define_infer
 def _(x: Spec, mask: Any) -> Spec:
+    _axis("select_by_mask", levels_of(mask), x)
     if isinstance(mask, Spec):
-        if mask.dtype != np.bool_ and mask.shape != (0,):
-            raise DTypeError(f"select_by_mask: mask: has dtype {mask.dtype}; bool is needed")
-        _axis("select_by_mask", mask.num_levels, x.num_levels)
-    return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)
+        _check_bool(mask, mask.shape == (0,))
+    else:
+        _check_bool(as_array("select_by_mask: mask", mask), False)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@select_by_mask.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    return _back(saved, d), None
+@select_by_mask.define_vjp
+def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
+    return _back(d, places, context)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def take_nested(x: Nested, index: NestedIndex) -> Any:
+@operator(x=Nested, index=NestedIndex, lod_rule=PICKED)
+def take_nested(x: Any, index: Any) -> Any:
     """Take elements of every sequence by their numbers in it.
 
     Parameters
@@ -329,11 +352,10 @@ def take_nested(x: Nested, index: NestedIndex) -> Any:
     return _taken(x, index)[0]
 
 
-@take_nested.saving
+@take_nested.define_residuals("places")
 def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
-    x, index = as_nested(f"{where}: x", x), as_nested_index(f"{where}: index", index)
-    axis = index.lod.num_levels
-    _axis(where, axis, x.lod.num_levels)
+    index = nested_index_of(f"{where}: index", index)
+    axis = _axis(where, index.lod.num_levels, x.lod)
     k = axis - 1
     if k:
         check_equal(where, x.lod._part(0, k), index.lod._part(0, k), "index")
@@ -342,7 +364,7 @@ def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
     if not index.num_rows and index.dtype.kind not in "iu":
         numbers = buffers.new_int64(0)
     else:
-        numbers = buffers.as_int64(index.values, f"{where}: index", IndexError)
+        numbers = integers_of(f"{where}: index", index.values)
     offsets, new = x.lod._view(k), index.lod.offsets(k)
     ranges = buffers.new_int64(len(numbers), 2)
     bad = kernels.index.nested_ranges(offsets, new, numbers, ranges)
@@ -355,20 +377,19 @@ def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
     return _picked(where, x, axis, ranges, len(numbers), [*_upper(x, k), new]), ranges
 
 
-@take_nested.infer
+@take_nested.define_infer
 def _(x: Spec, index: Any) -> Spec:
-    if isinstance(index, Spec):
-        _axis("take_nested", index.num_levels, x.num_levels)
-    return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)
+    _axis("take_nested", nested_index_of("take_nested: index", index).num_levels, x)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@take_nested.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    return _back(saved, d), None
+@take_nested.define_vjp
+def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
+    return _back(d, places, context)
 
 
-@op(lod="own")
-def take_of_each(x: Nested, index: Index, axis: int) -> Any:
+@operator(x=Nested, index=Index, lod_rule=PICKED)
+def take_of_each(x: Any, index: Any, axis: int) -> Any:
     """Take the same elements of every sequence by their numbers in it.
 
     Parameters
@@ -398,13 +419,10 @@ def take_of_each(x: Nested, index: Index, axis: int) -> Any:
     return _taken_of_each(x, index, axis)[0]
 
 
-@take_of_each.saving
+@take_of_each.define_residuals("places")
 def _taken_of_each(x: Any, index: Any, axis: int) -> Any:
-    where = "take_of_each"
-    x = as_nested(f"{where}: x", x)
-    lod = x.lod
-    axis = _inner_axis(where, axis, lod.num_levels)
-    numbers = buffers.as_int64(index, f"{where}: index", IndexError)
+    where, lod, axis = "take_of_each", x.lod, _inner_axis(axis, x.lod)
+    numbers = integers_of(f"{where}: index", index)
     count = lod.num_sequences(axis - 1)
     check_size(where, count, len(numbers), 8)
     offsets = np.arange(count + 1) * len(numbers)
@@ -412,19 +430,21 @@ def _taken_of_each(x: Any, index: Any, axis: int) -> Any:
     return _taken(x, tensor_core.new_tensor(np.tile(numbers, count), core.make_lod(levels, offsets.item(count))), where)
 
 
-def _inner_axis(where: str, axis: Any, num_levels: int) -> int:
-    found = _axis(where, axis, num_levels)
+def _inner_axis(axis: Any, x: Any) -> int:
+    """Take an axis of elements."""
+    found = _axis("take_of_each", axis, x)
     if not found:
-        raise LoDError(f"{where}: axis: is 0; use gather_sequences for whole sequences")
+        raise LoDError("take_of_each: axis: is 0; use gather_sequences for whole sequences")
     return found
 
 
-@take_of_each.infer
+@take_of_each.define_infer
 def _(x: Spec, index: Any, axis: int) -> Spec:
-    _inner_axis("take_of_each", axis, x.num_levels)
-    return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)
+    _inner_axis(axis, x)
+    integers_of("take_of_each: index", index)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@take_of_each.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    return _back(saved, d), None
+@take_of_each.define_vjp
+def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
+    return _back(d, places, context)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.arguments import dense_of, list_of
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, aligned, array_of
-from lodcore.registry import Dense, Keys, Spec, op
+from lodcore.lod_rules import same_as
+from lodcore.ops.common import Array
+from lodcore.registry import Dense, Keys, Spec, operator
 from lodcore.tensor import LoDTensor
 
 __all__ = ["index_values"]
@@ -16,15 +18,16 @@ __all__ = ["index_values"]
 Shape = tuple[int | None, ...]
 
 
-@op(lod="own")
-def index_values(x: Dense, keys: Keys) -> Any:
+@operator(x=Dense, keys=Keys, lod_rule=same_as("x"))
+def index_values(x: Any, keys: Any) -> Any:
     """Index values as NumPy does; of a LoDTensor the axes of its rows only.
 
     Parameters
     ----------
     x : LoDTensor or array_like
     keys : list of int, slice, None, Ellipsis, or arrays of integers or bool
-        What stands between the brackets. Of a LoDTensor, the first one is `slice(None)`.
+        What stands between the brackets. Of a LoDTensor, the first one is `slice(None)`, and arrays stand side by
+        side.
 
     Returns
     -------
@@ -36,7 +39,7 @@ def index_values(x: Dense, keys: Keys) -> Any:
     IndexError
         As of NumPy.
     ShapeError
-        If not all rows of a LoDTensor stay.
+        If not all rows of a LoDTensor stay, in their places.
 
     Examples
     --------
@@ -48,22 +51,36 @@ def index_values(x: Dense, keys: Keys) -> Any:
     >>> lodcore.ops.index_values(np.arange(5), [slice(None, None, 2)])
     array([0, 2, 4])
     """
-    where = "index_values"
-    if not isinstance(keys, (list, tuple)):
-        raise DTypeError(f"{where}: keys: is {type(keys).__name__}; a list is needed")
-    chosen = tuple(_key(where, key) for key in keys)
-    values = array_of(where, x)
-    if isinstance(x, LoDTensor) and not _keeps_rows(chosen):
-        raise ShapeError(f"{where}: keys: begin with {keys[:1]!r}; all rows of a LoDTensor must stay: slice(None)")
-    return aligned(where, values[chosen], x)
+    chosen = tuple([_key(key) for key in list_of("index_values: keys", keys)])
+    if isinstance(x, LoDTensor):
+        _check_rows(chosen)
+    return dense_of("index_values: x", x, levels=True)[chosen]
 
 
-def _key(where: str, key: Any) -> Any:
+def _key(key: Any) -> Any:
+    """Take what stands between brackets, or a Spec of it."""
     if isinstance(key, (list, tuple)) and not isinstance(key, Spec):
         key = np.asarray(key, None if len(key) else np.intp)
-    if isinstance(key, LoDTensor) or (isinstance(key, np.ndarray) and key.dtype.kind not in "iub"):
-        raise DTypeError(f"{where}: keys: one is {type(key).__name__}; integers, slices and masks are needed")
+    kind = key.kind if isinstance(key, Spec) else type(key)
+    if kind is LoDTensor or (kind is np.ndarray and key.dtype.kind not in "iub"):
+        raise DTypeError(f"index_values: keys: one is {kind.__name__}; integers, slices and masks are needed")
     return key
+
+
+def _check_rows(keys: tuple[Any, ...]) -> None:
+    """Raise if not all rows stay where they are."""
+    if not _keeps_rows(keys):
+        raise ShapeError(f"index_values: keys: begin with {keys[0]!r}; all rows of a LoDTensor must stay: slice(None)")
+    if len(keys) > 2 and not _side_by_side(keys):
+        raise ShapeError("index_values: keys: arrays do not stand side by side; the rows would not stay the first axis")
+
+
+def _side_by_side(keys: tuple[Any, ...]) -> bool:
+    """Return whether the arrays among keys follow each other: otherwise NumPy puts their axes first."""
+    if not any(_is_array(key) for key in keys):
+        return True
+    places = [j for j, key in enumerate(keys) if key is not None and key is not Ellipsis and not isinstance(key, slice)]
+    return places == list(range(places[0], places[-1] + 1))
 
 
 def _keeps_rows(keys: tuple[Any, ...]) -> bool:
@@ -72,17 +89,21 @@ def _keeps_rows(keys: tuple[Any, ...]) -> bool:
     return isinstance(keys[0], slice) and keys[0].start is keys[0].stop is keys[0].step is None
 
 
-@index_values.infer
+@index_values.define_infer
 def _(x: Spec, keys: list[Any]) -> Spec:
-    shape = _index_shape(x.shape, [_key("index_values", key) for key in keys])
-    return Spec(shape, x.dtype, x.num_levels, LoDTensor if x.num_levels else np.ndarray)
+    chosen = tuple([_key(key) for key in keys])
+    if x.num_levels:
+        _check_rows(chosen)
+    return Spec(_index_shape(x.shape, list(chosen)), x.dtype)
 
 
 def _index_shape(shape: Shape, keys: list[Any]) -> Shape:
-    """Tell the shape of what NumPy's index gives, None for what depends on values."""
+    """Return the shape of what NumPy's index gives, None for what depends on values."""
     taken = [_axes_of(key) for key in keys]
     if sum(taken) > len(shape):
-        raise IndexError(f"too many indices: array is {len(shape)}-dimensional, but {sum(taken)} were indexed")
+        raise IndexError(
+            f"too many indices for array: array is {len(shape)}-dimensional, but {sum(taken)} were indexed"
+        )
     if Ellipsis not in [key for key in keys if not hasattr(key, "shape")]:
         keys, taken = [*keys, Ellipsis], [*taken, 0]
     by_array = any(_is_array(key) for key in keys)
@@ -135,18 +156,18 @@ def _broadcast(shapes: list[Shape]) -> Shape:
 
 
 def _one_size(sizes: tuple[int | None, ...]) -> int | None:
-    """Tell which size several ones broadcast to."""
+    """Return the size that several ones broadcast to."""
     known = [size for size in sizes if size is not None and size != 1]
     return known[0] if known else None if None in sizes else 1
 
 
-@index_values.backward
-def _(saved: Any, d: Array) -> tuple[Array, list[None]]:
-    chosen = tuple(_key("index_values", key) for key in saved.keys)
-    d_x = saved.new("x")
+@index_values.define_vjp
+def _(d: Array, keys: list[Any], context: Any) -> tuple[Array, None]:
+    chosen = tuple([_key(key) for key in keys])
+    d_x: Array = context.new("x")
     d_x[...] = 0
     if any(isinstance(key, np.ndarray) for key in chosen):
         np.add.at(d_x, chosen, d)
     else:
         d_x[chosen] = d
-    return d_x, [None] * len(chosen)
+    return d_x, None

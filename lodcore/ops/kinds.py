@@ -8,11 +8,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from lodcore.arguments import WEAK
 from lodcore.errors import DTypeError
 from lodcore.lod_rules import same
 from lodcore.ops.common import broadcast_spec, shared
 from lodcore.registry import OPS, Dense, Op, Role, Spec
-from lodcore.roles import WEAK
 
 __all__ = ["ElementwiseOp", "dtype_of", "elementwise_operator"]
 

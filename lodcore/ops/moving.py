@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, kernels
+from lodcore.arguments import rows_given_of, structure_of
 from lodcore.errors import DTypeError, LevelError
 from lodcore.lod import LoD
 from lodcore.nested import as_values
@@ -36,9 +37,8 @@ __all__ = [
 
 def lod_of(where: str, y: Any) -> LoD:
     """Take a LoD, or that of a LoDTensor or of nested lists."""
-    if isinstance(y, LoDTensor):
-        return y.lod
-    return y if isinstance(y, LoD) else as_nested(where, y).lod
+    found = y if isinstance(y, (LoD, LoDTensor)) else structure_of(where, y)
+    return found.lod if isinstance(found, LoDTensor) else found
 
 
 def as_rows_or_nested(where: str, x: Any) -> Any:
@@ -49,9 +49,7 @@ def as_rows_or_nested(where: str, x: Any) -> Any:
         return x if x.lod.num_levels else x.values
     if isinstance(x, (list, tuple)) and len(x) and isinstance(x[0], (list, tuple)):
         return as_nested(where, x)
-    if x is None or isinstance(x, (str, bytes, dict, set, LoD)):
-        raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor, an ndarray or lists are needed")
-    return as_values(where, x)
+    return as_values(where, rows_given_of(where, x))
 
 
 def level_of(where: str, lod: LoD, level: Any, name: str = "level") -> int:

@@ -1,4 +1,4 @@
-"""Axes put in, and sequences turned to what they have at each position."""
+"""Levels put in and removed, and sequences turned to what they have at each position."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import dense_of, integer_of, level_of
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
-from lodcore.ops.common import Array, array_of
-from lodcore.ops.moving import add_back, spec_level, spec_rows
+from lodcore.lod_rules import computed, levels_of
+from lodcore.ops.common import Array
+from lodcore.ops.moving import add_back, spec_rows
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import Dense, Nested, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import Dense, Nested, Spec, operator
+from lodcore.tensor import LoDTensor
 
 __all__ = ["by_position", "drop_level", "insert_level", "pool_positions"]
 
 
-@op(lod="own")
-def insert_level(x: Dense, level: int, whole: bool = False) -> Any:
-    """Put a level in between.
+@operator(x=Dense, lod_rule=computed("that of `x`, and one more level at `level`", lambda x: levels_of(x) + 1))
+def insert_level(x: Any, level: int, whole: bool = False) -> Any:
+    """Insert a level.
 
     Parameters
     ----------
@@ -29,12 +31,12 @@ def insert_level(x: Dense, level: int, whole: bool = False) -> Any:
         0 .. num_levels: the number of the new level. What was counted there before, sequences or rows, become
         sequences of one.
     whole : bool
-        Only with level 0: make one sequence of all of them.
+        With level 0 only: make one sequence of all of them.
 
     Returns
     -------
     LoDTensor
-        Of one level more; shares the values.
+        Of one level more; it shares the values.
 
     Examples
     --------
@@ -44,37 +46,44 @@ def insert_level(x: Dense, level: int, whole: bool = False) -> Any:
     >>> lodcore.ops.insert_level([1, 2, 3], 0, whole=True).tolist()
     [[1, 2, 3]]
     """
-    values = array_of("insert_level", x)
-    if values.ndim == 0:
-        raise DTypeError("insert_level: x: is a number; rows are needed")
+    values = dense_of("insert_level: x", x, levels=True)
+    level = _inserted(values.ndim, levels_of(x), level, whole)
     lod = x.lod if isinstance(x, LoDTensor) else core.make_lod([], len(values))
-    _check_level(level, lod.num_levels, whole)
     levels = [lod.offsets(k) for k in range(lod.num_levels)]
     count = len(levels[level]) - 1 if level < len(levels) else lod.num_rows
     levels.insert(level, np.array([0, count]) if whole else np.arange(count + 1))
     return tensor_core.new_tensor(np.ascontiguousarray(values), core.make_lod(levels, lod.num_rows))
 
 
-def _check_level(level: Any, num_levels: int, whole: bool) -> None:
-    if not hasattr(level, "__index__"):
-        raise DTypeError(f"insert_level: level: is {level!r}; an integer is needed")
-    if not 0 <= level <= (0 if whole else num_levels):
-        raise LoDError(f"insert_level: level: is {level}; x has {num_levels} levels")
+def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> int:
+    """Check that there are rows, and take the level that is inserted."""
+    if ndim == 0:
+        raise DTypeError("insert_level: x: is a number; rows are needed")
+    number = integer_of("insert_level: level", level)
+    if not 0 <= number <= (0 if whole else num_levels):
+        raise LoDError(f"insert_level: level: is {number}; x has {num_levels} levels")
+    return number
 
 
-@insert_level.infer
+@insert_level.define_infer
 def _(x: Spec, level: int, whole: bool) -> Spec:
-    _check_level(level, x.num_levels, whole)
-    return Spec(spec_rows(x), x.dtype, x.num_levels + 1, LoDTensor)
+    _inserted(len(x.shape), x.num_levels, level, whole)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@insert_level.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    return (d,)
+@insert_level.define_vjp
+def _(d: Array) -> Array:
+    return d
 
 
-@op(lod="own")
-def drop_level(x: Nested, level: int = 0) -> Any:
+def _left(x: Any, level: Any) -> int:
+    """Count the levels that are left when one is removed."""
+    level_of("drop_level", x, level)
+    return levels_of(x) - 1
+
+
+@operator(x=Nested, lod_rule=computed("that of `x` without `level`", _left))
+def drop_level(x: Any, level: int = 0) -> Any:
     """Remove a level, as `LoDTensor.flatten` does.
 
     Parameters
@@ -85,7 +94,7 @@ def drop_level(x: Nested, level: int = 0) -> Any:
     Returns
     -------
     LoDTensor, or ndarray if no level is left
-        Shares the values.
+        It shares the values.
 
     Examples
     --------
@@ -93,23 +102,21 @@ def drop_level(x: Nested, level: int = 0) -> Any:
     >>> lodcore.ops.drop_level([[[1, 2], [3]], [[4]]])
     LoDTensor(3 sequences of lengths 1..2, int64: [[1, 2], [3], [4]])
     """
-    return as_nested("drop_level: x", x).flatten(level)
+    return x.flatten(level_of("drop_level", x.lod, level))
 
 
-@drop_level.infer
+@drop_level.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("drop_level", x.num_levels, level)
-    levels = x.num_levels - 1
-    return Spec(spec_rows(x), x.dtype, levels, LoDTensor if levels else np.ndarray)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@drop_level.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    return (d,)
+@drop_level.define_vjp
+def _(d: Array) -> Array:
+    return d
 
 
-@op(lod="own")
-def by_position(x: Nested, axis: int = 0) -> Any:
+@operator(x=Nested, lod_rule=computed("as many levels as `x`, of which that of `axis` counts positions", levels_of))
+def by_position(x: Any, axis: int = 0) -> Any:
     """Turn sequences to what they have at each position: what stands first in any of them, what stands second.
 
     Parameters
@@ -121,8 +128,8 @@ def by_position(x: Nested, axis: int = 0) -> Any:
     Returns
     -------
     LoDTensor
-        Sequences of level `axis` are in its place the positions, and hold what the sequences longer than that have
-        there, in their order. What is inside of it moves along.
+        In place of the sequences of level `axis` are the positions; each holds what the sequences that are longer
+        than that have there, in their order. What is inside of it moves along.
 
     Examples
     --------
@@ -133,12 +140,10 @@ def by_position(x: Nested, axis: int = 0) -> Any:
     return _by_position(x, axis)[0]
 
 
-@by_position.saving
+@by_position.define_residuals("places")
 def _by_position(x: Any, axis: int = 0) -> tuple[Any, Array]:
-    where = "by_position"
-    x = as_nested(f"{where}: x", x)
     lod = x.lod
-    _check_axis(axis, lod.num_levels)
+    axis = _axis(axis, lod.num_levels)
     outer, offsets, positions = _positions(lod, axis)
     elements = buffers.new_offsets(positions.item(len(positions) - 1) + 1)
     kernels.position.count_elements(outer, offsets, positions, elements)
@@ -148,11 +153,11 @@ def _by_position(x: Any, axis: int = 0) -> tuple[Any, Array]:
     if axis == lod.num_levels - 1:  # rows, each of them once
         return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod(upper, len(order))), order
     ranges = np.stack([order, order + 1], axis=1)
-    return x._take(where, axis + 1, ranges, len(order), None, upper), ranges
+    return x._take("by_position", axis + 1, ranges, len(order), None, upper), ranges
 
 
 def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
-    """Give the offsets of groups of sequences of level `axis`, of these sequences, of the positions of each group."""
+    """Return the offsets of groups of sequences of level `axis`, of these sequences, of the positions of each group."""
     offsets = lod._view(axis)
     outer = lod._view(axis - 1) if axis else np.array([0, len(offsets) - 1])
     positions = buffers.new_offsets(len(outer))
@@ -160,43 +165,52 @@ def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
     return outer, offsets, positions
 
 
-def _check_axis(axis: Any, num_levels: int) -> None:
-    if not hasattr(axis, "__index__"):
-        raise DTypeError(f"by_position: axis: is {axis!r}; an integer is needed")
-    if not 0 <= axis < num_levels:
-        raise LoDError(f"by_position: axis: is {axis}; x has {num_levels} levels")
+def _axis(axis: Any, num_levels: int) -> int:
+    """Take an axis of sequences."""
+    number = integer_of("by_position: axis", axis)
+    if not 0 <= number < num_levels:
+        raise LoDError(f"by_position: axis: is {number}; x has {num_levels} levels")
+    return number
 
 
-@by_position.infer
+@by_position.define_infer
 def _(x: Spec, axis: int) -> Spec:
-    _check_axis(axis, x.num_levels)
-    return Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)
+    _axis(axis, x.num_levels)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@by_position.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    d_x = saved.new("x")
-    if saved.hidden.ndim == 2:
-        return (add_back(d, saved.hidden, d_x),)
-    d_x[saved.hidden] = d
-    return (d_x,)
+@by_position.define_vjp
+def _(d: Array, places: Array, context: Any) -> Array:
+    d_x: Array = context.new("x")
+    if places.ndim == 2:
+        return add_back(d, places, d_x)
+    d_x[places] = d
+    return d_x
 
 
-@op(lod="own")
-def pool_positions(x: Nested, pool_type: str) -> Any:
+def _last_level(x: Any) -> int:
+    """Count the levels before the last one, which is pooled."""
+    if not x.num_levels:
+        raise LoDError("pool_positions: x: has no levels; sequences are needed")
+    count: int = x.num_levels - 1
+    return count
+
+
+@operator(x=Nested, lod_rule=computed("as many levels as `x` but one, of which the last counts positions", _last_level))
+def pool_positions(x: Any, pool_type: str) -> Any:
     """Pool what the sequences of the last level have at each position to one row, column by column.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of any number of levels: those before the last say which sequences belong together.
+        Of any number of levels: the level before the last says which sequences belong together.
     pool_type : {"sum", "mean", "max", "min"}
         As of `sequence_pool`. Sums run over the sequences in their order.
 
     Returns
     -------
     LoDTensor, or ndarray if x has one level
-        In place of the sequences of the last level one row for each position that one of them has.
+        In place of the sequences of the last level it has one row per position that one of them has.
 
     Examples
     --------
@@ -209,42 +223,34 @@ def pool_positions(x: Nested, pool_type: str) -> Any:
     return _pooled(x, pool_type, False)[0]
 
 
-@pool_positions.saving
+@pool_positions.define_residuals("places")
 def _(x: Any, pool_type: str) -> tuple[Any, Any]:
     return _pooled(x, pool_type, True)
 
 
 def _pooled(x: Any, pool_type: str, saving: bool) -> tuple[Any, Any]:
-    """Pool positions; give also where the greatest or least cells are, or how many elements there are, if wanted."""
-    where = "pool_positions"
-    x = as_nested(f"{where}: x", x)
+    """Pool positions; return also where the greatest or least cells are, or how many elements there are, if wanted."""
+    lod, last = x.lod, _last_level(x)
     work, dtype = _numbers(pool_type, x.dtype)
-    lod, last = x.lod, _last_level(x.lod.num_levels)
     outer, offsets, positions = _positions(lod, last)
-    result = result_rows(where, x.values, positions.item(len(positions) - 1), dtype, None)
+    result = result_rows("pool_positions", x.values, positions.item(len(positions) - 1), dtype, None)
     source, target = cells_of(x.values, work), cells_for(result, work)
-    hidden = None
+    places = None
     if pool_type in ("max", "min"):
-        hidden = np.empty(target.shape if saving else (0, 0), np.int64)
-        kernels.position.best_positions(source, outer, offsets, positions, pool_type == "min", target, hidden)
+        places = np.empty(target.shape if saving else (0, 0), np.int64)
+        kernels.position.best_positions(source, outer, offsets, positions, pool_type == "min", target, places)
     else:
         kernels.position.add_positions(source, outer, offsets, positions, target)
         if pool_type == "mean":
             elements = buffers.new_offsets(len(target) + 1)
             kernels.position.count_elements(outer, offsets, positions, elements)
-            hidden = np.diff(elements)[:, None]
-            np.divide(target, hidden.astype(work), out=target)
+            places = np.diff(elements)[:, None]
+            np.divide(target, places.astype(work), out=target)
     settle(target, result)
     if not last:
-        return result, hidden
+        return result, places
     upper = [lod.offsets(k) for k in range(last - 1)]
-    return tensor_core.new_tensor(result, core.make_lod([*upper, positions], len(result))), hidden
-
-
-def _last_level(num_levels: int) -> int:
-    if not num_levels:
-        raise LoDError("pool_positions: x: has no levels; sequences are needed")
-    return num_levels - 1
+    return tensor_core.new_tensor(result, core.make_lod([*upper, positions], len(result))), places
 
 
 def _numbers(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
@@ -253,23 +259,24 @@ def _numbers(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
     return numbers_of("pool_positions", pool_type, dtype)
 
 
-@pool_positions.infer
+@pool_positions.define_infer
 def _(x: Spec, pool_type: str) -> Spec:
-    levels = _last_level(x.num_levels)
-    return Spec(spec_rows(x), _numbers(pool_type, x.dtype)[1], levels, LoDTensor if levels else np.ndarray)
+    _last_level(x)
+    return Spec(spec_rows(x), _numbers(pool_type, x.dtype)[1])
 
 
-@pool_positions.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    lod, d_x = saved.x.lod, saved.new("x")
-    work, _ = _numbers(saved.pool_type, d_x.dtype)
+@pool_positions.define_vjp
+def _(d: Array, x: LoDTensor, pool_type: str, places: Any, context: Any) -> Array:
+    lod = x.lod
+    d_x: Array = context.new("x")
+    work, _ = _numbers(pool_type, d_x.dtype)
     given, rows = cells_of(d, work), cells_for(d_x, work)
-    if saved.pool_type in ("max", "min"):
+    if pool_type in ("max", "min"):
         rows[...] = 0
-        rows.reshape(-1)[saved.hidden.reshape(-1)] = given.reshape(-1)
+        rows.reshape(-1)[places.reshape(-1)] = given.reshape(-1)
     else:
-        if saved.pool_type == "mean":
-            given = given / saved.hidden.astype(work)
+        if pool_type == "mean":
+            given = given / places.astype(work)
         kernels.position.spread_positions(given, *_positions(lod, lod.num_levels - 1), rows)
     settle(rows, d_x)
-    return (d_x,)
+    return d_x

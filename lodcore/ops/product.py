@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, kernels
+from lodcore.arguments import choice_of, level_of
 from lodcore.errors import DTypeError
+from lodcore.lod_rules import before
 from lodcore.ops.common import Array, below, rows_below, with_levels
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import Nested, Spec, op
-from lodcore.tensor import as_nested
+from lodcore.registry import Nested, Spec, operator
+from lodcore.tensor import LoDTensor
 
 __all__ = ["refuse_empty", "sequence_place", "sequence_prod", "sequence_truth"]
 
 
-@op(lod="drop")
-def sequence_prod(x: Nested, level: int = -1) -> Any:
+@operator(x=Nested, lod_rule=before("level"))
+def sequence_prod(x: Any, level: int = -1) -> Any:
     """Multiply the rows of each sequence, column by column.
 
     Parameters
@@ -39,9 +41,9 @@ def sequence_prod(x: Nested, level: int = -1) -> Any:
     array([ 6,  1, 20])
     """
     where = "sequence_prod"
-    x = as_nested(f"{where}: x", x)
-    values, k = x.values, x.lod._level(level)
+    values = x.values
     work, dtype = _numbers(values.dtype)
+    k = x.lod._level(level, where)
     offsets = below(x.lod, k)
     result = result_rows(where, values, len(offsets) - 1, dtype, None)
     target = cells_for(result, work)
@@ -56,26 +58,25 @@ def _numbers(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
     return numbers_of("sequence_prod", "sum", dtype)
 
 
-@sequence_prod.infer
+@sequence_prod.define_infer
 def _(x: Spec, level: int) -> Spec:
     return Spec((None, *x.shape[1:]), _numbers(x.dtype)[1])
 
 
-@sequence_prod.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    lod = saved.x.lod
-    work, dtype = _numbers(saved.x.dtype)
-    d_x = saved.new("x")
+@sequence_prod.define_vjp
+def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
+    work, dtype = _numbers(x.dtype)
+    d_x: Array = context.new("x")
     rows = cells_for(d_x, work)
     given = cells_of(np.ascontiguousarray(d, dtype), work)
-    kernels.product.multiply_others(cells_of(saved.x.values, work), below(lod, lod._level(saved.level)), given, rows)
+    kernels.product.multiply_others(cells_of(x.values, work), below(x.lod, x.lod._level(level)), given, rows)
     settle(rows, d_x)
-    return (d_x,)
+    return d_x
 
 
-@op(lod="drop", gradient=False)
-def sequence_truth(x: Nested, name: str, level: int = -1) -> Any:
-    """Tell of each sequence whether any row, or all of them, are true, column by column.
+@operator(x=Nested, lod_rule=before("level"), differentiable=False)
+def sequence_truth(x: Any, name: str, level: int = -1) -> Any:
+    """Find out of each sequence whether any row, or all of them, are true, column by column.
 
     Parameters
     ----------
@@ -95,10 +96,8 @@ def sequence_truth(x: Nested, name: str, level: int = -1) -> Any:
     >>> lodcore.ops.sequence_truth([[True, False], [], [True]], "all")
     array([False,  True,  True])
     """
-    where = "sequence_truth"
-    x = as_nested(f"{where}: x", x)
     _check_truth(name, x.dtype)
-    k = x.lod._level(level)
+    k = x.lod._level(level, "sequence_truth")
     offsets = below(x.lod, k)
     truth = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.bool_)
     kernels.product.true_sequences(buffers.as_bytes(x.values), offsets, name == "all", buffers.as_bytes(truth))
@@ -106,21 +105,20 @@ def sequence_truth(x: Nested, name: str, level: int = -1) -> Any:
 
 
 def _check_truth(name: str, dtype: np.dtype[Any]) -> None:
-    if name not in ("any", "all"):
-        raise ValueError(f'sequence_truth: name: is {name!r}; "any" or "all" is needed')
+    choice_of("sequence_truth: name", name, ("any", "all"))
     if dtype != np.bool_:
         raise DTypeError(f"sequence_truth: x: has dtype {dtype}; bool is needed")
 
 
-@sequence_truth.infer
+@sequence_truth.define_infer
 def _(x: Spec, name: str, level: int) -> Spec:
     _check_truth(name, x.dtype)
     return Spec((None, *x.shape[1:]), np.dtype(bool))
 
 
-@op(lod="drop", gradient=False)
-def sequence_place(x: Nested, name: str, level: int = -1) -> Any:
-    """Tell where in each sequence the greatest, or the least, row is, column by column.
+@operator(x=Nested, lod_rule=before("level"), differentiable=False)
+def sequence_place(x: Any, name: str, level: int = -1) -> Any:
+    """Find where in each sequence the greatest, or the least, row is, column by column.
 
     Parameters
     ----------
@@ -143,11 +141,9 @@ def sequence_place(x: Nested, name: str, level: int = -1) -> Any:
     array([ 1, -1,  0])
     """
     where = "sequence_place"
-    x = as_nested(f"{where}: x", x)
-    _check_place(name)
-    k = x.lod._level(level)
+    work = _checked_place(name, x.dtype)
+    k = x.lod._level(level, where)
     offsets = below(x.lod, k)
-    work, _ = numbers_of(where, "max", x.dtype)
     source = cells_of(x.values, work)
     index = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.int64)
     cells = index.reshape(len(index), source.shape[1])
@@ -155,21 +151,22 @@ def sequence_place(x: Nested, name: str, level: int = -1) -> Any:
     return with_levels(index, x.lod, k)
 
 
-def _check_place(name: str) -> None:
-    if name not in ("argmax", "argmin"):
-        raise ValueError(f'sequence_place: name: is {name!r}; "argmax" or "argmin" is needed')
+def _checked_place(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Check the name and the dtype; return that in which the kernel compares."""
+    choice_of("sequence_place: name", name, ("argmax", "argmin"))
+    work: np.dtype[Any] = numbers_of("sequence_place", "max", dtype)[0]
+    return work
 
 
-@sequence_place.infer
+@sequence_place.define_infer
 def _(x: Spec, name: str, level: int) -> Spec:
-    _check_place(name)
-    numbers_of("sequence_place", "max", x.dtype)
+    _checked_place(name, x.dtype)
     return Spec((None, *x.shape[1:]), np.dtype(np.int64))
 
 
-@op(lod="share")
-def refuse_empty(x: Nested, where: str, level: int = -1) -> Any:
-    """Give x itself, if no sequence is empty.
+@operator(x=Nested)
+def refuse_empty(x: Any, where: str, level: int = -1) -> Any:
+    """Return x itself, if no sequence is empty.
 
     Parameters
     ----------
@@ -194,8 +191,7 @@ def refuse_empty(x: Nested, where: str, level: int = -1) -> Any:
     >>> lodcore.ops.refuse_empty([[1, 2], [3]], "max")
     LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
     """
-    x = as_nested("refuse_empty: x", x)
-    k = x.lod._level(level)
+    k = x.lod._level(level, "refuse_empty")
     lengths = rows_below(x.lod, k)
     if np.count_nonzero(lengths) < len(lengths):
         s = int(np.argmin(lengths != 0))
@@ -204,11 +200,12 @@ def refuse_empty(x: Nested, where: str, level: int = -1) -> Any:
     return x
 
 
-@refuse_empty.infer
+@refuse_empty.define_infer
 def _(x: Spec, where: str, level: int) -> Spec:
+    level_of("refuse_empty", x, level)
     return Spec((None, *x.shape[1:]), x.dtype)
 
 
-@refuse_empty.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    return (d,)
+@refuse_empty.define_vjp
+def _(d: Array) -> Array:
+    return d

@@ -1,4 +1,4 @@
-"""Sums, means, extremes over axes: those of rows here, those of levels by `sequence_pool` and its relatives."""
+"""Sums, means and extremes over axes of rows; those over levels are `sequence_pool` and its relatives."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from lodcore import tensor_core
+from lodcore.arguments import dense_of
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, array_of, kept_in, rows_below, rows_of, with_levels
+from lodcore.lod_rules import computed, levels_of
+from lodcore.ops.common import Array, kept_in, rows_below, rows_of, with_levels
 from lodcore.ops.convert import cast, sized
-from lodcore.registry import Dense, Spec, op
+from lodcore.registry import Dense, Spec, operator
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 
-__all__ = ["cast_for", "check_kind", "count_rows", "kept_initial", "reduce_values"]
+__all__ = ["reduce_values"]
 
 #: What is computed by name: of values, axes, keepdims, and what is given besides.
 REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -30,8 +32,15 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
 INDEX: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.argmin}
 
 
-@op(lod="own")
-def reduce_values(x: Dense, name: str, axes: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def _levels_left(x: Any, axes: Any) -> int:
+    """Count the levels that stay: all of them, if the rows do."""
+    ndim = x.values.ndim if isinstance(x, LoDTensor) else len(x.shape)
+    kept = levels_of(x) and axes is not None and 0 not in [axis % ndim for axis in axes]
+    return levels_of(x) if kept else 0
+
+
+@operator(x=Dense, lod_rule=computed("that of `x`, unless axis 0 is reduced", _levels_left))
+def reduce_values(x: Any, name: str, axes: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
     """Reduce axes of the values.
 
     Parameters
@@ -40,11 +49,11 @@ def reduce_values(x: Dense, name: str, axes: Any = None, keepdims: bool = False,
     name : str
         "sum", "prod", "mean", "max", "min", "any", "all", "argmax" or "argmin".
     axes : tuple of int, optional
-        Of the values, all if not given. Without axis 0, that of the rows, the LoD stays.
+        Of the values, all if not given. The LoD stays, unless axis 0, that of the rows, is among them.
     keepdims : bool
-        Leave axes of length 1 in their places.
+        Leave axes of length 1 in place of those that are reduced.
     initial : number, optional
-        What "max" and "min" begin with.
+        The value that "max" and "min" begin with.
 
     Returns
     -------
@@ -59,7 +68,7 @@ def reduce_values(x: Dense, name: str, axes: Any = None, keepdims: bool = False,
     >>> lodcore.ops.reduce_values(x, "max", (0,))
     array([5, 6])
     """
-    values = array_of("reduce_values", x)
+    values = dense_of("reduce_values: x", x, levels=True)
     chosen = _checked(name, axes, values.ndim)
     with_initial = {} if initial is None else {"initial": initial}
     try:
@@ -70,10 +79,15 @@ def reduce_values(x: Dense, name: str, axes: Any = None, keepdims: bool = False,
         else:
             reduced = REDUCTIONS[name](values, axis=chosen, keepdims=keepdims, **with_initial)
     except TypeError as error:
-        raise DTypeError(f"{name}: dtype {values.dtype}: {error}") from None
+        raise _without(name, values.dtype, error) from None
     if isinstance(x, LoDTensor) and x.lod.num_levels and 0 not in chosen:
         return tensor_core.new_tensor(np.ascontiguousarray(reduced), x.lod)
     return reduced
+
+
+def _without(name: str, dtype: np.dtype[Any], error: TypeError) -> DTypeError:
+    """Make the error for values that NumPy cannot reduce."""
+    return DTypeError(f"reduce_values: x: has dtype {dtype}, which has no {name}: {error}")
 
 
 def check_kind(name: str, dtype: np.dtype[Any], ragged: bool) -> None:
@@ -108,7 +122,7 @@ def count_rows(x: LoDTensor, level: int) -> Any:
 
 
 def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
-    """Give what a reduction begins with the dtype of its result, which must hold it."""
+    """Convert what a reduction begins with to the dtype of its result, which must hold it."""
     if initial is None or isinstance(initial, Symbol):
         return initial
     kept = kept_in(f"{name}: initial", initial, REDUCTIONS[name](np.ones(1, dtype)).dtype)
@@ -118,25 +132,26 @@ def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
-    """Check a name, and count axes from the first."""
-    if name not in REDUCTIONS and name not in INDEX and name != "mean":
+    """Take a name and axes, which are counted from the first."""
+    if not isinstance(name, str) or (name not in REDUCTIONS and name not in INDEX and name != "mean"):
         names = [*REDUCTIONS, "mean", *INDEX]
         raise ValueError(f"reduce_values: name: is {name!r}; one of {', '.join(names)} is needed")
     if axes is None:
         return tuple(range(ndim))
     if not isinstance(axes, tuple) or not all(hasattr(axis, "__index__") for axis in axes):
-        raise DTypeError(f"{name}: axes: are {axes!r}; a tuple of integers is needed")
+        raise DTypeError(f"reduce_values: axes: are {axes!r}; a tuple of integers is needed")
     for axis in axes:
         if not -ndim <= axis < ndim:
-            raise ShapeError(f"{name}: axis: is {axis}; the values have {ndim} axes")
+            raise ShapeError(f"reduce_values: axes: {axis} is one; the values have {ndim} axes")
     chosen = tuple(int(axis) % ndim for axis in axes)
     if len(set(chosen)) < len(chosen) or (name in INDEX and len(chosen) != 1):
-        raise ShapeError(f"{name}: axis: is {axes}; {'one axis is' if name in INDEX else 'different axes are'} needed")
+        needed = "one axis is" if name in INDEX else "different axes are"
+        raise ShapeError(f"reduce_values: axes: are {axes}; {needed} needed")
     return chosen
 
 
 def _mean(values: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Average; nan of nothing."""
+    """Compute the mean; nan of nothing."""
     if values.size or math.prod(values.shape[axis] for axis in axes):
         return np.mean(values, axis=axes, keepdims=keepdims)
     shape = _shape(values.shape, axes, keepdims)
@@ -144,7 +159,7 @@ def _mean(values: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def mean_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Tell the dtype of a mean: float64 for integers."""
+    """Return the dtype of a mean: float64 for integers."""
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
 
 
@@ -153,44 +168,45 @@ def _shape(shape: tuple[Any, ...], axes: tuple[int, ...], keepdims: bool) -> tup
     return tuple(kept)
 
 
-@reduce_values.infer
+@reduce_values.define_infer
 def _(x: Spec, name: str, axes: Any, keepdims: bool, initial: Any) -> Spec:
     chosen = _checked(name, axes, len(x.shape))
-    if name == "mean":
-        dtype = mean_dtype(x.dtype)
-    elif name in INDEX:
-        dtype = np.dtype(np.intp)
-    else:
-        try:
-            dtype = REDUCTIONS[name](np.ones(1, x.dtype)).dtype
-        except TypeError as error:
-            raise DTypeError(f"reduce_values: x: has dtype {x.dtype}: {error}") from None
-    shape = _shape(x.shape, chosen, keepdims)
-    if x.num_levels and 0 not in chosen:
-        return Spec(shape, dtype, x.num_levels, LoDTensor)
-    return Spec(shape, dtype)
+    return Spec(_shape(x.shape, chosen, keepdims), _dtype(name, x.dtype))
 
 
-@reduce_values.backward
-def _(saved: Any, d: Array) -> tuple[Any]:
-    values = np.asarray(rows_of(saved.x))
-    axes = _checked(saved.name, saved.axes, values.ndim)
+def _dtype(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a result."""
+    if name in INDEX:
+        return np.dtype(np.intp)
+    try:
+        one = np.ones(1, dtype)
+        found: np.dtype[Any] = (np.mean(one) if name == "mean" else REDUCTIONS[name](one)).dtype
+    except TypeError as error:
+        raise _without(name, dtype, error) from None
+    return found
+
+
+@reduce_values.define_vjp
+def _(d: Array, x: Any, name: str, axes: Any, out: Any) -> Array:
+    values = np.asarray(rows_of(x))
+    axes = _checked(name, axes, values.ndim)
     wide = d.reshape(_shape(values.shape, axes, True))
-    if saved.name == "sum":
-        return (np.broadcast_to(wide, values.shape),)
+    if name == "sum":
+        return np.broadcast_to(wide, values.shape)
     count = math.prod(values.shape[axis] for axis in axes)
-    if saved.name == "mean":
-        return (np.broadcast_to(wide / max(count, 1), values.shape),)
+    if name == "mean":
+        return np.broadcast_to(wide / max(count, 1), values.shape)
     front = tuple(axis for axis in range(values.ndim) if axis not in axes)
     flat = values.transpose(*front, *axes).reshape(*[values.shape[axis] for axis in front], count)
     wide = wide.transpose(*front, *axes).reshape(*flat.shape[:-1], 1)
-    if saved.name == "prod":
+    if name == "prod":
         d_flat = wide * _products_of_others(flat)
     else:
-        out = np.asarray(rows_of(saved.out)).reshape(_shape(values.shape, axes, True)).transpose(*front, *axes)
-        d_flat = _at_the_first(flat, out.reshape(wide.shape), wide, saved.name)
+        extreme = np.asarray(rows_of(out)).reshape(_shape(values.shape, axes, True)).transpose(*front, *axes)
+        d_flat = _at_the_first(flat, extreme.reshape(wide.shape), wide, name)
     moved = [values.shape[axis] for axis in (*front, *axes)]
-    return (d_flat.reshape(moved).transpose(np.argsort([*front, *axes])),)
+    d_x: Array = d_flat.reshape(moved).transpose(np.argsort([*front, *axes]))
+    return d_x
 
 
 def _products_of_others(values: Array) -> Array:

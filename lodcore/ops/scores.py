@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels, tensor_core
+from lodcore.arguments import level_of
 from lodcore.errors import DTypeError
-from lodcore.lod import LoD
+from lodcore.lod_rules import before
 from lodcore.ops.common import Array, below, with_levels
-from lodcore.ops.moving import level_of, spec_level
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import Nested, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import Nested, Spec, operator
+from lodcore.tensor import LoDTensor
 from lodcore.threads import over_sequences
 
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
@@ -23,8 +23,8 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 COST = 8  # of an exponential, beside copying a number
 
 
-@op(lod="share")
-def sequence_softmax(x: Nested, level: int = -1, out: Array | None = None) -> LoDTensor:
+@operator(x=Nested)
+def sequence_softmax(x: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
     """Compute the softmax within each sequence: exp(x - max) / sum(exp(x - max)).
 
     Parameters
@@ -61,8 +61,9 @@ def sequence_softmax(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     LoDTensor(3 sequences of lengths 0..3, float64: [[0.5, 0.5], [], [0.5, 0.5, 0.]])
     """
     where = "sequence_softmax"
-    values, lod, k = _rows_of(where, x, level)
+    values, lod = x.values, x.lod
     work, dtype = _reals_of(where, values.dtype)
+    k = lod._level(level, where)
     result = result_rows(where, values, len(values), dtype, out)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells, cost=COST)
@@ -72,27 +73,27 @@ def sequence_softmax(x: Nested, level: int = -1, out: Array | None = None) -> Lo
     return made
 
 
-@sequence_softmax.infer
+@sequence_softmax.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("sequence_softmax", x.num_levels, level)
-    return x._replace(dtype=_reals_of("sequence_softmax", x.dtype)[1])
+    where = "sequence_softmax"
+    dtype = _reals_of(where, x.dtype)[1]
+    level_of(where, x, level)
+    return Spec(x.shape, dtype)
 
 
-@sequence_softmax.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    y, d_x = saved.out, saved.new("x")
+@sequence_softmax.define_vjp
+def _(d: Array, out: LoDTensor, level: int, context: Any) -> Array:
+    d_x: Array = context.new("x")
     work, _ = _reals_of("sequence_softmax", d_x.dtype)
-    cells = cells_for(d_x, work)
-    offsets = below(y.lod, y.lod._level(saved.level))
-    over_sequences(
-        kernels.softmax.pull_softmax, "rror", cells_of(y.values, work), cells_of(d, work), offsets, cells, cost=COST
-    )
+    rows, cells = cells_of(out.values, work), cells_for(d_x, work)
+    offsets = below(out.lod, out.lod._level(level))
+    over_sequences(kernels.softmax.pull_softmax, "rror", rows, cells_of(d, work), offsets, cells, cost=COST)
     settle(cells, d_x)
-    return (d_x,)
+    return d_x
 
 
-@op(lod="drop")
-def sequence_logsumexp(x: Nested, level: int = -1) -> Any:
+@operator(x=Nested, lod_rule=before("level"))
+def sequence_logsumexp(x: Any, level: int = -1) -> Any:
     """Compute log(sum(exp(x))) of each sequence.
 
     Parameters
@@ -126,8 +127,9 @@ def sequence_logsumexp(x: Nested, level: int = -1) -> Any:
     array([6.93147181e-01,           -inf, 1.00000000e+03])
     """
     where = "sequence_logsumexp"
-    values, lod, k = _rows_of(where, x, level)
+    values, lod = x.values, x.lod
     work, dtype = _reals_of(where, values.dtype)
+    k = lod._level(level, where)
     result = result_rows(where, values, lod.num_sequences(k), dtype, None)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells, cost=COST)
@@ -136,26 +138,25 @@ def sequence_logsumexp(x: Nested, level: int = -1) -> Any:
     return with_levels(result, lod, k)
 
 
-@sequence_logsumexp.infer
+@sequence_logsumexp.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("sequence_logsumexp", x.num_levels, level)
-    return x._replace(shape=(None, *x.shape[1:]), dtype=_reals_of("sequence_logsumexp", x.dtype)[1])
+    return Spec((None, *x.shape[1:]), _reals_of("sequence_logsumexp", x.dtype)[1])
 
 
-@sequence_logsumexp.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    x, d_x = saved.x, saved.new("x")
+@sequence_logsumexp.define_vjp
+def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
+    d_x: Array = context.new("x")
     work, _ = _reals_of("sequence_logsumexp", d_x.dtype)
     cells = cells_for(d_x, work)
-    offsets = below(x.lod, x.lod._level(saved.level))
+    offsets = below(x.lod, x.lod._level(level))
     rows, values = cells_of(d, work), cells_of(x.values, work)
     over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells, cost=COST)
     settle(cells, d_x)
-    return (d_x,)
+    return d_x
 
 
-@op(lod="share")
-def sequence_cumsum(x: Nested, level: int = -1) -> LoDTensor:
+@operator(x=Nested)
+def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     """Compute the running sums of each sequence.
 
     Parameters
@@ -185,8 +186,9 @@ def sequence_cumsum(x: Nested, level: int = -1) -> LoDTensor:
     LoDTensor(3 sequences of lengths 0..3, int64: [[1, 3, 6], [], [10, 30]])
     """
     where = "sequence_cumsum"
-    values, lod, k = _rows_of(where, x, level)
+    values, lod = x.values, x.lod
     work, dtype = numbers_of(where, "sum", values.dtype)
+    k = lod._level(level, where)
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells, cost=2)
@@ -196,31 +198,27 @@ def sequence_cumsum(x: Nested, level: int = -1) -> LoDTensor:
     return made
 
 
-@sequence_cumsum.infer
+@sequence_cumsum.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("sequence_cumsum", x.num_levels, level)
-    return x._replace(dtype=numbers_of("sequence_cumsum", "sum", x.dtype)[1])
+    where = "sequence_cumsum"
+    dtype = numbers_of(where, "sum", x.dtype)[1]
+    level_of(where, x, level)
+    return Spec(x.shape, dtype)
 
 
-@sequence_cumsum.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    lod, d_x = saved.out.lod, saved.new("x")
+@sequence_cumsum.define_vjp
+def _(d: Array, level: int, context: Any) -> Array:
+    lod, d_x = context.input_lod("x"), context.new("x")
     work, _ = numbers_of("sequence_cumsum", "sum", d_x.dtype)
     cells = cells_for(d_x, work)
-    offsets = below(lod, lod._level(saved.level))
+    offsets = below(lod, lod._level(level))
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells, cost=2)
     settle(cells, d_x)
-    return (d_x,)
+    found: Array = d_x
+    return found
 
 
 # -- what they share -----------------------------------------------------------------------------------------------
-
-
-def _rows_of(where: str, x: Any, level: int) -> tuple[Array, LoD, int]:
-    """Take the rows of x, its structure, and a level of it, counted from the first."""
-    if type(x) is not LoDTensor:
-        x = as_nested(f"{where}: x", x)
-    return x.values, x.lod, level_of(where, x.lod, level)
 
 
 @functools.cache

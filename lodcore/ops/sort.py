@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import integer_of, level_of
 from lodcore.errors import DTypeError
 from lodcore.lod import LoD
+from lodcore.lod_rules import computed
 from lodcore.ops.common import Array, below
-from lodcore.ops.moving import level_of, spec_level, spec_rows
+from lodcore.ops.moving import spec_rows
 from lodcore.ops.pool import result_rows
-from lodcore.registry import Nested, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import Nested, Spec, operator
+from lodcore.tensor import LoDTensor
 from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
 
 __all__ = ["sequence_sort", "sequence_topk"]
@@ -22,8 +24,8 @@ POSITION = np.dtype(np.int64)
 COST = 8  # of bringing numbers into order, beside copying them
 
 
-@op(lod="share")
-def sequence_sort(x: Nested, level: int = -1, descending: bool = False) -> LoDTensor:
+@operator(x=Nested)
+def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTensor:
     """Sort the rows of each sequence, column by column.
 
     Parameters
@@ -60,13 +62,13 @@ def sequence_sort(x: Nested, level: int = -1, descending: bool = False) -> LoDTe
     return _sorted(x, level, descending, False)[0]
 
 
-@sequence_sort.saving
+@sequence_sort.define_residuals("positions")
 def _(x: Any, level: int = -1, descending: bool = False) -> tuple[LoDTensor, Array | None]:
     return _sorted(x, level, descending, True)
 
 
 def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTensor, Array | None]:
-    """Sort, and give the positions where the numbers were if they are to be saved."""
+    """Sort, and return the positions where the numbers were if they are to be kept."""
     where = "sequence_sort"
     values, lod, k = _rows_of(where, x, level)
     offsets = below(lod, k)
@@ -81,23 +83,29 @@ def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTens
     return tensor_core.new_tensor(result, lod), positions
 
 
-@sequence_sort.infer
+@sequence_sort.define_infer
 def _(x: Spec, level: int, descending: bool) -> Spec:
-    spec_level("sequence_sort", x.num_levels, level)
     _check_order("sequence_sort", x.dtype)
-    return x
+    level_of("sequence_sort", x, level)
+    return Spec(x.shape, x.dtype)
 
 
-@sequence_sort.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    lod = saved.out.lod
-    offsets = below(lod, lod._level(saved.level))
-    return (_placed("sequence_sort", d, offsets, offsets, saved.hidden, saved.new("x")),)
+@sequence_sort.define_vjp
+def _(d: Array, level: int, positions: Array | None, context: Any) -> Array:
+    lod = context.input_lod("x")
+    offsets = below(lod, lod._level(level))
+    return _placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
 
 
-@op(lod="own", results=2)
-def sequence_topk(x: Nested, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor]:
-    """Take the k greatest rows of each sequence, column by column, and tell where they were.
+def _levels_left(x: Any, level: int) -> int:
+    return level_of("sequence_topk", x, level) + 1
+
+
+@operator(
+    x=Nested, results=2, lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter", _levels_left)
+)
+def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor]:
+    """Take the k greatest rows of each sequence, column by column, and return where they were.
 
     Parameters
     ----------
@@ -137,11 +145,12 @@ def sequence_topk(x: Nested, k: int, level: int = -1) -> tuple[LoDTensor, LoDTen
     LoDTensor(3 sequences of lengths 0..2, int64: [[0, 2], [], [0]])
     """
     where = "sequence_topk"
+    most = _count(where, k)
     values, lod, at = _rows_of(where, x, level)
     offsets = below(lod, at)
     count = len(offsets) - 1
     kept = buffers.new_offsets(count + 1)
-    kernels.sort.keep_first(offsets, _count(where, k), kept)
+    kernels.sort.keep_first(offsets, most, kept)
     n_kept = kept.item(count)
     best = buffers.new_rows(where, values, n_kept)
     positions = buffers.new_int64(n_kept) if values.ndim == 1 else result_rows(where, values, n_kept, POSITION, None)
@@ -151,7 +160,7 @@ def sequence_topk(x: Nested, k: int, level: int = -1) -> tuple[LoDTensor, LoDTen
 
 
 def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Array) -> None:
-    """Write the greatest rows, in several threads if that is wanted and worth it."""
+    """Write the greatest rows, in several threads if that is wanted and pays."""
     if get_num_threads() == 1:
         kernels.sort.sort_rows(x, offsets, kept, True, best, positions)
         return
@@ -166,21 +175,20 @@ def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Arra
     in_parts(run, parts(cuts, COST * x.nbytes))
 
 
-@sequence_topk.infer
+@sequence_topk.define_infer
 def _(x: Spec, k: int, level: int) -> tuple[Spec, Spec]:
-    at = spec_level("sequence_topk", x.num_levels, level)
-    _check_order("sequence_topk", x.dtype)
     _count("sequence_topk", k)
-    best = Spec(spec_rows(x), x.dtype, at + 1, LoDTensor)
-    return best, best._replace(dtype=POSITION)
+    _check_order("sequence_topk", x.dtype)
+    rows = spec_rows(x)
+    return Spec(rows, x.dtype), Spec(rows, POSITION)
 
 
-@sequence_topk.backward
-def _(saved: Any, d: Array, _: None) -> tuple[Array]:
-    lod, positions = saved.x.lod, saved.out[1]
-    k = lod._level(saved.level)
+@sequence_topk.define_vjp
+def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], level: int, context: Any) -> Array:
+    lod, positions = context.input_lod("x"), out[1]
+    k = lod._level(level)
     places = buffers.as_cells(positions.values)
-    return (_placed("sequence_topk", d, below(lod, k), positions.lod._view(k), places, saved.new("x")),)
+    return _placed("sequence_topk", d, below(lod, k), positions.lod._view(k), places, context.new("x"))
 
 
 # -- what they share -----------------------------------------------------------------------------------------------
@@ -188,11 +196,9 @@ def _(saved: Any, d: Array, _: None) -> tuple[Array]:
 
 def _rows_of(where: str, x: Any, level: int) -> tuple[Array, LoD, int]:
     """Take rows that have an order, their structure, and a level of it, counted from the first."""
-    if type(x) is not LoDTensor:
-        x = as_nested(f"{where}: x", x)
-    values = x.values
+    values, lod = x.values, x.lod
     _check_order(where, values.dtype)
-    return values, x.lod, level_of(where, x.lod, level)
+    return values, lod, lod._level(level, where)
 
 
 def _check_order(where: str, dtype: np.dtype[Any]) -> None:
@@ -203,17 +209,7 @@ def _check_order(where: str, dtype: np.dtype[Any]) -> None:
 
 def _count(where: str, k: Any) -> int:
     """Take a number of rows."""
-    if type(k) is int and 0 <= k < 2**63:
-        return k
-    if isinstance(k, (bool, np.bool_)) or not hasattr(k, "__index__"):
-        raise DTypeError(f"{where}: k: is {k!r}; an integer is needed")
-    try:
-        count: int = k.__index__()
-    except TypeError:
-        raise DTypeError(f"{where}: k: is {k!r}; an integer is needed") from None
-    if count < 0:
-        raise ValueError(f"{where}: k: is {count}; 0 or more is needed")
-    return min(count, 2**63 - 1)
+    return min(integer_of(f"{where}: k", k, 0), 2**63 - 1)
 
 
 def _placed(where: str, d: Array, offsets: Any, kept: Any, positions: Array | None, d_x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Operators that give the same cells another structure."""
+"""Operators whose result has the same cells with another structure."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import integers_of, level_of
 from lodcore.errors import LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.lod_rules import computed, levels_of
 from lodcore.memory import integer
 from lodcore.ops.common import Array
-from lodcore.ops.moving import as_rows_or_nested, level_of, spec_rows
-from lodcore.registry import Index, Nested, Rows, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.ops.moving import as_rows_or_nested, spec_rows
+from lodcore.registry import Index, Nested, Rows, Spec, Structure, operator
+from lodcore.tensor import LoDTensor
 
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
 
 
-@op(lod="own")
-def sequence_reshape(x: Nested, new_dim: int) -> LoDTensor:
+@operator(x=Nested, lod_rule=computed("as `x` before the last level, whose lengths are multiplied", levels_of))
+def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
     """Cut the cells of each sequence of the last level into rows of another width.
 
     Parameters
@@ -47,8 +49,6 @@ def sequence_reshape(x: Nested, new_dim: int) -> LoDTensor:
     [[[1, 2], [3, 4]], [], [[5, 6]]]
     """
     where = "sequence_reshape"
-    if type(x) is not LoDTensor:
-        x = as_nested(f"{where}: x", x)
     new_dim = _width(where, new_dim)
     lod, values = x.lod, x.values
     k = level_of(where, lod, -1)
@@ -77,26 +77,39 @@ def _width(where: str, new_dim: Any) -> int:
     return width
 
 
-@sequence_reshape.infer
+@sequence_reshape.define_infer
 def _(x: Spec, new_dim: int) -> Spec:
-    return x._replace(shape=(None, _width("sequence_reshape", new_dim)))
+    width = _width("sequence_reshape", new_dim)
+    level_of("sequence_reshape", x, -1)
+    return Spec((None, width), x.dtype)
 
 
-@sequence_reshape.backward
-def _(saved: Any, d: Array) -> tuple[Array]:
-    return (d.reshape(saved.x.values.shape),)
+@sequence_reshape.define_vjp
+def _(d: Array, x: LoDTensor) -> Array:
+    return d.reshape(x.values.shape)
 
 
-@op(lod="own")
-def lod_reset(x: Rows, y: Nested = None, target_lod: Any = None) -> Any:
-    """Give rows another LoD.
+def _reset_levels(y: Any, target_lod: Any) -> int:
+    """Count the levels of the LoD that is meant."""
+    if y is not None:
+        return levels_of(y) or int((y.kind if isinstance(y, Spec) else type(y)) is not LoD)
+    if target_lod is None:
+        raise LoDError("lod_reset: y, target_lod: neither is given; one of them is needed")
+    if isinstance(target_lod, LoD):
+        return target_lod.num_levels
+    return len(target_lod) if _has_levels(target_lod) else 1
+
+
+@operator(x=Rows, y=Structure, lod_rule=computed("that of `y`, or `target_lod`", _reset_levels))
+def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
+    """Return rows with another LoD.
 
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
-        Its LoD, if it has one, is dropped.
+        Its LoD is dropped, if it has one.
     y : LoDTensor, nested lists, LoD, ndarray or flat list, optional
-        Its LoD is taken. A vector of integers is taken for the offsets of one level.
+        The LoD of the result. A vector of integers holds the offsets of one level.
     target_lod : LoD, or list of offsets, optional
         If y is not given: a flat list is one level, a list of lists all levels, coarse first.
 
@@ -129,12 +142,10 @@ def lod_reset(x: Rows, y: Nested = None, target_lod: Any = None) -> Any:
 
 
 def _target(where: str, y: Any, target_lod: Any) -> LoD:
-    """Find the LoD that is meant."""
+    """Make the LoD that is meant."""
     if y is not None:
         if isinstance(y, LoD):
             return y
-        if isinstance(y, (list, tuple)) and (not y or isinstance(y[0], (list, tuple, np.ndarray))):
-            y = as_nested(f"{where}: y", y)
         if isinstance(y, LoDTensor) and y.lod.num_levels:
             return y.lod
         offsets = y.values if isinstance(y, LoDTensor) else y
@@ -150,7 +161,7 @@ def _target(where: str, y: Any, target_lod: Any) -> LoD:
 
 
 def _has_levels(target_lod: Any) -> bool:
-    """Tell whether these are the offsets of all levels, not of one."""
+    """Return whether these are the offsets of all levels, not of one."""
     if isinstance(target_lod, np.ndarray):
         return target_lod.ndim == 2 and target_lod.shape[1] != 1
     if not isinstance(target_lod, (list, tuple)):
@@ -158,25 +169,24 @@ def _has_levels(target_lod: Any) -> bool:
     return len(target_lod) > 0 and np.ndim(target_lod[0]) > 0
 
 
-@lod_reset.infer
+@lod_reset.define_infer
 def _(x: Spec, y: Spec | LoD | None, target_lod: Any) -> Spec:
-    if y is not None:
-        levels = y.num_levels if isinstance(y, LoD) else y.num_levels or 1
-    elif isinstance(target_lod, LoD):
-        levels = target_lod.num_levels
-    else:
-        levels = len(target_lod) if _has_levels(target_lod) else 1
-    return Spec(spec_rows(x), x.dtype, levels, LoDTensor if levels else np.ndarray)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@lod_reset.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
+@lod_reset.define_vjp
+def _(d: Array) -> tuple[Array, None]:
     return d, None
 
 
-@op(lod="own")
-def lod_append(x: Rows, *, lengths: Index = None, offsets: Index = None) -> LoDTensor:
-    """Add a finest level: what the last level counted were rows, and become sequences.
+@operator(
+    x=Rows,
+    lengths=Index,
+    offsets=Index,
+    lod_rule=computed("that of `x`, and a level below", lambda x: levels_of(x) + 1),
+)
+def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor:
+    """Add a finest level: the rows that the last level counted become sequences.
 
     Parameters
     ----------
@@ -189,12 +199,12 @@ def lod_append(x: Rows, *, lengths: Index = None, offsets: Index = None) -> LoDT
     Returns
     -------
     LoDTensor
-        One level more; shares the values.
+        Of one level more; it shares the values.
 
     Raises
     ------
     LoDError
-        If not exactly one is given, it is no structure, does not have as many rows, or the last level counts another
+        If not exactly one is given, it is no structure, has another number of rows, or the last level counts another
         number of sequences.
 
     Examples
@@ -205,8 +215,7 @@ def lod_append(x: Rows, *, lengths: Index = None, offsets: Index = None) -> LoDT
     """
     where = "lod_append"
     x = as_rows_or_nested(f"{where}: x", x)
-    if (lengths is None) == (offsets is None):
-        raise LoDError(f"{where}: lengths, offsets: exactly one of the two is needed")
+    _check_one(lengths, offsets)
     finest = _finest(lengths) if lengths is not None else core.checked_lod((offsets,), None, where).offsets()
     name = "offsets" if lengths is None else "lengths"
     count, n_rows = len(finest) - 1, finest.item(len(finest) - 1)
@@ -223,20 +232,26 @@ def lod_append(x: Rows, *, lengths: Index = None, offsets: Index = None) -> LoDT
     return appended
 
 
+def _check_one(lengths: Any, offsets: Any) -> None:
+    if (lengths is None) == (offsets is None):
+        raise LoDError("lod_append: lengths, offsets: exactly one of the two is needed")
+
+
 def _finest(lengths: Any) -> Array:
-    """Give the offsets of sequences of some lengths."""
-    counts = buffers.as_int64(lengths, "lod_append: lengths", LoDError)
+    """Return the offsets of sequences of some lengths."""
+    counts = integers_of("lod_append: lengths", lengths, LoDError)
     offsets: Array = buffers.new_offsets(len(counts) + 1)
     if kernels.offsets.offsets_from_lengths(counts, offsets) >= 0:
         return LoD.from_lengths(counts).offsets()  # which says what is wrong
     return offsets
 
 
-@lod_append.infer
+@lod_append.define_infer
 def _(x: Spec, lengths: Any, offsets: Any) -> Spec:
-    return Spec(spec_rows(x), x.dtype, x.num_levels + 1, LoDTensor)
+    _check_one(lengths, offsets)
+    return Spec(spec_rows(x), x.dtype)
 
 
-@lod_append.backward
-def _(saved: Any, d: Array) -> tuple[Array, None, None]:
+@lod_append.define_vjp
+def _(d: Array) -> tuple[Array, None, None]:
     return d, None, None

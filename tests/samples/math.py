@@ -193,7 +193,7 @@ SAMPLES["cast"] = Samples(
     [
         ("ops.cast(flat, object)", DTypeError, "dtype: is object"),
         ("ops.cast(flat, 'no such')", DTypeError, "dtype: .*no such"),
-        ("ops.cast(None, float)", DTypeError, "x: is NoneType"),
+        ("ops.cast(None, float)", DTypeError, "x: is None"),
     ],
 )
 

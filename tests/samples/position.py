@@ -139,12 +139,12 @@ SAMPLES = {
         joins(lambda seed, shape, _: smooth_values(seed, shape), ["f8"]),
         [
             ("ops.concat_values([wide, x], 1)", ShapeError, "as many axes"),
-            ("ops.concat_values([wide, wide], 0)", ShapeError, "5 rows"),
+            ("ops.concat_values([wide, wide], 0)", ShapeError, "axis: is 0, that of the rows"),
             ("ops.concat_values([wide, wide[:2]], 1)", LoDError, r"xs\[1\]: has 2 sequences"),
             ("ops.concat_values([dense, dense.T], 1)", ShapeError, "only axis 1 may differ"),
             ("ops.concat_values([wide], 2)", ShapeError, "axis: is 2; the values have 2"),
             ("ops.concat_values([wide], 1.0)", DTypeError, "axis: is 1.0"),
-            ("ops.concat_values([], 1)", DTypeError, "xs: a list of at least one"),
+            ("ops.concat_values([], 1)", DTypeError, "xs: is empty; at least one"),
         ],
     ),
 }

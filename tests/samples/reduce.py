@@ -81,11 +81,11 @@ SAMPLES = {
         value_reductions(SMOOTH, ["sum", "prod", "mean", "max", "min"]),
         [
             ("ops.reduce_values(flat, 'median')", ValueError, "name: is 'median'; one of sum"),
-            ("ops.reduce_values(wide, 'sum', (2,))", ShapeError, "axis: is 2; the values have 2 axes"),
+            ("ops.reduce_values(wide, 'sum', (2,))", ShapeError, "axes: 2 is one; the values have 2 axes"),
             ("ops.reduce_values(wide, 'sum', 1)", DTypeError, "axes: are 1"),
             ("ops.reduce_values(wide, 'sum', (0, 0))", ShapeError, "different axes"),
             ("ops.reduce_values(wide, 'argmax', (0, 1))", ShapeError, "one axis"),
-            ("ops.reduce_values(array([['a']]), 'sum')", DTypeError, "sum: dtype <U1"),
+            ("ops.reduce_values(array([['a']]), 'sum')", DTypeError, "x: has dtype <U1"),
         ],
         exact=False,
     )

@@ -130,7 +130,7 @@ SAMPLES = {
             ("lod_reset(flat, rows)", LoDError, "y: has 4 rows; x has 5"),
             ("lod_reset(flat, dense)", ShapeError, r"y: .*\(3, 4\)"),
             ("lod_reset(flat, np.array([0.0, 5.0]))", DTypeError, "y: .*float64"),
-            ("lod_reset(None, [[1]])", DTypeError, "x: .*NoneType"),
+            ("lod_reset(None, [[1]])", DTypeError, "x: .*None"),
             ("lod_reset(objects, target_lod=[0, 2])", DTypeError, "x: .*object"),
         ],
     ),

@@ -101,8 +101,8 @@ MUTANTS = [
     Mutant(
         "picked-level-stays-in-the-rule",
         OPS_INDEX,
-        "    levels = x.num_levels - 1\n    return Spec(spec_rows(x), x.dtype, levels",
-        "    levels = x.num_levels\n    return Spec(spec_rows(x), x.dtype, levels",
+        "lambda x: levels_of(x) - 1",
+        "lambda x: levels_of(x)",
         "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-pick_along]",
     ),
     Mutant(
@@ -151,14 +151,14 @@ MUTANTS = [
     Mutant(
         "mean-of-positions-undivided-on-the-way-back",
         OPS_POSITION,
-        "            given = given / saved.hidden.astype(work)\n",
+        "            given = given / places.astype(work)\n",
         "            given = given * 1\n",
         GRADIENTS + "[lodcore.kernels-pool_positions]",
     ),
     Mutant(
         "extremes-of-positions-give-to-all",
         OPS_POSITION,
-        "rows.reshape(-1)[saved.hidden.reshape(-1)] = given.reshape(-1)",
+        "rows.reshape(-1)[places.reshape(-1)] = given.reshape(-1)",
         "rows[:] = given.max()",
         GRADIENTS + "[lodcore.kernels-pool_positions]",
     ),
@@ -209,8 +209,8 @@ MUTANTS = [
     Mutant(
         "lists-of-integers-become-arrays",
         ROLES,
-        'Index = Role("Index", _copied, ',
-        'Index = Role("Index", as_array, ',
+        '"Index", _copied, _stays, ',
+        '"Index", as_array, _stays, ',
         "tests/test_recorded_lists.py",
     ),
     Mutant(

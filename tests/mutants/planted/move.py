@@ -139,8 +139,8 @@ MUTANTS = [
     Mutant(
         "gradient-of-reverse-is-not-reversed",
         OPS_EXPAND,
-        'return (plain(sequence_reverse)(turned, saved.level, saved.new("x")).values,)',
-        "return (d,)",
+        'd_x: Array = _reversed(tensor_core.new_tensor(d, out.lod), level, context.new("x")).values',
+        "d_x = d",
         "tests/test_moving.py",
     ),
     Mutant(
@@ -168,7 +168,7 @@ MUTANTS = [
     Mutant(
         "rule-of-gather-keeps-all-levels",
         OPS_GATHER,
-        'return levels - checked_level("gather_sequences: level", level, levels)',
+        'return levels - level_of("gather_sequences", levels, level)',
         "return levels",
         "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-gather_sequences]",
     ),
@@ -182,8 +182,8 @@ MUTANTS = [
     Mutant(
         "rule-of-reset-forgets-y",
         OPS_STRUCTURE,
-        "levels = y.num_levels if isinstance(y, LoD) else y.num_levels or 1",
-        "levels = 1",
+        "return levels_of(y) or int((y.kind if isinstance(y, Spec) else type(y)) is not LoD)",
+        "return 1",
         "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-lod_reset]",
     ),
 ]

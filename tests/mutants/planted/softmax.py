@@ -83,15 +83,15 @@ MUTANTS = [
     Mutant(
         "softmax-of-integers-is-integer",
         SCORES,
-        '    return x._replace(dtype=_reals_of("sequence_softmax", x.dtype)[1])',
-        "    return x",
+        '    where = "sequence_softmax"\n    dtype = _reals_of(where, x.dtype)[1]',
+        '    where = "sequence_softmax"\n    dtype = x.dtype',
         OPERATORS,
     ),
     Mutant(
         "logsumexp-keeps-its-level",
         SCORES,
-        '@op(lod="drop")\ndef sequence_logsumexp',
-        '@op(lod="share")\ndef sequence_logsumexp',
+        '@operator(x=Nested, lod_rule=before("level"))\ndef sequence_logsumexp',
+        "@operator(x=Nested)\ndef sequence_logsumexp",
         OPERATORS,
     ),
     Mutant(
@@ -162,8 +162,8 @@ MUTANTS = [
     Mutant(
         "topk-level-of-the-last",
         SORT,
-        "    best = Spec(spec_rows(x), x.dtype, at + 1, LoDTensor)",
-        "    best = Spec(spec_rows(x), x.dtype, x.num_levels, LoDTensor)",
+        '    return level_of("sequence_topk", x, level) + 1',
+        '    return max(level_of("sequence_topk", x, level) + 1, x.num_levels)',
         OPERATORS,
     ),
     Mutant(
@@ -183,8 +183,8 @@ MUTANTS = [
     Mutant(
         "negative-k",
         SORT,
-        "    if count < 0:\n",
-        "    if count < -1:\n",
+        'integer_of(f"{where}: k", k, 0)',
+        'integer_of(f"{where}: k", k, -1)',
         OPERATORS,
     ),
 ]

@@ -168,12 +168,23 @@ def _stays(where: str, given: Any) -> Any:
     return operand_of(where, given) if type(given) is Spec else given_of(where, given)
 
 
+def _taken(of_list: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """Make what takes lists as tensors, and looks at anything else as `_stays`."""
+
+    def take(where: str, given: Any) -> Any:
+        if isinstance(given, (list, tuple)) and type(given) is not Spec:
+            return of_list(where, given)
+        return _stays(where, given)
+
+    return take
+
+
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
 ANY = frozenset((np.ndarray, LoDTensor))
 
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
-NestedIndex = Role("NestedIndex", _index_of_list, _stays, ANY | {list}, ANY)
-Rows = Role("Rows", _rows_of_list, _stays, ANY | {list}, ANY)
+NestedIndex = Role("NestedIndex", _index_of_list, _taken(_index_of_list), ANY, ANY)
+Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list), ANY, ANY)
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Index = Role(
     "Index", _copied, _stays, frozenset((np.ndarray, list, tuple, int, bool, np.int64, np.bool_)), ANY, described=False

@@ -175,23 +175,30 @@ def _stays(where: str, given: Any) -> Any:
     return operand_of(where, given) if type(given) is Spec else given_of(where, given)
 
 
+def _taken(of_list: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """Make what takes lists as tensors, and looks at anything else as `_stays`."""
+
+    def take(where: str, given: Any) -> Any:
+        if isinstance(given, (list, tuple)) and type(given) is not Spec:
+            return of_list(where, given)
+        return _stays(where, given)
+
+    return take
+
+
 def _structure_of_list(where: str, given: Any) -> Any:
     flat = given and not isinstance(given[0], (list, tuple, np.ndarray, LoDTensor))
     return as_array(where, given) if flat else nested_of(where, given)
-
-
-def _structure(where: str, given: Any) -> Any:
-    """Take a LoD, what has one, or offsets."""
-    listed = isinstance(given, (list, tuple)) and type(given) is not Spec
-    return _structure_of_list(where, given) if listed else _stays(where, given)
 
 
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
 ANY = frozenset((np.ndarray, LoDTensor))
 
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
-NestedIndex = Role("NestedIndex", _index_of_list, _stays, ANY | {list}, ANY)
-Structure = Role("Structure", _structure_of_list, _structure, ANY | {LoD}, ANY | {LoD}, described=False)
+NestedIndex = Role("NestedIndex", _index_of_list, _taken(_index_of_list), ANY, ANY)
+Structure = Role(
+    "Structure", _structure_of_list, _taken(_structure_of_list), ANY | {LoD}, ANY | {LoD}, described=False
+)
 Rows = Role("Rows", _rows_of_list, rows_given_of, ANY | {list}, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)

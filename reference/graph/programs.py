@@ -132,8 +132,12 @@ def one_after_another(statements, names):
 def run_all(statements, old, new):
     """Run statements; BREAK, if one of them ends the loop."""
     for statement in statements:
-        if MEANINGS[type(statement)](statement, old, new) is BREAK:
-            return BREAK
+        try:
+            if MEANINGS[type(statement)](statement, old, new) is BREAK:
+                return BREAK
+        except ERRORS as error:
+            error.statement = getattr(error, "statement", statement)  # the innermost
+            raise
     return None
 
 

@@ -115,6 +115,8 @@ def all_errors(program, feed):
             run_all([statement], names, None)
         except ERRORS as error:
             found.add(type(error).__name__)
+        except (TypeError, ValueError, AttributeError, ArithmeticError, Endless):
+            continue  # of values that would not be there
     return found
 
 

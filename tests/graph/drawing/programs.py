@@ -132,9 +132,10 @@ def draw_program(seed):
         draw = Draw((seed, attempt))
         program, feeds, fixed = draw.program()
         try:
-            program = with_fewer_errors(draw, program, feeds)
-            meanings = [meaning(program, feed) for feed in feeds]
-        except (TypeError, ValueError, AttributeError, OverflowError, Endless):
+            with np.errstate(over="raise", invalid="raise", divide="raise"):
+                program = with_fewer_errors(draw, program, feeds)
+                meanings = [meaning(program, feed) for feed in feeds]
+        except (TypeError, ValueError, AttributeError, ArithmeticError, Endless):
             continue  # shapes that do not fit, which lodcore says while it is recorded or when it runs
         if any(found.error for found in meanings) and not draw.maybe(0.3):
             continue

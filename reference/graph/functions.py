@@ -56,6 +56,7 @@ FUNCTIONS = {
     "logical_not": np.logical_not,
     "lod_rank_table": lambda x: values.rank(x),
     "reorder_by_rank": values.reorder,
+    "lengths in order": lambda made: np.array([made.lengths[at] for at in made.order], "int64"),
     "rank of steps": lambda steps: steps.rank,
     "boot": lambda steps, x: values.reorder(x, steps.rank),
     "shrink_memory": lambda x, step, made: values.shrink(x, one(step), made),

@@ -115,6 +115,8 @@ def all_errors(program, feed):
             run_all([statement], names, None)
         except ERRORS as error:
             found.add(type(error).__name__)
+        except (TypeError, ValueError, AttributeError, ArithmeticError, Endless):
+            continue  # of values that would not be there
     return found
 
 
@@ -132,8 +134,12 @@ def one_after_another(statements, names):
 def run_all(statements, old, new):
     """Run statements; BREAK, if one of them ends the loop."""
     for statement in statements:
-        if MEANINGS[type(statement)](statement, old, new) is BREAK:
-            return BREAK
+        try:
+            if MEANINGS[type(statement)](statement, old, new) is BREAK:
+                return BREAK
+        except ERRORS as error:
+            error.statement = getattr(error, "statement", statement)  # the innermost
+            raise
     return None
 
 

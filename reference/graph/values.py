@@ -14,6 +14,7 @@ import numpy as np
 __all__ = ["HOLE", "Array", "Element", "GraphError", "LoDError", "Nested", "Rank", "Refused", "ShapeError", "Unsized"]
 
 HOLE = "hole"
+MANY = 500  # sequences, or rows
 
 
 class ShapeError(Exception):
@@ -112,7 +113,9 @@ def reverse(x):
 
 
 def joined(x, *others):
-    """Put batches, or arrays, behind each other."""
+    """Put batches, or arrays, behind each other; what grows without end is refused before it is large."""
+    if sum(map(len, (x, *others))) > MANY:
+        raise OverflowError("a batch grows without end")
     if isinstance(x, Nested):
         return x.made([element for value in (x, *others) for element in value.sequences], x.num_levels)
     return np.concatenate([x, *others])

@@ -34,6 +34,7 @@ CALLS = {
     "reverse": "lodcore.sequence_reverse({})",
     "concat_batches": "lodcore.concat_batches([{}, {}])",
     "lengths": "{}.lengths",
+    "lengths in order": "{}.lengths",
     "lod_lengths": "lodcore.lod_lengths({})",
     "element": "{}[{}]",
     "equal": "lodcore.equal({}, {})",

@@ -12,7 +12,7 @@ class Arrays(Values):
 
     def make(self, names):
         """Make an array, and often write to it at once."""
-        name, kind = self.name("array"), self.one(["TensorArray", "VarArray"], [3, 1])
+        name, kind = self.name("array"), self.one(["TensorArray", "VarArray"], [3, 2])
         size = self.one([None, None, None, 2, 3, *[n for n in ("n",) if n in names.values]])
         dynamic = size is None or self.maybe(0.6)
         names.arrays[name] = self.infos[name] = ArrayInfo(kind)

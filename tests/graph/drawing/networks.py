@@ -58,6 +58,9 @@ class Networks(Loops):
             steps.order = self.name("table")
             found.append(p.Compute(steps.order, "rank of steps", (steps.array,)))
         names.values[steps.size] = INTEGER
+        if steps.order != steps.map and self.maybe(0.3):
+            lengths = Kind("int64", 0, (self.length(),))
+            found.append(self.set(names, "lengths in order", [steps.order], lengths))
         return [*found, p.Ask(steps.size, "size", steps.array)]
 
     def boot_state(self, steps):

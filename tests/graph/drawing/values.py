@@ -16,7 +16,7 @@ class Values:
         self.random = np.random.default_rng(seed)
         self.count = 0
         self.infos = {}
-        self.budget = int(self.random.choice([6, 10, 16, 24]))
+        self.budget = int(self.random.choice([8, 14, 20, 28]))
 
     def name(self, prefix):
         self.count += 1

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import roles as known_roles
 from lodcore import tensor_core
 from lodcore.arguments import list_of
 from lodcore.errors import GraphError, ShapeError
 from lodcore.lod import LoD
-from lodcore.lod_rules import LoDRule, before, no_lod, same, with_levels
+from lodcore.lod_rules import LoDRule, same, with_levels
 from lodcore.roles import (
     LISTS,
     Batches,
@@ -62,7 +61,6 @@ __all__ = [
     "Table",
     "VJPRule",
     "as_batches",
-    "op",
     "operator",
     "spec_of",
 ]
@@ -110,7 +108,7 @@ class Op(OpBody):
     roles : dict
         The parameters that may be tensors, each with its Role.
     lod_rule : LoDRule
-        What structure the result has. None: the shape rule knows.
+        What structure the result has.
     differentiable : bool
         Whether the result has a gradient.
     writes : str, optional
@@ -143,7 +141,7 @@ class Op(OpBody):
         self,
         function: FunctionType,
         roles: dict[str, Role],
-        lod_rule: LoDRule | None = same,
+        lod_rule: LoDRule = same,
         differentiable: bool = True,
         writes: str | None = None,
         results: int | None = 1,
@@ -180,7 +178,6 @@ class Op(OpBody):
         self._infer: Callable[..., Any] | None = None
         self._described: frozenset[str] = frozenset()  # where that takes a Spec, no number
         self._vjp: VJPRule | None = None
-        self._backward: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
         batches = [name for name, role in self.roles.items() if role in LISTS]
         where = self.parameters.index(batches[0]) if batches else -1
@@ -241,6 +238,12 @@ class Op(OpBody):
             raise GraphError(f"{self.__name__}: has no vjp rule")
         return self._vjp.function
 
+    def infer_rule(self, **arguments: Any) -> Any:
+        """Call the shape rule as it was registered."""
+        if self._infer is None:
+            raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
+        return self._infer(**arguments)
+
     def rule_of(self, arguments: dict[str, Any]) -> VJPRule | None:
         """Find the vjp rule of a call."""
         return self._vjp
@@ -248,7 +251,7 @@ class Op(OpBody):
     @property
     def differentiable(self) -> bool:
         """Whether there is a gradient rule."""
-        return self._vjp is not None or self._backward is not None
+        return self._vjp is not None
 
     def infer(self, *args: Any, **kwargs: Any) -> Any:
         """Tell what a call gives: Spec for Spec.
@@ -270,8 +273,6 @@ class Op(OpBody):
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Tell what a call gives, of arguments by their names, with a Spec in place of each tensor."""
-        if self._infer is None:
-            raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
         for name, role in self.roles.items():
             given = arguments[name]
             if type(given) is Spec:
@@ -281,9 +282,7 @@ class Op(OpBody):
                 if kind in role.kinds:
                     continue
             arguments[name] = self.described(name, role, given)
-        found = self._infer(**arguments)
-        if self.lod_rule is None:
-            return found
+        found = self.infer_rule(**arguments)
         levels = self.lod_rule.num_levels(self.__name__, arguments)
         if isinstance(found, Spec):
             return with_levels(found, levels)
@@ -368,16 +367,6 @@ class Op(OpBody):
             )
         return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
 
-    # -- operators of the old form ---------------------------------------------------------------------------------
-
-    def saving(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Register what runs when the call is recorded: it returns the result, and what `backward` needs besides."""
-        return self.define_residuals("hidden")(rule)
-
-    def backward(self, rule: Callable[..., Any]) -> None:
-        """Register the gradient of an operator of the old form."""
-        self._backward = rule
-
 
 def operator(
     *,
@@ -432,24 +421,9 @@ def operator(
             for name in made.parameters
         ]
         if any(expected) or lod_rule.same_object:
-            made.look_at(expected, LoDTensor if lod_rule is not None and lod_rule.same_object else None)
+            made.look_at(expected, LoDTensor if lod_rule.same_object else None)
         if str(function.__module__).startswith("lodcore."):
             OPS[made.__name__] = made
-        return made
-
-    return register
-
-
-def op(lod: str = "share", gradient: bool = True, writes: str | None = None, results: int = 1) -> Callable[[Any], Op]:
-    """Make an operator of the old form: the annotations of its parameters give their roles."""
-    rules = {"share": same, "none": no_lod, "drop": before("level"), "own": None}
-
-    def register(function: Any) -> Op:
-        notes = {name: str(note).split(" |")[0] for name, note in function.__annotations__.items()}
-        roles = {name: getattr(known_roles, note, None) for name, note in notes.items() if name != "return"}
-        found = {name: role for name, role in roles.items() if isinstance(role, Role)}
-        made = Op(function, found, rules[lod], gradient, writes, results)
-        OPS[made.__name__] = made
         return made
 
     return register

@@ -175,13 +175,15 @@ def _stays(where: str, given: Any) -> Any:
     return operand_of(where, given) if type(given) is Spec else given_of(where, given)
 
 
-def _taken(of_list: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Make what takes lists as tensors, and looks at anything else as `_stays`."""
+def _taken(
+    of_list: Callable[[str, Any], Any], of_rest: Callable[[str, Any], Any] = _stays
+) -> Callable[[str, Any], Any]:
+    """Make what takes lists as tensors, and anything else in another way."""
 
     def take(where: str, given: Any) -> Any:
         if isinstance(given, (list, tuple)) and type(given) is not Spec:
             return of_list(where, given)
-        return _stays(where, given)
+        return of_rest(where, given)
 
     return take
 
@@ -199,7 +201,7 @@ NestedIndex = Role("NestedIndex", _index_of_list, _taken(_index_of_list), ANY, A
 Structure = Role(
     "Structure", _structure_of_list, _taken(_structure_of_list), ANY | {LoD}, ANY | {LoD}, described=False
 )
-Rows = Role("Rows", _rows_of_list, rows_given_of, ANY | {list}, frozenset([LoDTensor]))
+Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
 Index = Role(

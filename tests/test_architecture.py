@@ -230,7 +230,7 @@ def lines_of_code(path):
 def test_files_are_short():
     headers = (ROOT / "lodcore").rglob("*.h")
     sizes = {path_id(path): lines_of_code(path) for path in [*MODULES, *headers, *REFERENCE]}
-    assert not {path: size for path, size in sizes.items() if size > LONGEST}
+    assert not {path: size for path, size in sizes.items() if size > LONGEST + 50 * path.endswith(".h")}
 
 
 @not_on_reference

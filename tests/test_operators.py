@@ -276,10 +276,6 @@ def test_every_operator_is_complete(name):
     assert missing(OPS[name]) == []
 
 
-#: Operators whose LoD rule is still told by their shape rule.
-OF_THE_OLD_FORM = {name for name, op in OPS.items() if op._backward is not None or op.lod_rule is None}
-
-
 def missing(op):
     """List the parts that an operator lacks."""
     name, samples = op.__name__, SAMPLES.get(op.__name__)
@@ -288,7 +284,7 @@ def missing(op):
     parts = {
         "a rule of shapes": op._infer is not None,
         "a gradient, or the word that there is none": op.gradient == op.differentiable,
-        "a LoD rule": isinstance(op.lod_rule, LoDRule) or name in OF_THE_OLD_FORM,
+        "a LoD rule": isinstance(op.lod_rule, LoDRule),
         "a docstring with an example that calls it": any(
             name in one.source for case in examples for one in case.examples
         ),

@@ -191,10 +191,9 @@ cdef class Gradients:
             cotangents = tuple([self.cotangent(out) for out in way.outputs])
             if not any([d is not None for d in cotangents]):
                 return
-        if way.plan is not None:
-            self.through(way, frame, cotangents)
-        else:
-            self.through_old(way, frame, cotangents)
+        if way.plan is None:
+            raise GraphError(f"{way.operator.name}: has no vjp rule")
+        self.through(way, frame, cotangents)
 
     cdef through(self, Return way, list frame, tuple cotangents):
         """Add the gradients of the inputs of an operator."""
@@ -246,25 +245,6 @@ cdef class Gradients:
                 context = Context(frame, way, self)
                 given[first + j] = <PyObject*> context
         return PyObject_Vectorcall(plan.function, given, first + plan.count, NULL)
-
-    cdef through_old(self, Return way, list frame, tuple cotangents):
-        """Add the gradients of the inputs of an operator of the old form."""
-        cdef Py_ssize_t j
-        if way.old_rule is None:
-            raise GraphError(f"{way.operator.name}: has no vjp rule")
-        cdef tuple found = tuple(way.old_rule(Context(frame, way, self), *cotangents))
-        if len(found) != len(way.targets):
-            raise ValueError(f"{way.operator.name}: gave {len(found)} gradients for {len(way.targets)} tensors")
-        for j in range(len(found)):
-            gradient, target = found[j], way.targets[j]
-            if target is None or gradient is None:
-                continue
-            if type(target) is list:
-                for x, one, value in zip(target, gradient, fetched(frame, way.operands[j]), strict=True):
-                    if x is not None and one is not None:
-                        self.add(x, fitting(way, one, value))
-            else:
-                self.add(target, fitting(way, gradient, fetched(frame, way.operands[j])))
 
     cdef add_broadcast(self, variable, gradient, value, operand):
         """Add to the gradient of a Variable what may be as wide as a result; `value` is the operand, lined up."""

@@ -17,7 +17,7 @@ cdef class Plan:
 
 
 cdef class Return:
-    cdef object operator, old_rule
+    cdef object operator
     cdef Plan plan
     cdef dict places
     cdef list outputs

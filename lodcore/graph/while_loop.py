@@ -262,14 +262,14 @@ def _run(inputs: Any, loop: WhileLoop) -> Any:
 
 
 class LoopOp(Op):
-    """A loop as an operator: its inputs are of all kinds."""
+    """A loop as an operator: its inputs are of all kinds, and what its results are the body says."""
 
-    def taken(self, name: str, spec: Spec) -> Spec:
-        """Take every kind of tensor."""
-        return spec
+    def infer_arguments(self, arguments: dict[str, Any]) -> Any:
+        """Describe the results."""
+        return self.infer_rule(**arguments)
 
 
-RUN = LoopOp(_run, {"inputs": Batches}, None, results=None)  # type: ignore[arg-type]
+RUN = LoopOp(_run, {"inputs": Batches}, results=None)  # type: ignore[arg-type]
 RUN.__name__ = "while_loop"
 
 

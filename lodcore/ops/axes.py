@@ -38,6 +38,7 @@ def tensor_of(where: str, x: Any) -> Any:
     if isinstance(x, Symbol):
         known: Any = x.current()  # type: ignore[attr-defined]
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
+        refuse_conversion(f"{where}: x", kind)
         if kind is object:
             raise GraphError(f"{where}: {known!r}: is not known to be a tensor while it is recorded")
         if kind not in (np.ndarray, LoDTensor, DenseTensor, int, float, complex) and not hasattr(kind, "__array__"):

@@ -275,7 +275,9 @@ class Op(OpBody):
                 kind = given.kind
                 if kind is object:
                     return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
-                if role.place is None and role not in LISTS and (kind is LoDTensor or kind is np.ndarray):
+                if kind is LoDTensor and role.place is None and role not in LISTS:
+                    continue
+                if kind is np.ndarray and role.place is None and role not in LISTS and not self._refuses(role, given):
                     continue
             arguments[name] = self.described(name, role, given)
         found = self._infer(**arguments)
@@ -301,7 +303,15 @@ class Op(OpBody):
 
     def taken(self, name: str, spec: Spec) -> Spec:
         """Check that a kind of tensor is accepted; what holds a dense array is one."""
+        if self._refuses(self.roles[name], spec):
+            raise DTypeError(
+                f"{self.__name__}: {name}: is {spec.kind.__name__}; a LoDTensor or nested lists are needed"
+            )
         return self.roles[name].spec(f"{self.__name__}: {name}", spec)
+
+    def _refuses(self, role: Role, spec: Spec) -> bool:
+        """Tell whether levels are missing; operators of the old form look themselves."""
+        return role.nested and self.converts and not spec.num_levels and spec.kind not in (LoDTensor, object)
 
     # -- arguments and results -------------------------------------------------------------------------------------
 

@@ -51,6 +51,8 @@ class Role:
         That of each entry, if a list is needed.
     described : bool
         Whether a shape rule sees numbers as Specs.
+    nested : bool
+        Whether an array is refused: only a LoDTensor will do.
     """
 
     def __init__(
@@ -62,9 +64,11 @@ class Role:
         place: str | None = None,
         entries: Role | None = None,
         described: bool = True,
+        nested: bool = False,
     ) -> None:
         self.name, self.of_list, self.take, self.expected = name, of_list, take, expected
         self.place, self.entries, self.described = place, entries, described
+        self.nested = nested
 
     def __repr__(self) -> str:
         return self.name
@@ -171,7 +175,7 @@ def _as_dense(where: str, x: Any) -> Any:
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
 DENSE = frozenset((np.ndarray, LoDTensor, type(None), *NUMBERS))
 
-Nested = Role("Nested", as_nested, as_nested, frozenset([LoDTensor]))
+Nested = Role("Nested", as_nested, as_nested, frozenset([LoDTensor]), nested=True)
 NestedIndex = Role("NestedIndex", _index_of_list)
 Rows = Role("Rows", _rows_of_list)
 Dense = Role("Dense", as_array, _as_dense, DENSE)

@@ -40,6 +40,7 @@ ORDER = [
     "numpy_facts",
     "faces",
     "graph",
+    "testing",
     "lodcore",
     "demo",
     "__main__",

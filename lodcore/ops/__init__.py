@@ -194,3 +194,11 @@ __all__ = [
     "var",
     "where",
 ]
+
+
+def __getattr__(name: str):
+    if name != "check_operator":
+        raise AttributeError(f"module 'lodcore.ops' has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module("lodcore.testing").check_operator

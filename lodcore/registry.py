@@ -275,9 +275,7 @@ class Op(OpBody):
                 kind = given.kind
                 if kind is object:
                     return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
-                if kind is LoDTensor and role.place is None and role not in LISTS:
-                    continue
-                if kind is np.ndarray and role.place is None and role not in LISTS and not self._refuses(role, given):
+                if kind in role.kinds or (kind is np.ndarray and role.nested and not self.converts):
                     continue
             arguments[name] = self.described(name, role, given)
         found = self._infer(**arguments)
@@ -303,15 +301,7 @@ class Op(OpBody):
 
     def taken(self, name: str, spec: Spec) -> Spec:
         """Check that a kind of tensor is accepted; what holds a dense array is one."""
-        if self._refuses(self.roles[name], spec):
-            raise DTypeError(
-                f"{self.__name__}: {name}: is {spec.kind.__name__}; a LoDTensor or nested lists are needed"
-            )
-        return self.roles[name].spec(f"{self.__name__}: {name}", spec)
-
-    def _refuses(self, role: Role, spec: Spec) -> bool:
-        """Tell whether levels are missing; operators of the old form look themselves."""
-        return role.nested and self.converts and not spec.num_levels and spec.kind not in (LoDTensor, object)
+        return self.roles[name].spec(f"{self.__name__}: {name}", spec, self.converts)
 
     # -- arguments and results -------------------------------------------------------------------------------------
 

@@ -14,7 +14,6 @@ from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array, as_neste
 from lodcore.tensor_array import TensorArray
 
 __all__ = [
-    "LISTS",
     "Batches",
     "Dense",
     "Index",
@@ -27,9 +26,6 @@ __all__ = [
     "Rows",
     "Steps",
     "Table",
-    "as_batches",
-    "spec_of",
-    "spec_of_list",
 ]
 
 
@@ -53,6 +49,11 @@ class Role:
         Whether a shape rule sees numbers as Specs.
     nested : bool
         Whether an array is refused: only a LoDTensor will do.
+
+    Attributes
+    ----------
+    kinds : frozenset of type
+        Of tensors that are accepted as they are.
     """
 
     def __init__(
@@ -69,6 +70,8 @@ class Role:
         self.name, self.of_list, self.take, self.expected = name, of_list, take, expected
         self.place, self.entries, self.described = place, entries, described
         self.nested = nested
+        tensors = {LoDTensor} if nested else {LoDTensor, np.ndarray}
+        self.kinds = frozenset(tensors if place is None and entries is None else ())
 
     def __repr__(self) -> str:
         return self.name
@@ -81,9 +84,14 @@ class Role:
         """
         return self.of_list(where, given) if isinstance(given, (list, tuple)) else given
 
-    def spec(self, where: str, spec: Spec) -> Spec:
-        """Check that a kind of tensor is accepted; what holds a dense array is one."""
+    def spec(self, where: str, spec: Spec, strictly: bool = True) -> Spec:
+        """Check that a kind of tensor is accepted; what holds a dense array is one.
+
+        Without `strictly`, the operator is of the old form, and looks itself whether there are levels.
+        """
         kind = spec.kind
+        if strictly and self.nested and not spec.num_levels and kind is not LoDTensor and kind is not object:
+            raise DTypeError(f"{where}: is {kind.__name__}; a LoDTensor or nested lists are needed")
         if kind is object:
             return spec
         if self.place is None:

@@ -18,12 +18,6 @@ from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 
 __all__ = [
-    "check_steps",
-    "cut_rows",
-    "element_spec",
-    "number_of",
-    "of_elements",
-    "plain",
     "tensor_array_concat",
     "tensor_array_read",
     "tensor_array_size",

@@ -12,7 +12,7 @@ from lodcore.registry import Dense, Operands, Spec, op
 from lodcore.symbol import Symbol
 from lodcore.tensor import Tensor
 
-__all__ = ["cast", "concat_values", "full_like", "rows", "sized"]
+__all__ = ["cast", "concat_values", "full_like", "rows"]
 
 
 @op(lod="share")

@@ -18,7 +18,7 @@ from lodcore.ops.moving import level_of
 from lodcore.registry import Dense, Nested, Spec, operator
 from lodcore.threads import over_sequences
 
-__all__ = ["DIVIDE", "cells_for", "cells_of", "numbers_of", "pool", "result_rows", "sequence_pool", "spread"]
+__all__ = ["sequence_pool"]
 
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}

@@ -16,7 +16,7 @@ from lodcore.registry import Dense, Spec, op
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 
-__all__ = ["cast_for", "check_kind", "count_rows", "kept_initial", "reduce_values"]
+__all__ = ["reduce_values"]
 
 #: What is computed by name: of values, axes, keepdims, and what is given besides.
 REDUCTIONS: dict[str, Callable[..., Any]] = {

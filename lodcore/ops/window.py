@@ -16,7 +16,7 @@ from lodcore.registry import Dense, Nested, Spec, op
 from lodcore.tensor import LoDTensor, as_nested
 from lodcore.threads import over_sequences
 
-__all__ = ["DOUBLE", "NO_PADDING", "SINGLE", "dense", "row_conv", "sequence_conv"]
+__all__ = ["row_conv", "sequence_conv"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 NO_PADDING = LoDTensor(np.empty((0, 0), np.uint8), LoD.from_lengths([]))._rows()  # for a kernel: rows of zeros

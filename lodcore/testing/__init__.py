@@ -112,7 +112,7 @@ def check_empty(op: Op, sample: Sample, refuses: bool = False) -> None:
         return
     must_compute = not refuses and _has_one_structure(op, sample)
     for empty in (_without_sequences, _of_empty_sequences):
-        changed = with_tensors(sample, lambda x, empty=empty: empty(x) if isinstance(x, LoDTensor) else x)
+        changed = with_tensors(sample, empty)
         raises = check_ways(op, changed)
         if not raises:
             check_rules(op, changed)
@@ -139,12 +139,14 @@ def _has_one_structure(op: Op, sample: Sample) -> bool:
     return len(lods) == 1
 
 
-def _without_sequences(x: LoDTensor) -> Any:
-    """Make a batch of the same kind that has no sequences."""
-    return x[:0]
+def _without_sequences(x: Any) -> Any:
+    """Make a batch of the same kind that has no sequences; all else stays."""
+    return x[:0] if isinstance(x, LoDTensor) else x
 
 
-def _of_empty_sequences(x: LoDTensor) -> Any:
-    """Make a batch of the same kind and as many sequences, all of which are empty."""
+def _of_empty_sequences(x: Any) -> Any:
+    """Make a batch of the same kind and as many sequences, all of which are empty; all else stays."""
+    if not isinstance(x, LoDTensor):
+        return x
     counts = [np.zeros(len(x), np.int64), *[np.zeros(0, np.int64)] * (x.num_levels - 1)]
     return LoDTensor.from_lengths(x.values[:0], *counts)

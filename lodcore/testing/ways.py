@@ -136,7 +136,7 @@ def in_a_body_of_a_program(op: Op, sample: Sample) -> Any:
                 v.update(out)
     if not feed:
         return ABSENT
-    found = Executor().run(program, feed, [v.get() if isinstance(v, TensorArray) else v for v in kept])
+    found = Executor().run(program, feed, kept)
     return tuple(found) if isinstance(outputs, tuple) else found[0]
 
 

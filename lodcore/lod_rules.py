@@ -27,7 +27,7 @@ class LoDRule:
         From the name of the operator, the arguments, and the number of levels of the source, to the number of outer
         levels that the result has in common with it.
     total : callable, optional
-        From the same to the number of levels of the result; that of the common ones, if not given.
+        From the same to the number of levels of the result, or to what `computed` says; the common ones, if not given.
     same_object : bool
         Whether the result has the very LoD of the source.
     """
@@ -37,7 +37,7 @@ class LoDRule:
         text: str,
         source: Callable[[dict[str, Any]], Any],
         kept: Callable[[str, dict[str, Any], int], int],
-        total: Callable[[str, dict[str, Any], int], int] | None = None,
+        total: Callable[[str, dict[str, Any], int], Any] | None = None,
         same_object: bool = False,
     ) -> None:
         self.text, self.source, self.kept, self.same_object = text, source, kept, same_object
@@ -46,14 +46,43 @@ class LoDRule:
     def __repr__(self) -> str:
         return f"<LoD rule: {self.text}>"
 
-    def num_levels(self, where: str, arguments: dict[str, Any]) -> int:
+    def num_levels(self, where: str, arguments: dict[str, Any]) -> Any:
         """Count the levels of the result, from tensors or Specs by their names."""
         levels = levels_of(self.source(arguments))
-        return levels if self.same_object else self.total(where, arguments, levels)
+        if self.same_object:
+            return levels
+        found = self.total(where, arguments, levels)
+        if isinstance(found, int) or type(found) is tuple:  # of several results, each its own
+            return found
+        return levels_of(found) if isinstance(found, (Spec, LoDTensor)) else len(found)
 
-    def common_levels(self, where: str, arguments: dict[str, Any]) -> int:
-        """Count the outer levels that the result has in common with the source."""
-        return self.kept(where, arguments, levels_of(self.source(arguments)))
+    def structure(self, where: str, arguments: dict[str, Any]) -> Any:
+        """Say where the levels of the result come from.
+
+        Parameters
+        ----------
+        where : str
+            The operator, for messages.
+        arguments : dict
+            By their names, with a Spec in place of each tensor.
+
+        Returns
+        -------
+        Spec or list
+            The argument whose LoD the result has, the same object. Otherwise one entry a level: an argument and the
+            level of it that the result has, or None where the level is computed. A tuple of such for several results.
+        """
+        source = self.source(arguments)
+        count = levels_of(source)
+        if self.same_object:
+            return source if count else []
+        found = self.total(where, arguments, count)
+        if type(found) is tuple:
+            return tuple([[None] * levels for levels in found])
+        if not isinstance(found, int):
+            return found
+        kept = self.kept(where, arguments, count)
+        return [*[(source, level) for level in range(kept)], *[None] * (found - kept)]
 
 
 def levels_of(x: Any) -> int:
@@ -114,21 +143,29 @@ def outer(level: str, of: str = "x") -> LoDRule:
     return LoDRule(text, _argument(of), kept, lambda where, given, count: count)
 
 
-def computed(text: str, num_levels: Callable[..., Any]) -> LoDRule:
+def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
     """Make the rule of a result that has a structure of its own.
 
     Parameters
     ----------
     text : str
         What structure that is, in words.
-    num_levels : callable
-        Counts its levels, or those of each of several results; its parameters are parameters of the operator, of which
-        it gets tensors or Specs.
+    structure : callable
+        Its parameters are parameters of the operator, of which it gets Specs in place of tensors. It returns the number
+        of levels of the result. If it knows more, it returns the argument whose LoD the result has, the same object;
+        or a list, one entry a level: `(x, level)` where that is a level of the argument x, None where it is computed.
+        A tuple has the number of levels of each of several results.
+
+    Examples
+    --------
+    >>> from lodcore.ops import computed
+    >>> computed("the levels of `x`, and one below", lambda x: [*[(x, k) for k in range(x.num_levels)], None])
+    <LoD rule: the levels of `x`, and one below>
     """
-    names = num_levels.__code__.co_varnames[: num_levels.__code__.co_argcount]
+    names = structure.__code__.co_varnames[: structure.__code__.co_argcount]
 
     def total(where: str, given: dict[str, Any], count: int) -> Any:
-        return num_levels(*[given[name] for name in names])
+        return structure(*[given[name] for name in names])
 
     return LoDRule(text, lambda given: None, lambda where, given, count: 0, total)
 

@@ -16,7 +16,6 @@ from lodcore.tensor import LoDTensor, Spec, Tensor, array, as_nested
 from lodcore.tensor_array import TensorArray
 
 __all__ = [
-    "LISTS",
     "Batches",
     "Dense",
     "Given",
@@ -32,9 +31,6 @@ __all__ = [
     "Structure",
     "Structured",
     "Table",
-    "as_batches",
-    "spec_of",
-    "spec_of_list",
 ]
 
 
@@ -198,9 +194,7 @@ ANY = frozenset((np.ndarray, LoDTensor))
 
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
 NestedIndex = Role("NestedIndex", _index_of_list, _taken(_index_of_list), ANY, ANY)
-Structure = Role(
-    "Structure", _structure_of_list, _taken(_structure_of_list), ANY | {LoD}, ANY | {LoD}, described=False
-)
+Structure = Role("Structure", _structure_of_list, _taken(_structure_of_list), ANY | {LoD}, ANY | {LoD}, described=False)
 Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)

@@ -75,6 +75,7 @@ class Operators:
     """The operators by their names, for methods of classes that stand below them: looked up when first used."""
 
     def __getattr__(self, name):
+        import lodcore.ops  # which enters them
         from lodcore.registry import OPS
 
         if name not in OPS:

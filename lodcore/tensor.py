@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from lodcore.faces import Face
 else:
-    Face = object  # `lodcore.faces` attaches it
+    Face = object  # `lodcore.faces` attaches it when a method is first used
 
 __all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested", "as_nested_index"]
 
@@ -379,4 +380,31 @@ def as_nested_index(where: str, x: Any) -> LoDTensor:
     return tensor_core.new_tensor(np.empty(0, np.int64), made.lod)
 
 
+class _Later:
+    """A method that `lodcore.faces` puts in the place of this when one of them is first used."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        import_module("lodcore.faces")
+        return getattr(owner if instance is None else instance, self.name)
+
+
+#: Operators of Python that have a reflected form, and other special methods.
+BINARY = "add sub mul truediv matmul floordiv mod divmod pow and or xor lshift rshift"
+SPECIAL = "lt le gt ge eq ne neg pos abs invert round delitem contains setitem array_ufunc array_function"
+METHODS = (
+    "_select sum prod mean var std max min any all argmax argmin clip cumsum round astype copy "
+    "per_sequence pool softmax logsumexp topk expand expand_as reverse gather"
+)
+FACE = [
+    *(f"__{form}{name}__" for name in BINARY.split() for form in ("", "r")),
+    *(f"__{name}__" for name in SPECIAL.split()),
+    *METHODS.split(),
+]
+for _name in FACE:
+    setattr(LoDTensor, _name, _Later(_name))
 tensor_core.register(LoDTensor)

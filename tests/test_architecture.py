@@ -1,16 +1,19 @@
 """The house: who imports whom, twins face to face, and what stands beside each kernel."""
 
 import ast
+import builtins
 import doctest
 import inspect
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import lodcore
-from lodcore import kernels
+from lodcore import faces, kernels, ops, tensor
 from tests.mutants.planted import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,6 +43,7 @@ ORDER = [
     "numpy_facts",
     "faces",
     "graph",
+    "testing",
     "lodcore",
     "demo",
     "__main__",
@@ -245,3 +249,77 @@ def test_what_mutants_replace_stands_once():
 @not_on_reference
 def test_mutants_have_names_of_their_own():
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+
+
+# -- what an import loads ------------------------------------------------------------------------------------------
+
+
+def run_anew(code):
+    """Run code in a new process, and return what it prints."""
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+
+
+@not_on_reference
+def test_operators_and_programs_are_loaded_when_they_are_first_used():
+    code = """
+import sys, lodcore
+x = lodcore.array([[1], [2, 3]])
+assert (len(x), x.shape, x[1].tolist(), x[:1].tolist()) == (2, (2, None), [2, 3], [[1]])
+assert repr(x) and x.lod.lengths().tolist() == [1, 2]
+print(*[name for name in ("lodcore.ops", "lodcore.registry", "lodcore.graph") if name in sys.modules])
+"""
+    assert run_anew(code) == "\n"
+
+
+@not_on_reference
+@pytest.mark.parametrize(
+    "use",
+    [
+        "x + 1",
+        "1 - x",
+        "x == x",
+        "x.sum()",
+        "x.pool('sum')",
+        "lodcore.LoDTensor.pool(x, 'sum')",
+        "numpy.add(x, x)",
+        "numpy.concatenate([x, x])",
+        "x[[1, 0]]",
+        "x[x > 1]",
+        "x.__setitem__(0, 1)",
+        "lodcore.tanh(x)",
+        "lodcore.vjp(lambda x: x * 2.0, x)",
+        "lodcore.graph.Program()",
+        "lodcore.ops.check_operator(lodcore.tanh, [(x,)])",
+        "[x.copy(), x.astype(float)]",
+        "3 in x",
+        "-x",
+    ],
+)
+def test_any_use_may_be_the_first(use):
+    assert run_anew(f"import numpy, lodcore; x = lodcore.array([[1], [2, 3]]); {use}; print('ran')") == "ran\n"
+
+
+@not_on_reference
+def test_methods_that_are_loaded_later_are_those_that_are_attached():
+    assert {*vars(faces.Face), *faces.TENSORS} - faces.OWN == set(tensor.FACE)
+
+
+@not_on_reference
+def test_exported_names():
+    assert dir(lodcore) == lodcore.__all__ == sorted(set(lodcore.__all__))
+    assert not [name for name in lodcore.__all__ if name.startswith("_")]
+    assert not set(vars(builtins)) & set(lodcore.__all__)
+    names = {}
+    exec("from lodcore import *", names)
+    assert names.keys() - {"__builtins__"} == set(lodcore.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        lodcore.nonsense  # noqa: B018
+    with pytest.raises(ImportError):
+        exec("from lodcore import nonsense")
+
+
+@not_on_reference
+@pytest.mark.parametrize("path", sorted((ROOT / "lodcore/ops").glob("[!_]*.py")), ids=path_id)
+def test_what_is_public_in_a_file_of_operators_is_exported(path):
+    if path.stem not in ("public", "common", "moving", "ufuncs"):
+        assert set(import_module(module_of(path)).__all__) <= set(ops.__all__)

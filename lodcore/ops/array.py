@@ -22,23 +22,7 @@ from lodcore.roles import NO_ELEMENTS
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray, integer_of
 
-__all__ = [
-    "axis_of",
-    "check_steps",
-    "element_spec",
-    "gradient_of_unstacked",
-    "levels_below",
-    "number_of",
-    "of_elements",
-    "tensor_array_fill",
-    "tensor_array_new",
-    "tensor_array_rank",
-    "tensor_array_read",
-    "tensor_array_size",
-    "tensor_array_sizes",
-    "tensor_array_write",
-    "unstacked_spec",
-]
+__all__ = ["tensor_array_read", "tensor_array_size", "tensor_array_sizes", "tensor_array_write"]
 
 
 def check_steps(where: str, ta: Any) -> None:

@@ -31,15 +31,7 @@ from lodcore.structure import concat_lods
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray, source_of
 
-__all__ = [
-    "cut_rows",
-    "joined_elements",
-    "same_shapes",
-    "stacked_elements",
-    "tensor_array_concat",
-    "tensor_array_stack",
-    "tensor_array_unstack",
-]
+__all__ = ["tensor_array_concat", "tensor_array_stack", "tensor_array_unstack"]
 
 of_cut = computed("the levels of `x` without the first", lambda x: levels_below(x))
 of_stacked = computed(
@@ -55,9 +47,7 @@ def _alike(where: str, elements: list[Any]) -> list[LoD]:
     """Check that all elements have a LoD or none has, and list their structures."""
     kinds = [isinstance(element, LoDTensor) for element in elements]
     if any(kinds) and not all(kinds):
-        raise LoDError(
-            f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none"
-        )
+        raise LoDError(f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none")
     return [element.lod for element in elements] if kinds[0] else []
 
 

@@ -25,7 +25,7 @@ from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_initial, m
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
-__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "tensor_of", "var"]
+__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 #: What stands where a mask is false.
 NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}

@@ -14,7 +14,7 @@ from lodcore.lod_rules import same
 from lodcore.ops.common import broadcast_spec, shared
 from lodcore.registry import OPS, Dense, Op, Role, Spec
 
-__all__ = ["ElementwiseOp", "dtype_of", "elementwise_operator"]
+__all__ = ["elementwise_operator"]
 
 
 class ElementwiseOp(Op):

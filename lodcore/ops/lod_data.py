@@ -14,7 +14,7 @@ from lodcore.rank_table import IndicesMap, RankTable
 from lodcore.registry import Spec, Structure, Structured, operator
 from lodcore.tensor import LoDTensor, as_nested
 
-__all__ = ["lod_lengths", "structure_of"]
+__all__ = ["lod_lengths"]
 
 
 @operator(x=Structure, lod_rule=no_lod, differentiable=False)

@@ -18,21 +18,7 @@ from lodcore.ops.kinds import dtype_of, elementwise_operator
 from lodcore.ops.ufuncs import vjp_of_ufunc
 from lodcore.registry import Op, Operands, Spec, VJPRule, operator
 
-__all__ = [
-    "add",
-    "div",
-    "elementwise",
-    "exp",
-    "float_of",
-    "log",
-    "minus",
-    "mul",
-    "relu",
-    "sigmoid",
-    "sqrt",
-    "tanh",
-    "where",
-]
+__all__ = ["add", "div", "elementwise", "exp", "log", "minus", "mul", "relu", "sigmoid", "sqrt", "tanh", "where"]
 
 # -- two operands ------------------------------------------------------------------------------------------------------
 

@@ -180,9 +180,7 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
             counted[0] = 0
             for at, element in enumerate(elements):
                 if not element.shape:
-                    raise IndexError(
-                        f"{where}: element {at}: has no axis, to count sequences"
-                    )
+                    raise IndexError(f"{where}: element {at}: has no axis, to count sequences")
             np.cumsum([len(element) for element in elements], out=counted[1:])
         if not np.array_equal(counted, indices_map.steps):
             _check_sizes(where, counted[1:] - counted[:-1], indices_map.steps)

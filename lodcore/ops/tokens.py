@@ -27,7 +27,6 @@ SMALL = 64  # rows that are worth less than a change of their size
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
-
 def _updates_given(where: str, given: Any) -> Any:
     """Take nested lists, or what broadcasts against rows."""
     lists = isinstance(given, (list, tuple)) and type(given) is not Spec

@@ -1,0 +1,152 @@
+"""Assertions for the tests of operators: what holds for each of them, however it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from lodcore.registry import Index, Op
+from lodcore.tensor import LoDTensor
+from lodcore.testing.rules import check_dropped, check_gradient_ways, check_infer, check_lod, check_slopes, widened
+from lodcore.testing.samples import Sample, sample_of, tensors_of, with_tensors
+from lodcore.testing.ways import at_once, check_inputs, check_ways, check_zeros, outcome, refuse
+
+__all__ = [
+    "check_empty",
+    "check_gradients",
+    "check_inputs",
+    "check_operator",
+    "check_rules",
+    "check_ways",
+    "sample_of",
+]
+
+
+def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) -> None:
+    """Check what holds for every operator, of one of your own.
+
+    - A call returns the same bits, or raises the same error with the same text, computed at once, of nested lists, as
+      a method, under `vjp`, in a Program, in the body of a loop, and written to `out`.
+    - Arguments stay as they are.
+    - The shape rule describes the result, and the LoD rule its structure.
+    - Gradients are the slopes measured in float64, those of float32 are near, and they are zero where nothing flows.
+      They are the same in a Program and in a loop, and depend on nothing that the vjp rule does not name.
+    - Batches without sequences, and with nothing but empty sequences, are no exception.
+
+    Parameters
+    ----------
+    op : Op
+        Made by `lodcore.ops.operator`, or of a kind of its own, as by `elementwise_operator`.
+    samples : list
+        Calls, each a tuple of arguments, something with `args` and `kwargs`, or a function that returns either. Real
+        numbers should be where the operator has a slope: away from kinks and ties. A call that raises is a sample too.
+    refuses_empty : bool
+        Whether the operator may raise where there is nothing to compute with, as the maximum of no rows.
+
+    Raises
+    ------
+    AssertionError
+        Naming the operator, the way in which it was used, and the sample.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.ops import check_operator
+    >>> check_operator(lodcore.tanh, [(lodcore.array([[0.5, -1.0], [], [2.0]]),)])
+    """
+    if not isinstance(op, Op):
+        raise TypeError(f"check_operator: op: is {op!r}; an operator is needed")
+    made = [sample_of(given) for given in samples]
+    if not made:
+        raise ValueError("check_operator: samples: there are none; at least one call is needed")
+    raised = [_check_sample(op, sample, refuses_empty) for sample in made]
+    if all(raised):
+        raise refuse(op, "computed at once", made[0], f"{_raised(op, made[0])}; at least one sample must compute")
+
+
+def _check_sample(op: Op, sample: Sample, refuses_empty: bool) -> bool:
+    """Check one sample; return whether it raises."""
+    check_inputs(op, sample)
+    raises = bool(outcome(at_once, op, sample)[0] == "raised")
+    if not raises:
+        check_rules(op, sample)
+    check_ways(op, sample)
+    if not raises:
+        if op.gradient:
+            check_gradients(op, sample)
+        check_empty(op, sample, refuses_empty)
+    return raises
+
+
+def check_rules(op: Op, sample: Sample) -> None:
+    """Check that the shape rule and the LoD rule are true for a call."""
+    check_infer(op, sample)
+    check_lod(op, sample)
+
+
+def check_gradients(op: Op, sample: Sample) -> None:
+    """Check the vjp rule at a call."""
+    if not op.differentiable:
+        raise refuse(op, "vjp rule", sample, "there is none; define it, or say differentiable=False")
+    check_zeros(op, sample)
+    wide = widened(sample)
+    if wide is not None:
+        check_slopes(op, wide)
+        check_dropped(op, wide)
+        check_gradient_ways(op, wide)
+
+
+def check_empty(op: Op, sample: Sample, refuses: bool = False) -> None:
+    """Check a call on batches without sequences, and on batches of empty sequences.
+
+    Parameters
+    ----------
+    op : Op
+    sample : Sample
+    refuses : bool
+        Whether the operator may raise there; it raises the same in every way.
+    """
+    if not any(isinstance(x, LoDTensor) for x in tensors_of(sample)):
+        return
+    must_compute = not refuses and _has_one_structure(op, sample)
+    for empty in (_without_sequences, _of_empty_sequences):
+        changed = with_tensors(sample, empty)
+        raises = check_ways(op, changed)
+        if not raises:
+            check_rules(op, changed)
+            if op.gradient:
+                check_zeros(op, changed)
+        elif must_compute:
+            raise refuse(op, "computed at once", changed, _raised(op, changed))
+
+
+def _raised(op: Op, sample: Sample) -> str:
+    """Say what a call raises."""
+    _, kind, text = outcome(at_once, op, sample)
+    return f"raised {kind}: {text}"
+
+
+def _has_one_structure(op: Op, sample: Sample) -> bool:
+    """Tell whether a call is of tensors of one structure and of numbers, which name no sequences."""
+    lods = set()
+    for name, given in op.bind(sample.args, sample.kwargs).items():
+        if isinstance(given, LoDTensor):
+            lods.add(given.lod)
+        elif op.roles.get(name) is Index or not isinstance(given, (int, float, str, type(None), np.dtype, np.ufunc)):
+            return False
+    return len(lods) == 1
+
+
+def _without_sequences(x: Any) -> Any:
+    """Make a batch of the same kind that has no sequences; all else stays."""
+    return x[:0] if isinstance(x, LoDTensor) else x
+
+
+def _of_empty_sequences(x: Any) -> Any:
+    """Make a batch of the same kind and as many sequences, all of which are empty; all else stays."""
+    if not isinstance(x, LoDTensor):
+        return x
+    counts = [np.zeros(len(x), np.int64), *[np.zeros(0, np.int64)] * (x.num_levels - 1)]
+    return LoDTensor.from_lengths(x.values[:0], *counts)

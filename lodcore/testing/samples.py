@@ -1,0 +1,147 @@
+"""Samples: calls of operators, and all there is to see of what they return."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore.graph.gradients import differentiable
+from lodcore.rank_table import IndicesMap, RankTable
+from lodcore.registry import Op, Spec
+from lodcore.sparse_tensor import SparseTensor
+from lodcore.tensor import LoDTensor
+from lodcore.tensor_array import TensorArray
+
+__all__ = [
+    "Sample",
+    "bits",
+    "elements_of",
+    "floats_of",
+    "fresh",
+    "is_tensor",
+    "of_elements",
+    "sample_of",
+    "several",
+    "tensors_of",
+    "text_of",
+    "with_tensors",
+]
+
+
+class Sample(NamedTuple):
+    """A call of an operator.
+
+    Parameters
+    ----------
+    args : tuple
+    kwargs : dict
+    """
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def sample_of(given: Any) -> Sample:
+    """Make a Sample of a tuple of arguments, of what has `args` and `kwargs`, or of a function that returns either."""
+    if callable(given):
+        given = given()
+    if hasattr(given, "args") and hasattr(given, "kwargs"):
+        return Sample(tuple(given.args), dict(given.kwargs))
+    if not isinstance(given, tuple):
+        raise TypeError(f"check_operator: samples: has a {type(given).__name__}; a tuple of arguments is needed")
+    return Sample(given, {})
+
+
+def text_of(op: Op, sample: Sample) -> str:
+    """Write a call for people."""
+    given = [*map(_short, sample.args), *(f"{name}={_short(x)}" for name, x in sample.kwargs.items())]
+    return f"{op.__name__}({', '.join(given)})"
+
+
+def _short(x: Any) -> str:
+    text = " ".join(repr(x).split())
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def is_tensor(x: Any) -> bool:
+    """Tell whether a Variable can hold this."""
+    if isinstance(x, np.ndarray):
+        return type(x) is np.ndarray and not x.dtype.hasobject
+    return isinstance(x, (LoDTensor, TensorArray))
+
+
+def with_tensors(sample: Sample, replace: Callable[[Any], Any]) -> Sample:
+    """Make the same call with something in place of each tensor, also of those in lists."""
+
+    def change(x: Any) -> Any:
+        if is_tensor(x):
+            return replace(x)
+        return [change(one) for one in x] if isinstance(x, list) and any(map(is_tensor, x)) else x
+
+    return Sample(tuple(map(change, sample.args)), {name: change(x) for name, x in sample.kwargs.items()})
+
+
+def tensors_of(sample: Sample) -> list[Any]:
+    """List the tensors of a call."""
+    found: list[Any] = []
+    with_tensors(sample, found.append)
+    return found
+
+
+def floats_of(sample: Sample) -> list[Any]:
+    """List the tensors of a call that have gradients; of a TensorArray its elements."""
+    every = [one for x in tensors_of(sample) for one in (elements_of(x) if isinstance(x, TensorArray) else [x])]
+    return [x for x in every if x is not None and differentiable(x)]
+
+
+def fresh(sample: Sample) -> Sample:
+    """Make the same call on arrays of steps of its own, to which an operator may write."""
+    return with_tensors(sample, lambda x: copy.copy(x) if isinstance(x, TensorArray) else x)
+
+
+def several(result: Any) -> tuple[Any, ...]:
+    """Make a tuple of one result, or of several."""
+    return result if isinstance(result, tuple) and not isinstance(result, Spec) else (result,)
+
+
+def elements_of(array: TensorArray) -> list[Any]:
+    """List the elements of an array, None for holes."""
+    found = []
+    for at in range(len(array)):
+        try:
+            found.append(array.read(at))
+        except IndexError:
+            found.append(None)
+    return found
+
+
+def of_elements(elements: list[Any]) -> TensorArray:
+    """Make an array of elements, None for holes."""
+    array = TensorArray(len(elements))
+    for at, element in enumerate(elements):
+        if element is not None:
+            array.write(at, element)
+    return array
+
+
+def bits(x: Any) -> Any:
+    """Make a value that is equal for two results if they agree to the bit: types, structures, dtypes, and shapes."""
+    if isinstance(x, (tuple, list)) and not isinstance(x, Spec):
+        return tuple(map(bits, x))
+    if isinstance(x, LoDTensor):
+        return ("LoDTensor", x.lod, *bits(x.values))
+    if isinstance(x, (np.ndarray, np.generic)):
+        x = np.asarray(x)
+        return (x.dtype, x.shape, x.tobytes())
+    if isinstance(x, TensorArray):
+        return ("TensorArray", *map(bits, elements_of(x)))
+    if isinstance(x, IndicesMap):
+        return ("IndicesMap", x.lod, x.level, *bits(x.values))
+    if isinstance(x, RankTable):
+        return ("RankTable", *bits(x.indices), *bits(x.lengths))
+    if isinstance(x, SparseTensor):
+        return ("SparseTensor", x.height, *bits(x.indices), *bits(x.values))
+    return repr(x)

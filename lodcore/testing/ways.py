@@ -1,0 +1,287 @@
+"""The ways in which an operator is used, each of which returns the same, or raises the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from lodcore import tensor_core
+from lodcore.graph import Executor, Program, data, vjp, while_loop
+from lodcore.graph.gradients import differentiable, values_of
+from lodcore.registry import OPS, Op, spec_of
+from lodcore.tensor import LoDTensor
+from lodcore.tensor_array import TensorArray
+from lodcore.testing.samples import (
+    Sample,
+    bits,
+    elements_of,
+    fresh,
+    is_tensor,
+    several,
+    tensors_of,
+    text_of,
+    with_tensors,
+)
+
+__all__ = ["AT_ONCE", "IN_PROGRAMS", "at_once", "check_inputs", "check_ways", "check_zeros", "fed", "outcome", "refuse"]
+
+#: What a way returns that does not apply to a call.
+ABSENT = object()
+
+
+def refuse(op: Op, way: str, sample: Sample, wrong: str) -> AssertionError:
+    """Make the error that names operator, way and sample."""
+    return AssertionError(f"{op.__name__}: {way}: {text_of(op, sample)}: {wrong}")
+
+
+# -- ways --------------------------------------------------------------------------------------------------------------
+
+
+def at_once(op: Op, sample: Sample) -> Any:
+    """Call the operator on tensors."""
+    return op(*sample.args, **sample.kwargs)
+
+
+def of_lists(op: Op, sample: Sample) -> Any:
+    """Call it on nested lists in place of those tensors that are made of them bit by bit."""
+    listed = 0
+
+    def of_tensor(name: str, x: Any) -> Any:
+        nonlocal listed
+        if name not in op.roles or not isinstance(x, (LoDTensor, np.ndarray)) or not is_tensor(x) or x.ndim == 0:
+            return x
+        lists = x.tolist()
+        try:
+            made = op.constant(name, lists)
+        except (TypeError, ValueError):
+            return x
+        if bits(made) != bits(x):
+            return x
+        listed += 1
+        return lists
+
+    args = [of_tensor(name, x) for name, x in zip(op.parameters, sample.args, strict=False)]
+    args += sample.args[len(args) :]
+    kwargs = {name: of_tensor(name, x) for name, x in sample.kwargs.items()}
+    return op(*args, **kwargs) if listed else ABSENT
+
+
+def as_a_method(op: Op, sample: Sample) -> Any:
+    """Call it as the method of its first argument."""
+    if not sample.args or not is_tensor(sample.args[0]) or op.parameters[0] not in op.roles:
+        return ABSENT
+    holder = type("Holder", (), {"method": op})
+    bound = vars(holder)["method"].__get__(sample.args[0], type(sample.args[0]))
+    return bound(*sample.args[1:], **sample.kwargs)
+
+
+def under_vjp(op: Op, sample: Sample) -> Any:
+    """Call it on Variables that have values, in a function that is differentiated."""
+    tensors = tensors_of(sample)
+    if not tensors:
+        return ABSENT
+
+    def run(*variables: Any) -> Any:
+        rest = iter(variables)
+        given = with_tensors(sample, lambda x: next(rest))
+        return op(*given.args, **given.kwargs)
+
+    return vjp(run, *tensors)[0]
+
+
+def in_a_program(op: Op, sample: Sample) -> Any:
+    """Record it on Variables that have Specs only, and run it on what is fed."""
+    feed: dict[str, Any] = {}
+    with Program() as program:
+        given = fed(sample, feed)
+        outputs = op(*given.args, **given.kwargs)
+    if not feed:
+        return ABSENT
+    if op.__name__ not in str(program):
+        raise AssertionError(f"the text of the Program does not name {op.__name__}")
+    found = Executor().run(program, feed, several(outputs))
+    return tuple(found) if isinstance(outputs, tuple) else found[0]
+
+
+def in_a_body(op: Op, sample: Sample) -> Any:
+    """Record it on constants in the body of a loop, and run two steps."""
+    first = _firsts(op, sample)
+    outputs, kept = _looped(op, sample, first)
+    found = tuple(x if isinstance(x, TensorArray) else x.get() for x in kept)
+    return found if isinstance(outputs, tuple) else found[0]
+
+
+def _looped(op: Op, sample: Sample, first: Any) -> tuple[Any, list[Any]]:
+    """Call it in a loop of two steps (one, if it makes arrays); return what holds its results afterwards."""
+    arrays = [TensorArray() if isinstance(x, TensorArray) else None for x in first]
+    loop = while_loop()
+    with loop.loop():
+        loop.break_if(loop.step() >= (2 if all(array is None for array in arrays) else 1))
+        outputs = op(*sample.args, **sample.kwargs)
+        kept = [loop.loop_var(x) if array is None else array for x, array in zip(first, arrays, strict=True)]
+        for v, out in zip(kept, several(outputs), strict=False):
+            if isinstance(v, TensorArray):
+                OPS["tensor_array_fill"](v, out)
+            else:
+                v.update(out)
+    return outputs, kept
+
+
+def in_a_body_of_a_program(op: Op, sample: Sample) -> Any:
+    """Record it in the body of a loop in a Program, on Variables that have Specs only."""
+    first = _firsts(op, sample)
+    feed: dict[str, Any] = {}
+    with Program() as program:
+        given = fed(sample, feed)
+        outputs, kept = _looped(op, given, fed(Sample(tuple(first), {}), feed).args)
+    if not feed:
+        return ABSENT
+    found = Executor().run(program, feed, kept)
+    return tuple(found) if isinstance(outputs, tuple) else found[0]
+
+
+def into_out(op: Op, sample: Sample) -> Any:
+    """Let it write its result into an array."""
+    if not op.takes_out:
+        return ABSENT
+    out = np.empty_like(_buffer(op(*sample.args, **sample.kwargs)))
+    out.reshape(-1).view(np.uint8)[:] = 0xA5
+    result = op(*sample.args, **sample.kwargs, out=out)
+    found = _buffer(result)
+    if found is not out and found.base is not out:
+        raise AssertionError("the values of the result are not `out`")
+    return result
+
+
+def _buffer(result: Any) -> Any:
+    """Return the array in which a result, or the first of several, stands."""
+    first = several(result)[0]
+    return first.untouched_source.values if isinstance(first, TensorArray) else values_of(first)
+
+
+#: By what a failure calls them.
+AT_ONCE: dict[str, Callable[[Op, Sample], Any]] = {
+    "computed at once": at_once,
+    "computed at once, of lists": of_lists,
+    "as a method": as_a_method,
+    "into out": into_out,
+    "under vjp": under_vjp,
+}
+IN_PROGRAMS: dict[str, Callable[[Op, Sample], Any]] = {
+    "in a Program": in_a_program,
+    "in the body of a loop": in_a_body,
+    "in the body of a loop in a Program": in_a_body_of_a_program,
+}
+
+
+def fed(sample: Sample, feed: dict[str, Any]) -> Sample:
+    """Make the same call on Variables of the Program that is open, with their values put into `feed`."""
+
+    def declare(x: Any) -> Any:
+        if isinstance(x, TensorArray):
+            return x
+        name, spec = f"x{len(feed)}", spec_of(x)
+        feed[name] = x
+        return data(name, spec._replace(shape=(None,) * (len(spec.shape) > 0) + spec.shape[1:]))
+
+    return with_tensors(sample, declare)
+
+
+def _firsts(op: Op, sample: Sample) -> list[Any]:
+    """Make what a loop begins with: the kinds of the results, with zeros for their values; nothing for a wrong call."""
+    try:
+        results = several(op(*fresh(sample).args, **sample.kwargs))
+    except Exception:
+        return []
+
+    def zeros(x: Any) -> Any:
+        if isinstance(x, LoDTensor):
+            return tensor_core.new_tensor(np.zeros_like(x.values), x.lod)  # in the byte order that it has
+        return np.zeros_like(x) if isinstance(x, (np.ndarray, np.generic)) else x
+
+    return [zeros(x) for x in results]
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+
+def outcome(way: Callable[[Op, Sample], Any], op: Op, sample: Sample) -> Any:
+    """Run a call in one way: what it returned, or what it raised, or ABSENT."""
+    try:
+        found = way(op, fresh(sample))
+    except AssertionError:
+        raise
+    except Exception as error:  # a loop says in front which step and operator it was
+        text = re.sub(rf"^while_loop: step \d+: {op.__name__}: ", "", str(error))
+        return "raised", type(error).__name__, text
+    return ABSENT if found is ABSENT else ("returned", bits(found))
+
+
+def check_ways(op: Op, sample: Sample, ways: Mapping[str, Callable[[Op, Sample], Any]] | None = None) -> bool:
+    """Check that a call returns the same bits in every way, or raises the same; return whether it raises."""
+    wanted = outcome(at_once, op, sample)
+    if op.takes_out and sample.kwargs.get("out") is not None:  # what is recorded has no place of its own
+        ways = {}
+    for way, run in ({**AT_ONCE, **IN_PROGRAMS} if ways is None else ways).items():
+        try:
+            found = outcome(run, op, sample)
+        except AssertionError as error:
+            raise refuse(op, way, sample, str(error)) from None
+        if found is ABSENT or found == wanted:
+            continue
+        raise refuse(op, way, sample, f"{_described(found)}; computed at once it {_described(wanted)}")
+    return bool(wanted[0] == "raised")
+
+
+def _described(found: Any) -> str:
+    if found[0] == "raised":
+        return f"raised {found[1]}: {found[2]}"
+    text = repr(found[1])
+    return f"returned {text if len(text) <= 300 else text[:300] + '...'}"
+
+
+def check_inputs(op: Op, sample: Sample) -> None:
+    """Check that a call leaves its arguments as they are."""
+    given = fresh(sample)
+    before = bits([given.args, tuple(given.kwargs.values())])
+    try:
+        op(*given.args, **given.kwargs)
+    except Exception:  # that it is raised in every way, others check
+        written = False
+    else:
+        written = op.writes is not None
+    if not written and bits([given.args, tuple(given.kwargs.values())]) != before:
+        raise refuse(op, "computed at once", sample, "changed its arguments")
+
+
+def check_zeros(op: Op, sample: Sample) -> None:
+    """Check that gradients are zero, and of the type of the inputs, where nothing flows."""
+    tensors = tensors_of(fresh(sample))
+
+    def run(*variables: Any) -> Any:
+        rest = iter(variables)
+        given = with_tensors(sample, lambda x: next(rest))
+        return op(*given.args, **given.kwargs)
+
+    if not tensors:
+        return
+    outputs, pullback = vjp(run, *tensors)
+    found = pullback(*([None] * len(outputs) if isinstance(outputs, tuple) else [None]))
+    for x, gradient in zip(tensors, found, strict=True):
+        if not _is_zero(gradient, x):
+            raise refuse(op, "under vjp", sample, f"the gradient is {gradient!r} where nothing flows")
+
+
+def _is_zero(gradient: Any, x: Any) -> bool:
+    """Tell whether a gradient is one of x, and zero; None of what has none."""
+    if x is None or not differentiable(x):
+        return gradient is None
+    if type(gradient) is not type(x):
+        return False
+    if isinstance(x, TensorArray):
+        pairs = zip(elements_of(gradient), elements_of(x), strict=True)
+        return len(gradient) == len(x) and all(_is_zero(one, element) for one, element in pairs)
+    return bool(bits(gradient)[:-1] == bits(x)[:-1]) and not values_of(gradient).any()

@@ -37,6 +37,7 @@ __all__ = [
     "refuse_none",
     "refuse_objects",
     "rows_given_of",
+    "single_of",
     "structure_of",
 ]
 
@@ -95,6 +96,18 @@ def integer_of(where: str, given: Any, least: int | None = None, most: int | Non
     if least is not None and number < least:
         raise ValueError(f"{where}: is {number}; {least} or more is needed")
     return number
+
+
+def single_of(where: str, given: Any) -> int:
+    """Take one integer, or an array of one."""
+    number = given
+    if hasattr(given, "__array__"):
+        made = np.asarray(given_of(where, given))
+        number = made.item() if made.size == 1 and made.dtype.kind in "iu" else None
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise DTypeError(f"{where}: is {given!r}; an integer is needed")
+    single: int = number.__index__()
+    return single
 
 
 def choice_of(where: str, given: Any, known: Sequence[str]) -> str:

@@ -178,7 +178,7 @@ def _structure_of_list(where: str, given: Any) -> Any:
 def _structure(where: str, given: Any) -> Any:
     """Take a LoD, what has one, or offsets."""
     listed = isinstance(given, (list, tuple)) and type(given) is not Spec
-    return _structure_of_list(where, given) if listed else _stays(where, given)
+    return _structure_of_list(where, given) if listed else given if isinstance(given, LoD) else operand_of(where, given)
 
 
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)

@@ -187,8 +187,8 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
     if type(given) is not np.ndarray:
         given = operand_of(where, given)
         if not levels and isinstance(given, (LoDTensor, Spec)) and given.num_levels:
-            there = "1 level" if given.num_levels == 1 else f"{given.num_levels} levels"
-            raise LoDError(f"{where}: has {there}; a dense array is needed")
+            count = "1 level" if given.num_levels == 1 else f"{given.num_levels} levels"
+            raise LoDError(f"{where}: has {count}; a dense array is needed")
         if type(given) is Spec:
             return given
         given = given.values if isinstance(given, LoDTensor) else np.asarray(given)
@@ -244,10 +244,11 @@ def each_of(where: str, given: Any, count: int | None) -> Any:
     ndarray of int64, shape (count,), or Spec
     """
     if type(given) is Spec:
-        return _vector(where, given, "iu", "integers are needed", number=True)
+        return _vector(where, given, "iu", "integers are needed", True)
+    given = given_of(where, given)
     if count is None:
-        return integers_of(where, given) if np.ndim(given_of(where, given)) else integers_of(where, [given])
-    return buffers.for_each(given_of(where, given), where, count)
+        return buffers.as_int64(given if np.ndim(given) else [given], where, IndexError)
+    return buffers.for_each(given, where, count)
 
 
 def mask_of(where: str, given: Any, count: int | None) -> Any:
@@ -263,7 +264,7 @@ def mask_of(where: str, given: Any, count: int | None) -> Any:
     if isinstance(given, LoDTensor) or (type(given) is Spec and given.kind is LoDTensor):
         raise DTypeError(f"{where}: is LoDTensor; an array of bool is needed")
     if type(given) is Spec:
-        return _vector(where, given, "b", "bool is needed", number=True)
+        return _vector(where, given, "b", "bool is needed", True)
     mask = as_array(where, given_of(where, given))
     if mask.ndim > 1 and (mask.ndim > 2 or mask.shape[1] != 1):
         raise ShapeError(f"{where}: has shape {mask.shape}; (n,) or (n, 1) is needed")
@@ -277,16 +278,13 @@ def mask_of(where: str, given: Any, count: int | None) -> Any:
     return private
 
 
-def _vector(where: str, spec: Spec, kinds: str, needed: str, number: bool = False) -> Spec:
-    """Check what a Spec shows of a vector, or of one number for all."""
+def _vector(where: str, spec: Spec, kinds: str, needed: str, one_for_all: bool = False) -> Spec:
+    """Check what a Spec shows of a vector, or of one number for all entries."""
     _dense_kind(where, spec)
     if spec.kind is object or spec.num_levels:  # looked at when it runs
         return spec
-    if (
-        len(spec.shape) != 1
-        and not (len(spec.shape) == 2 and spec.shape[1] in (1, None))
-        and (spec.shape or not number)
-    ):
+    fits = len(spec.shape) == 1 or (len(spec.shape) == 2 and spec.shape[1] in (1, None))
+    if not fits and not (one_for_all and spec.shape == ()):
         raise ShapeError(f"{where}: has shape {spec.shape}; (n,) or (n, 1) is needed")
     if spec.dtype.kind not in kinds and spec.shape != (0,):  # an empty list has no dtype of its own
         raise DTypeError(f"{where}: has dtype {spec.dtype}; {needed}")

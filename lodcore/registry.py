@@ -348,7 +348,7 @@ class Op(OpBody):
         """Give plain rows the LoD that the rule says: that of an argument."""
         assert self.lod_rule is not None
         source = self.lod_rule.source(dict(zip(self.parameters, args, strict=False)) | (kwargs or {}))
-        if not isinstance(source, LoDTensor):
+        if not isinstance(source, LoDTensor) or not source.num_levels:
             return result
         if type(result) is tuple:
             return tuple([self._with_lod(x, source) if type(x) is np.ndarray else x for x in result])

@@ -170,24 +170,41 @@ def _stays(where: str, given: Any) -> Any:
     return operand_of(where, given) if type(given) is Spec else given_of(where, given)
 
 
+def _taken(
+    of_list: Callable[[str, Any], Any], take_other: Callable[[str, Any], Any] = _stays
+) -> Callable[[str, Any], Any]:
+    """Make what takes lists as tensors, and anything else as another function does."""
+
+    def take(where: str, given: Any) -> Any:
+        listed = isinstance(given, (list, tuple)) and type(given) is not Spec
+        return of_list(where, given) if listed else take_other(where, given)
+
+    return take
+
+
 def _structure_of_list(where: str, given: Any) -> Any:
     flat = given and not isinstance(given[0], (list, tuple, np.ndarray, LoDTensor))
     return as_array(where, given) if flat else nested_of(where, given)
 
 
-def _structure(where: str, given: Any) -> Any:
-    """Take a LoD, what has one, or offsets."""
-    listed = isinstance(given, (list, tuple)) and type(given) is not Spec
-    return _structure_of_list(where, given) if listed else given if isinstance(given, LoD) else operand_of(where, given)
+def _structure_or_array(where: str, given: Any) -> Any:
+    return given if isinstance(given, LoD) else operand_of(where, given)
 
 
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
 ANY = frozenset((np.ndarray, LoDTensor))
 
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
-NestedIndex = Role("NestedIndex", _index_of_list, _stays, ANY | {list}, ANY)
-Structure = Role("Structure", _structure_of_list, _structure, ANY | {LoD}, ANY | {LoD}, described=False)
-Rows = Role("Rows", _rows_of_list, rows_given_of, ANY | {list}, frozenset([LoDTensor]))
+NestedIndex = Role("NestedIndex", _index_of_list, _taken(_index_of_list), ANY, ANY)
+Structure = Role(
+    "Structure",
+    _structure_of_list,
+    _taken(_structure_of_list, _structure_or_array),
+    ANY | {LoD},
+    ANY | {LoD},
+    described=False,
+)
+Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Index = Role(
     "Index", _copied, _stays, frozenset((np.ndarray, list, tuple, int, bool, np.int64, np.bool_)), ANY, described=False

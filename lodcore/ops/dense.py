@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.arguments import axis_of, dense_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import as_array
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
@@ -93,7 +94,10 @@ def _(x: Spec, y: Spec) -> Spec:
     if y.num_levels:
         raise LoDError("matmul: y: has levels; only the left operand may have them")
     _check_inner(x.shape, y.shape, x.num_levels > 0)
-    dtype = np.matmul.resolve_dtypes((x.dtype, y.dtype, None))[2]
+    try:
+        dtype = np.matmul.resolve_dtypes((x.dtype, y.dtype, None))[2]
+    except TypeError as error:
+        raise DTypeError(f"matmul: x, y: have dtypes {x.dtype}, {y.dtype}: {error}") from None
     front = _front(x.shape[:-2], y.shape[:-2]) if len(x.shape) > 2 or len(y.shape) > 2 else ()
     return Spec((*front, *x.shape[-2:-1], *(y.shape[-1:] if len(y.shape) > 1 else ())), dtype)
 
@@ -160,11 +164,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 def _axis(axis: Any, ndim: int, nested: bool) -> int:
     """Check an axis of values, and count it from the first."""
-    if not hasattr(axis, "__index__"):
-        raise DTypeError(f"softmax: axis: is {axis!r}; an integer is needed")
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"softmax: axis: is {axis}; the values have {ndim} axes")
-    found: int = axis % ndim
+    found = axis_of("softmax: axis", axis, ndim)
     if nested and found == 0:
         raise ShapeError(f"softmax: axis: is {axis}, that of the rows; use sequence_softmax for sequences")
     return found
@@ -235,10 +235,7 @@ def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Array, Array, Array]:
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
     """Check labels, one a row, in a copy that nobody else can change."""
-    try:
-        given = np.array(rows_of(labels))
-    except ValueError:
-        raise ShapeError("cross_entropy: labels: is a list of uneven lists; use lodcore.array for sequences") from None
+    given = np.array(dense_of("cross_entropy: labels", labels, True))
     if given.size == 0 and count == 0:
         return np.empty(0, np.int64)
     if given.dtype.kind not in "iu":

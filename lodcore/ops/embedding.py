@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodcore import buffers, kernels, tensor_core, threads
+from lodcore.arguments import given_of
 from lodcore.errors import DTypeError, LevelError, ShapeError
+from lodcore.lod_rules import computed
 from lodcore.memory import check_apart, check_out, check_size, integer
 from lodcore.nested import as_array, as_values
 from lodcore.ops.common import Array, with_levels
-from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, numbers_of, pool, result_rows, spread
-from lodcore.registry import Dense, NestedIndex, Spec, op
+from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, name_of, numbers_of, pool, result_rows, spread
+from lodcore.registry import Dense, NestedIndex, Spec, operator
 from lodcore.sparse_tensor import SparseTensor
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensor import LoDTensor
 from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
 
 if TYPE_CHECKING:
@@ -27,8 +29,8 @@ __all__ = ["embedding_bag", "lookup_table"]
 INT64 = np.dtype(np.int64)
 
 
-@op(lod="share")
-def lookup_table(table: Dense, ids: NestedIndex, padding_idx: int | None = None, out: Array | None = None) -> Any:
+@operator(table=Dense, ids=NestedIndex)
+def lookup_table(table: Any, ids: Any, padding_idx: int | None = None, out: Array | None = None) -> Any:
     """Take rows of a table by their numbers.
 
     Parameters
@@ -44,7 +46,7 @@ def lookup_table(table: Dense, ids: NestedIndex, padding_idx: int | None = None,
     Returns
     -------
     LoDTensor or ndarray
-        The LoD of ids; the values have the shape of ids and of a row of the table behind each other. The gradient of
+        The LoD of ids; the values have the shape of ids and of a row of the table, one after the other. The gradient of
         the table is a SparseTensor.
 
     Raises
@@ -69,28 +71,43 @@ def lookup_table(table: Dense, ids: NestedIndex, padding_idx: int | None = None,
     return taken if lod is None or not lod.num_levels else tensor_core.new_tensor(taken, lod)
 
 
-@lookup_table.infer
+@lookup_table.define_infer
 def _(table: Spec, ids: Spec, padding_idx: int | None) -> Spec:
-    shape = ids.shape[:1] if ids.shape[1:] == (1,) else ids.shape
+    where = "lookup_table"
+    table = table_of(where, table)
+    shape = _shape_of_numbers(where, ids)
+    padding_of(where, padding_idx, table.shape[0])
     return Spec((*shape, *table.shape[1:]), table.dtype)
 
 
-@lookup_table.backward
-def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
-    if not saved.needs("table"):
+def _shape_of_numbers(where: str, ids: Spec) -> tuple[int | None, ...]:
+    """Check that a Spec is one of integers; return its shape, without an axis of length 1."""
+    if ids.dtype.kind not in "iu":
+        raise DTypeError(f"{where}: ids: has dtype {ids.dtype}; integers are needed")
+    return ids.shape[:1] if ids.shape[1:] == (1,) else ids.shape
+
+
+@lookup_table.define_vjp
+def _(d_out: Array, table: Any, ids: Any, padding_idx: int | None, needs: tuple[bool, bool]) -> tuple[Any, Any]:
+    if not needs[0]:
         return None, None
-    rows = table_of("lookup_table", saved.table)
-    _, index, _ = numbers_given("lookup_table", saved.ids)
+    rows = table_of("lookup_table", table)
+    _, index, _ = numbers_given("lookup_table", ids)
     d_rows = d_out.reshape(len(index), *rows.shape[1:])
-    skip = padding_of("lookup_table", saved.padding_idx, len(rows))
+    skip = padding_of("lookup_table", padding_idx, len(rows))
     if skip >= 0:
         kept = index != skip
         index, d_rows = index[kept], d_rows[kept]
     return SparseTensor(index, d_rows, len(rows)), None
 
 
-@op(lod="own")
-def embedding_bag(table: Dense, ids: NestedIndex, pool_type: str = "sum", out: Array | None = None) -> Any:
+def _levels_around(ids: Any) -> int:
+    levels: int = ids.num_levels - 1
+    return levels
+
+
+@operator(table=Dense, ids=NestedIndex, lod_rule=computed("the levels of `ids` but the last", _levels_around))
+def embedding_bag(table: Any, ids: Any, pool_type: str = "sum", out: Array | None = None) -> Any:
     """Pool the rows of a table that each sequence of numbers names: `lookup_table` and `sequence_pool` in one.
 
     Parameters
@@ -129,33 +146,46 @@ def embedding_bag(table: Dense, ids: NestedIndex, pool_type: str = "sum", out: A
     return bag(table, ids, pool_type, out, False)[0]
 
 
-@embedding_bag.saving
+@embedding_bag.define_residuals("places")
 def _(table: Any, ids: Any, pool_type: str = "sum", out: Any = None) -> tuple[Any, Any]:
     return bag(table, ids, pool_type, out, True)
 
 
-@embedding_bag.infer
+@embedding_bag.define_infer
 def _(table: Spec, ids: Spec, pool_type: str) -> Spec:
-    _, dtype = numbers_of("embedding_bag", pool_type, table.dtype, "table")
-    levels = ids.num_levels - 1
-    return Spec((None, *table.shape[1:]), dtype, levels, LoDTensor if levels else np.ndarray)
+    where = "embedding_bag"
+    table = table_of(where, table)
+    shape = _shape_of_numbers(where, ids)
+    _check_bags(where, ids.num_levels, shape)
+    return Spec((None, *table.shape[1:]), numbers_of(where, name_of(pool_type), table.dtype, "table")[1])
 
 
-@embedding_bag.backward
-def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
-    if not saved.needs("table"):
+def _check_bags(where: str, num_levels: int, shape: tuple[int | None, ...]) -> None:
+    """Check that there are sequences of numbers."""
+    if not num_levels:
+        raise LevelError(
+            f"{where}: ids: has no level; each sequence is a bag, and nested lists or a LoDTensor are needed"
+        )
+    if len(shape) != 1:
+        raise ShapeError(f"{where}: ids: has rows of shape {shape[1:]}; one number per row is needed")
+
+
+@embedding_bag.define_vjp
+def _(
+    d_out: Array, table: Any, ids: LoDTensor, pool_type: str, places: Array | None, needs: tuple[bool, bool]
+) -> tuple[Any, Any]:
+    if not needs[0]:
         return None, None
-    rows = table_of("embedding_bag", saved.table)
-    x = tensor_of("embedding_bag", saved.ids)
-    _, index, _ = numbers_given("embedding_bag", x)
+    rows = table_of("embedding_bag", table)
+    _, index, _ = numbers_given("embedding_bag", ids)
     check_size("embedding_bag", len(index), *rows.shape[1:], rows.itemsize)
     d_rows = np.empty((len(index), *rows.shape[1:]), rows.dtype)
-    spread("embedding_bag", saved.pool_type, d_out, x.lod._view(x.num_levels - 1), saved.hidden, d_rows)
+    spread("embedding_bag", pool_type, d_out, ids.lod._view(ids.num_levels - 1), places, d_rows)
     return SparseTensor(index, d_rows, len(rows)), None
 
 
 def pool_bags(kernel: Any, table: Array, index: Any, offsets: Any, argument: int, target: Array) -> int:
-    """Run a kernel on bags, in several threads if that is wanted; give the first bad place, or -1."""
+    """Run a kernel on bags, in several threads if that is wanted; return the first bad place, or -1."""
     if get_num_threads() == 1 or len(index) * table[:1].nbytes < threads.WIDE:
         found: int = kernel(table, index, offsets, argument, target)
         return found
@@ -166,7 +196,7 @@ def pool_bags(kernel: Any, table: Array, index: Any, offsets: Any, argument: int
 
 
 def take_rows(rows: Array, index: Any, skip: int, target: Array) -> int:
-    """Take rows, in several threads if that is wanted; give the first bad place, or -1."""
+    """Take rows, in several threads if that is wanted; return the first bad place, or -1."""
     if get_num_threads() == 1 or target.nbytes < threads.WIDE:
         return kernels.embedding.take_rows(rows, index, skip, target)
     bad = kernels.embedding.check_index(index, len(rows))  # so that no thread writes beside one that finds it
@@ -195,17 +225,14 @@ def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: in
 
 
 def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -> tuple[Any, Array | None]:
-    """Pool bags, and give where the greatest and least cells are if that is to be saved."""
+    """Pool bags, and return where the greatest and least cells are if that is to be kept."""
     where = "embedding_bag"
     rows = table_of(where, table)
     numbers, index, lod = numbers_given(where, ids)
-    if lod is None or not lod.num_levels:
-        raise LevelError(
-            f"{where}: ids: has no level; each sequence is a bag, and nested lists or a LoDTensor are needed"
-        )
-    if numbers.ndim != 1:
-        raise ShapeError(f"{where}: ids: has rows of shape {numbers.shape[1:]}; one number a row is needed")
-    work, dtype = numbers_of(where, pool_type if isinstance(pool_type, str) else repr(pool_type), rows.dtype, "table")
+    if lod is None or not lod.num_levels or numbers.ndim != 1:
+        _check_bags(where, 0 if lod is None else lod.num_levels, numbers.shape)
+    assert lod is not None
+    work, dtype = numbers_of(where, name_of(pool_type), rows.dtype, "table")
     if work is None or rows.dtype.char not in "fd":  # taken first, and then pooled
         if out is not None:
             check_apart(where, out, rows, numbers)
@@ -226,13 +253,16 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -
     return with_levels(result, lod, lod.num_levels - 1), places
 
 
-def table_of(where: str, table: Any) -> Array:
-    """Give a table as a contiguous array."""
+def table_of(where: str, table: Any) -> Any:
+    """Take a table as a contiguous array, or its Spec."""
     if buffers.is_plain(table):
-        plain: Array = table
-        return plain
-    if isinstance(table, LoDTensor):
+        return table
+    if isinstance(table, LoDTensor) or (type(table) is Spec and table.kind is LoDTensor):
         raise DTypeError(f"{where}: table: is a LoDTensor; an array is needed")
+    if type(table) is Spec:
+        if not table.shape:
+            raise ShapeError(f"{where}: table: has no axis; its first axis counts the rows")
+        return table
     rows = as_values(f"{where}: table", table)
     if rows.dtype.hasobject:
         raise DTypeError(f"{where}: table: has dtype {rows.dtype}; Python objects have no fixed size")
@@ -240,35 +270,28 @@ def table_of(where: str, table: Any) -> Array:
 
 
 def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], LoD | None]:
-    """Give numbers as they are (without an axis of length 1), as a vector of int64, and their LoD."""
-    x = ids if type(ids) is LoDTensor else tensor_of(where, ids)
-    numbers, lod = (x.values, x.lod) if isinstance(x, LoDTensor) else (x, None)
+    """Return numbers as they are (without an axis of length 1), as a vector of int64, and their LoD."""
+    if isinstance(ids, LoDTensor):
+        numbers, lod = ids.values, ids.lod
+    else:
+        numbers, lod = as_array(f"{where}: ids", given_of(f"{where}: ids", ids)), None
     if numbers.dtype is INT64 and numbers.ndim == 1:
         return numbers, numbers if lod is not None else buffers.as_int64(numbers, where), lod
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
-    if numbers.size == 0 and isinstance(ids, (list, tuple)):
-        numbers = numbers.astype(np.int64)  # empty lists make float64
     if numbers.dtype.kind not in "iu":
         raise DTypeError(f"{where}: ids: has dtype {numbers.dtype}; integers are needed")
     flat = numbers if numbers.ndim == 1 else numbers.reshape(-1)
     return numbers, buffers.as_int64(flat, f"{where}: ids", IndexError), lod
 
 
-def tensor_of(where: str, ids: Any) -> Any:
-    """Take numbers as a LoDTensor or an ndarray: a flat list is an array, as it has no level."""
-    if isinstance(ids, LoDTensor):
-        return ids
-    if isinstance(ids, (list, tuple)) and not (len(ids) and np.ndim(ids[0]) == 0):
-        return as_nested(f"{where}: ids", ids)
-    return as_array(f"{where}: ids", ids)
-
-
-def padding_of(where: str, padding_idx: Any, height: int) -> int:
-    """Give the number of the row that counts as zeros, -1 if there is none."""
+def padding_of(where: str, padding_idx: Any, height: int | None) -> int:
+    """Take the number of the row that counts as zeros, -1 if there is none."""
     if padding_idx is None:
         return -1
     number = integer(f"{where}: padding_idx", padding_idx, bools=True)
+    if height is None:
+        return number
     if not -height <= number < height:
         raise IndexError(f"{where}: padding_idx: is {number}; the table has {height} rows")
     return number % height
@@ -278,9 +301,8 @@ def raise_outside(where: str, ids: Any, numbers: Array, index: Any, bad: int, he
     """Raise for a number that is no row of the table."""
     at = tuple(map(int, np.unravel_index(bad, numbers.shape)))
     place = f"position {at[0] if len(at) == 1 else at}"
-    x = tensor_of(where, ids)
-    if isinstance(x, LoDTensor) and x.lod.num_levels:
-        offsets = x.lod.offsets(-1)
+    if isinstance(ids, LoDTensor) and ids.lod.num_levels:
+        offsets = ids.lod.offsets(-1)
         sequence = int(np.searchsorted(offsets, at[0], "right")) - 1
         place += f", place {at[0] - offsets[sequence]} of sequence {sequence}"
     raise IndexError(f"{where}: ids: is {index[bad]} at {place}; the table has {height} rows")

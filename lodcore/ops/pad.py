@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import each_of, given_of, integer_of, level_of
 from lodcore.conversion import NO_FILLING, filling, padded_length
 from lodcore.errors import DTypeError, LevelError, ShapeError
+from lodcore.lod_rules import computed, no_lod
 from lodcore.memory import check_apart, integer
 from lodcore.nested import as_array, as_dtype, as_values
 from lodcore.ops.common import Array
-from lodcore.ops.moving import level_of, sum_copies
-from lodcore.registry import Dense, Index, Nested, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.ops.moving import sum_copies
+from lodcore.registry import Dense, Index, Nested, Spec, operator
+from lodcore.tensor import LoDTensor
 from lodcore.threads import over_sequences
 
 __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
@@ -25,9 +27,9 @@ TRUE = np.ones(1, bool)
 # -- filled up ---------------------------------------------------------------------------------------------------------
 
 
-@op(lod="none", results=2)
+@operator(x=Nested, pad_value=Dense, lod_rule=no_lod, results=2)
 def sequence_pad(
-    x: Nested, pad_value: Dense = 0.0, maxlen: int | None = None, level: int = -1, out: Array | None = None
+    x: Any, pad_value: Any = 0.0, maxlen: int | None = None, level: int = -1, out: Array | None = None
 ) -> tuple[Array, Array]:
     """Fill the sequences of the last level up to one length.
 
@@ -72,12 +74,8 @@ def sequence_pad(
     array([2, 0, 1])
     """
     where = "sequence_pad"
-    if type(x) is not LoDTensor:
-        x = as_nested(f"{where}: x", x)
     lod, values = x.lod, x.values
-    k = level_of(where, lod, level)
-    if k + 1 != lod.num_levels:
-        raise LevelError(f"{where}: level: is {level}; only the last of {lod.num_levels} levels can be padded")
+    k = _last_level(where, lod, level)
     offsets = lod._view(k)
     padded = kernels.offsets.max_length(offsets)
     if maxlen is not None:
@@ -88,32 +86,45 @@ def sequence_pad(
     return dense, lod.lengths(k)
 
 
+def _last_level(where: str, of: Any, level: Any) -> int:
+    """Take a level, which must be the last."""
+    k = level_of(where, of, level)
+    if k + 1 != of.num_levels:
+        raise LevelError(f"{where}: level: is {level}; only the last of {of.num_levels} levels can be padded")
+    return k
+
+
 def _filling(pad_value: Any, values: Array) -> Array:
     """Make one row, as bytes, of the filling."""
     where = "sequence_pad: pad_value"
-    shape = np.shape(as_array(where, pad_value))
-    if shape not in ((), (1,), values.shape[1:]):
-        raise ShapeError(f"{where}: has shape {shape}; a number or a row of shape {values.shape[1:]} is needed")
+    _check_filling(where, np.shape(as_array(where, pad_value)), values.shape[1:])
     return filling(where, pad_value, values)
 
 
-@sequence_pad.infer
-def _(x: Spec, pad_value: Any, maxlen: int | None, level: int) -> tuple[Spec, Spec]:
-    if level not in (-1, x.num_levels - 1) or not x.num_levels:
-        raise LevelError(f"sequence_pad: level: is {level}; only the last of {x.num_levels} levels can be padded")
-    dense = Spec((None, maxlen, *x.shape[1:]), x.dtype)
+def _check_filling(where: str, shape: tuple[int | None, ...], row: tuple[int | None, ...]) -> None:
+    """Check that the filling is a number, or a row."""
+    if shape not in ((), (1,), row) and None not in (*shape, *row):
+        raise ShapeError(f"{where}: has shape {shape}; a number or a row of shape {row} is needed")
+
+
+@sequence_pad.define_infer
+def _(x: Spec, pad_value: Spec, maxlen: int | None, level: int) -> tuple[Spec, Spec]:
+    _last_level("sequence_pad", x, level)
+    length = None if maxlen is None else integer("sequence_pad: maxlen", maxlen, bools=True)
+    _check_filling("sequence_pad: pad_value", pad_value.shape, x.shape[1:])
+    dense = Spec((None, length, *x.shape[1:]), x.dtype)
     return dense, Spec((None,), np.dtype(np.int64))
 
 
-@sequence_pad.backward
-def _(saved: Any, d: Array, d_lengths: None) -> tuple[Array | None, Array | None]:
-    lod = saved.x.lod
+@sequence_pad.define_vjp
+def _(d: Array, d_lengths: None, needs: tuple[bool, bool], context: Any) -> tuple[Array | None, Array | None]:
+    lod = context.input_lod("x")
     d_x = d_pad = None
-    if saved.needs("x"):
-        d_x = saved.new("x")
+    if needs[0]:
+        d_x = context.new("x")
         kernels.pad.unpad_rows(buffers.as_lines(d), lod._view(lod.num_levels - 1), False, buffers.as_bytes(d_x))
-    if saved.needs("pad_value"):
-        d_pad = saved.new("pad_value")
+    if needs[1]:
+        d_pad = context.new("pad_value")
         _sum_filling(d, lod.offsets(-1), d_pad)
     return d_x, d_pad
 
@@ -141,8 +152,8 @@ def _sum_filling(d: Array, offsets: Array, place: Array) -> None:
 # -- and back ----------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def sequence_unpad(x: Dense, length: Index, out: Array | None = None) -> LoDTensor:
+@operator(x=Dense, length=Index, lod_rule=computed("one level, with these lengths", lambda: 1))
+def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
     """Take the first rows of each line of a padded array: the inverse of `sequence_pad`.
 
     Parameters
@@ -172,11 +183,8 @@ def sequence_unpad(x: Dense, length: Index, out: Array | None = None) -> LoDTens
     LoDTensor(3 sequences of lengths 0..2, int64: [[1, 2], [], [3]])
     """
     where = "sequence_unpad"
-    if isinstance(x, LoDTensor) and x.lod.num_levels:
-        raise DTypeError(f"{where}: x: is a LoDTensor with levels; a padded array is needed")
-    padded = as_values("sequence_unpad: x", x)
-    if padded.ndim < 2:
-        raise ShapeError(f"{where}: x: has shape {padded.shape}; (n, maxlen, ...) is needed")
+    padded = x if buffers.is_plain(x) else _padded(x)
+    _check_padded(padded.shape)
     count, longest = padded.shape[:2]
     lengths = buffers.for_each(length, "sequence_unpad: length", count)
     offsets = buffers.new_offsets(count + 1)
@@ -193,24 +201,49 @@ def sequence_unpad(x: Dense, length: Index, out: Array | None = None) -> LoDTens
     return unpadded
 
 
-@sequence_unpad.infer
+def _padded(x: Any) -> Array:
+    """Take a padded array that is not plain."""
+    where = "sequence_unpad: x"
+    if isinstance(x, LoDTensor):
+        _check_no_levels(x)
+        x = x.values
+    _check_padded(np.shape(x))
+    return as_values(where, x)
+
+
+def _check_no_levels(x: Any) -> None:
+    """Raise if what should be a padded array has levels."""
+    if x.num_levels:
+        raise DTypeError("sequence_unpad: x: is a LoDTensor with levels; a padded array is needed")
+
+
+def _check_padded(shape: tuple[int | None, ...]) -> None:
+    """Raise if an array has no axis of rows in a line."""
+    if len(shape) < 2:
+        raise ShapeError(f"sequence_unpad: x: has shape {shape}; (n, maxlen, ...) is needed")
+
+
+@sequence_unpad.define_infer
 def _(x: Spec, length: Any) -> Spec:
-    return Spec((None, *x.shape[2:]), x.dtype, 1, LoDTensor)
+    _check_no_levels(x)
+    _check_padded(x.shape)
+    each_of("sequence_unpad: length", length, x.shape[0])
+    return Spec((None, *x.shape[2:]), x.dtype)
 
 
-@sequence_unpad.backward
-def _(saved: Any, d: Array) -> tuple[Array, None]:
-    d_x = saved.new("x")
-    kernels.pad.pad_rows(buffers.as_bytes(d), saved.out.lod._view(0), NO_FILLING, False, buffers.as_lines(d_x))
+@sequence_unpad.define_vjp
+def _(d: Array, out: LoDTensor, context: Any) -> tuple[Array, None]:
+    d_x = context.new("x")
+    kernels.pad.pad_rows(buffers.as_bytes(d), out.lod._view(0), NO_FILLING, False, buffers.as_lines(d_x))
     return d_x, None
 
 
 # -- masks -------------------------------------------------------------------------------------------------------------
 
 
-@op(lod="none", gradient=False)
-def sequence_mask(lengths: Index, maxlen: int | None = None, dtype: Any = bool) -> Array:
-    """Tell for each place of a line whether it is before the length.
+@operator(lengths=Index, lod_rule=no_lod, differentiable=False)
+def sequence_mask(lengths: Any, maxlen: int | None = None, dtype: Any = bool) -> Array:
+    """Compute for each place of a line whether it is before the length.
 
     Parameters
     ----------
@@ -224,7 +257,7 @@ def sequence_mask(lengths: Index, maxlen: int | None = None, dtype: Any = bool) 
     Returns
     -------
     ndarray
-        shape (*lengths.shape, maxlen): 1 before the length, 0 behind.
+        shape (*lengths.shape, maxlen): 1 before the length, 0 after it.
 
     Raises
     ------
@@ -246,9 +279,7 @@ def sequence_mask(lengths: Index, maxlen: int | None = None, dtype: Any = bool) 
     where = "sequence_mask"
     counts, shape = _lengths(f"{where}: lengths", lengths)
     like = TRUE if dtype is bool else _one(dtype)
-    maxlen = kernels.pad.greatest(counts) if maxlen is None else integer(f"{where}: maxlen", maxlen)
-    if maxlen < 0:
-        raise ValueError(f"{where}: maxlen: is {maxlen}; 0 or more is needed")
+    maxlen = kernels.pad.greatest(counts) if maxlen is None else integer_of(f"{where}: maxlen", maxlen, 0)
     mask: Array = buffers.new_lines(where, like, len(counts), maxlen)
     bad = kernels.pad.mask_rows(counts, like.view(np.uint8), buffers.as_lines(mask))
     if bad >= 0:
@@ -268,15 +299,29 @@ def _lengths(where: str, given: Any) -> tuple[Array, tuple[int, ...]]:
     """Take integers of any shape: as a vector, and their shape."""
     if type(given) is np.ndarray and given.ndim == 1:
         return buffers.as_int64(given, where, IndexError), given.shape
-    if isinstance(given, LoDTensor):
-        raise DTypeError(f"{where}: is a LoDTensor; an array of integers is needed (x.lod.lengths() gives one)")
+    _refuse_nested(where, type(given))
     if type(given) is not np.ndarray:
         empty = isinstance(given, (list, tuple)) and not given
-        given = buffers.new_int64(0) if empty else as_array(where, given)
+        given = buffers.new_int64(0) if empty else as_array(where, given_of(where, given))
     return buffers.as_int64(given.reshape(-1), where, IndexError), given.shape
 
 
-@sequence_mask.infer
+def _refuse_nested(where: str, kind: type) -> None:
+    """Raise for lengths in a LoDTensor."""
+    if issubclass(kind, LoDTensor):
+        raise DTypeError(f"{where}: is a LoDTensor; an array of integers is needed (x.lod.lengths() gives one)")
+
+
+@sequence_mask.define_infer
 def _(lengths: Any, maxlen: int | None, dtype: Any) -> Spec:
-    shape = lengths.shape if isinstance(lengths, Spec) else np.shape(lengths)
-    return Spec((*shape, maxlen), np.dtype(dtype).newbyteorder("="))
+    where = "sequence_mask: lengths"
+    if type(lengths) is Spec:
+        _refuse_nested(where, lengths.kind)
+        if lengths.dtype.kind not in "iu":
+            raise DTypeError(f"{where}: has dtype {lengths.dtype}; integers are needed")
+        shape = lengths.shape
+    else:
+        shape = _lengths(where, lengths)[1]
+    made = _one(dtype).dtype
+    size = None if maxlen is None else integer_of("sequence_mask: maxlen", maxlen, 0)
+    return Spec((*shape, size), made)

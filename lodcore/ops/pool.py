@@ -14,11 +14,10 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import before
 from lodcore.memory import check_out
 from lodcore.ops.common import Array, below, with_levels
-from lodcore.ops.moving import level_of
 from lodcore.registry import Dense, Nested, Spec, operator
 from lodcore.threads import over_sequences
 
-__all__ = ["DIVIDE", "cells_for", "cells_of", "numbers_of", "pool", "result_rows", "sequence_pool", "spread"]
+__all__ = ["sequence_pool"]
 
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}
@@ -84,7 +83,7 @@ def _(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1, out: Any =
 
 @sequence_pool.define_infer
 def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
-    _, dtype = numbers_of("sequence_pool", pool_type, x.dtype)
+    _, dtype = numbers_of("sequence_pool", name_of(pool_type), x.dtype)
     return Spec((None, *x.shape[1:]), dtype)
 
 
@@ -134,8 +133,8 @@ def pool(
 ) -> tuple[Any, Array | None]:
     """Pool, and give where the greatest and least cells are if that is to be saved."""
     values, lod = x.values, x.lod
-    work, dtype = numbers_of(where, pool_type if isinstance(pool_type, str) else repr(pool_type), values.dtype)
-    k = level_of(where, lod, level)
+    work, dtype = numbers_of(where, name_of(pool_type), values.dtype)
+    k = lod._level(level, where)
     offsets = below(lod, k)
     row = None if pad_value is ZERO else filling(where, pad_value, values.shape[1:], dtype)
     given = () if out is None or row is None else (np.asarray(pad_value),)
@@ -158,6 +157,11 @@ def pool(
     if row is not None:
         kernels.pool.fill_empty(buffers.as_bytes(row)[0], offsets, buffers.as_bytes(result))
     return with_levels(result, lod, k), index
+
+
+def name_of(pool_type: Any) -> str:
+    """Return a pool_type as what may be looked up."""
+    return pool_type if isinstance(pool_type, str) else repr(pool_type)
 
 
 @functools.cache

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import dense_of, each_of, integer_of, level_of, nested_index_of, nested_of, operand_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.memory import check_out, check_size, integer
-from lodcore.ops.common import Array, below, check_equal, rows_of, unbroadcast
-from lodcore.ops.moving import level_of
-from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE, dense
-from lodcore.registry import Dense, Index, Nested, NestedIndex, Spec, op
-from lodcore.tensor import LoDTensor, as_nested, as_nested_index
+from lodcore.lod_rules import computed, same_as
+from lodcore.memory import check_out, check_size
+from lodcore.ops.common import Array, below, check_equal, unbroadcast
+from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
+from lodcore.registry import Dense, Index, Nested, NestedIndex, Role, Rows, Spec, operator
+from lodcore.tensor import LoDTensor
 from lodcore.threads import get_num_threads, in_parts, parts
 
 __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
@@ -26,11 +27,21 @@ SMALL = 64  # rows that are worth less than a change of their size
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
+def _updates_given(where: str, given: Any) -> Any:
+    """Take nested lists, or what broadcasts against rows."""
+    lists = isinstance(given, (list, tuple)) and type(given) is not Spec
+    return nested_of(where, given) if lists else operand_of(where, given)
+
+
+#: Rows, or a number, which takes the dtype of what it is added to: shape rules get it as it is.
+Updates = Role("Rows", nested_of, _updates_given, Rows.expected | {int, float}, Rows.kinds, described=False)
+
+
 # -- windows -----------------------------------------------------------------------------------------------------------
 
 
-@op(lod="share", gradient=False)
-def sequence_enumerate(x: Nested, win_size: int, pad_value: int = 0, level: int = -1, out: Array | None = None) -> Any:
+@operator(x=Nested, differentiable=False)
+def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -1, out: Array | None = None) -> Any:
     """List for each row the numbers from it on: n-grams, one a row.
 
     Parameters
@@ -66,14 +77,12 @@ def sequence_enumerate(x: Nested, win_size: int, pad_value: int = 0, level: int 
            [3, 0],
            [4, 0]])
     """
-    if type(x) is not LoDTensor:
-        x = as_nested("sequence_enumerate: x", x)
     size = _win_size(win_size)
-    filler = None if type(pad_value) is int and pad_value == 0 else _integer("pad_value", pad_value)
-    offsets = below(x.lod, level_of("sequence_enumerate", x.lod, level))
+    filler = integer_of("sequence_enumerate: pad_value", pad_value)
+    offsets = below(x.lod, x.lod._level(level, "sequence_enumerate"))
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
     _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
-    padding = NO_PADDING if filler is None else _filling(filler, values.dtype)
+    padding = _filling(filler, values.dtype) if filler else NO_PADDING
     shape = (len(values), size)
     if out is not None:
         check_out("sequence_enumerate", out, shape, values.dtype, values)
@@ -94,27 +103,23 @@ def sequence_enumerate(x: Nested, win_size: int, pad_value: int = 0, level: int 
     return tensor_core.new_tensor(out, x.lod)
 
 
-@sequence_enumerate.infer
+@sequence_enumerate.define_infer
 def _(x: Spec, win_size: int, pad_value: int, level: int) -> Spec:
+    size, filler = _win_size(win_size), integer_of("sequence_enumerate: pad_value", pad_value)
+    level_of("sequence_enumerate", x, level)
     _check_numbers("sequence_enumerate: x", x.shape, x.dtype)
-    return x._replace(shape=(x.shape[0], _win_size(win_size)))
+    if filler:
+        _filling(filler, x.dtype)
+    return Spec((x.shape[0], size), x.dtype)
 
 
 def _win_size(win_size: Any) -> int:
     """Check the size of a window."""
-    size = _integer("win_size", win_size)
-    if not 1 <= size < 2**62:
-        raise ValueError(f"sequence_enumerate: win_size: is {size}; at least 1 is needed, and below 2**62")
-    return size
-
-
-def _integer(name: str, given: Any) -> int:
-    """Take an integer."""
-    return integer(f"sequence_enumerate: {name}", given)
+    return integer_of("sequence_enumerate: win_size", win_size, 1, 2**62 - 1)
 
 
 def _filling(number: int, dtype: np.dtype[Any]) -> Any:
-    """Give a number as the one row of padding of a kernel."""
+    """Make the one row of padding of a kernel of a number."""
     low, high = LIMITS[dtype]
     if not low <= number <= high:
         raise ValueError(f"sequence_enumerate: pad_value: is {number}; {dtype} holds {low} .. {high}")
@@ -124,8 +129,18 @@ def _filling(number: int, dtype: np.dtype[Any]) -> Any:
 # -- left out ----------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own", gradient=False)
-def sequence_erase(x: Nested, tokens: Index) -> Any:
+def _as_many_levels(x: Any) -> int:
+    levels: int = x.num_levels
+    return levels
+
+
+@operator(
+    x=Nested,
+    tokens=Index,
+    lod_rule=computed("as `x`, whose sequences of the last level are shorter", _as_many_levels),
+    differentiable=False,
+)
+def sequence_erase(x: Any, tokens: Any) -> Any:
     """Leave out the rows that are one of some numbers.
 
     Parameters
@@ -151,10 +166,8 @@ def sequence_erase(x: Nested, tokens: Index) -> Any:
     >>> lodcore.sequence_erase([[2, 2, 6, 1], [9, 2], [1]], [2, 1])
     LoDTensor(3 sequences of lengths 0..1, int64: [[6], [9], []])
     """
-    if type(x) is not LoDTensor:
-        x = as_nested("sequence_erase: x", x)
     lod = x.lod
-    last = level_of("sequence_erase", lod, -1)
+    last = lod._level(-1, "sequence_erase")
     offsets = lod._view(last)
     left_out = _tokens(tokens)
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
@@ -176,23 +189,27 @@ def sequence_erase(x: Nested, tokens: Index) -> Any:
     return tensor_core.new_tensor(kept, core.make_lod(levels, count))
 
 
-@sequence_erase.infer
+@sequence_erase.define_infer
 def _(x: Spec, tokens: Any) -> Spec:
+    level_of("sequence_erase", x, -1)
+    _tokens(tokens)
     _check_numbers("sequence_erase: x", x.shape, x.dtype)
-    return x._replace(shape=(None, *x.shape[1:]))
+    return Spec((None, *x.shape[1:]), x.dtype)
 
 
-def _tokens(tokens: Any) -> Array | list[int]:
-    """Turn tokens into a vector of int64, or a list if that cannot hold some of them."""
+def _tokens(tokens: Any) -> Any:
+    """Turn tokens into a vector of int64, or a list if that cannot hold some of them; a Spec is checked."""
     where = "sequence_erase: tokens"
+    if type(tokens) is Spec:
+        seen_later = tokens.shape == (0,) or tokens.dtype.hasobject  # of a list of what int64 cannot hold
+        return tokens if seen_later else each_of(where, tokens, None)
     if type(tokens) is not list:
         if np.ndim(tokens) == 0:
             tokens = [tokens]
         elif type(tokens) is np.ndarray and tokens.shape == (0,):  # float64, if it was an empty list
             tokens = []
     try:
-        found: Array = buffers.as_int64(tokens, where, OverflowError)
-        return found
+        return buffers.as_int64(tokens, where, OverflowError)
     except OverflowError:
         numbers = list(tokens) if isinstance(tokens, (list, tuple)) else np.ravel(tokens).tolist()
     for j, number in enumerate(numbers):
@@ -202,7 +219,7 @@ def _tokens(tokens: Any) -> Array | list[int]:
 
 
 def _bits(tokens: Array | list[int], unsigned: bool) -> Array:
-    """Give those tokens that int64 can hold, or uint64 with the bits of int64."""
+    """Return those tokens that int64 can hold, or uint64 with the bits of int64."""
     if not isinstance(tokens, list):
         return tokens[tokens >= 0]
     if unsigned:
@@ -222,21 +239,21 @@ def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[An
 # -- columns -----------------------------------------------------------------------------------------------------------
 
 
-@op(lod="own")
-def sequence_scatter(x: Dense, ids: NestedIndex, updates: Nested, level: int = -1) -> Any:
-    """Add numbers to columns of a table: a line a sequence, whose ids name the columns.
+@operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=same_as("x"))
+def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
+    """Add numbers to columns of a table: one line per sequence, whose ids name the columns.
 
     Parameters
     ----------
     x : array_like, shape (n, n_columns, ...)
-        One line a sequence of ids; a LoDTensor keeps its LoD.
+        One line per sequence of ids; a LoDTensor keeps its LoD.
     ids : LoDTensor or nested lists of integers
         n sequences of rows of shape () or (1,), of any integer dtype, each 0 .. n_columns - 1.
     updates : LoDTensor, nested lists or array_like
-        One row an id: with the LoD of ids, or dense, which broadcasts against the rows. A row has the shape of
+        One row per id: with the LoD of ids, or dense, which broadcasts against the rows. A row has the shape of
         x[i, id]; of a number also (1,).
     level : int
-        Which level of ids has one sequence a line.
+        Which level of ids has one sequence per line.
 
     Returns
     -------
@@ -259,9 +276,8 @@ def sequence_scatter(x: Dense, ids: NestedIndex, updates: Nested, level: int = -
     array([[1., 0., 5.],
            [0., 4., 0.]])
     """
-    if type(ids) is not LoDTensor:
-        ids = as_nested_index("sequence_scatter: ids", ids)
-    lines = x if type(x) is np.ndarray else dense("sequence_scatter: x", x, True)
+    ids = nested_index_of("sequence_scatter: ids", ids)
+    lines = dense_of("sequence_scatter: x", x, True)
     places, offsets = _places(lines.shape, ids, level)
     rows = _updates(updates, ids.lod, lines)
     dtype, n_columns = rows.dtype, lines.shape[1]
@@ -278,22 +294,27 @@ def sequence_scatter(x: Dense, ids: NestedIndex, updates: Nested, level: int = -
             f"sequence_scatter: ids: is {ids.values.ravel()[bad]} at row {bad}, in sequence {s}; x has "
             f"{n_columns} columns"
         )
-    return tensor_core.new_tensor(out, x.lod) if type(x) is LoDTensor else out
+    return tensor_core.new_tensor(out, x.lod) if isinstance(x, LoDTensor) and x.lod.num_levels else out
 
 
-@sequence_scatter.infer
+@sequence_scatter.define_infer
 def _(x: Spec, ids: Spec, updates: Any, level: int) -> Spec:
-    _check_lines(x.shape)
+    nested_index_of("sequence_scatter: ids", ids)
+    lines = dense_of("sequence_scatter: x", x, True)
+    _check_lines(lines.shape)
     _check_numbers("sequence_scatter: ids", ids.shape, ids.dtype)
-    return x._replace(dtype=_sum_dtype(x.dtype, getattr(updates, "dtype", updates)))
+    level_of("sequence_scatter", ids, level)
+    if not isinstance(updates, (int, float)):
+        updates = dense_of("sequence_scatter: updates", updates, True)
+    return Spec(lines.shape, _sum_dtype(lines.dtype, getattr(updates, "dtype", updates)))
 
 
-@sequence_scatter.backward
-def _(saved: Any, d_out: Array) -> tuple[Any, Any, Any]:
+@sequence_scatter.define_vjp
+def _(d_out: Array, ids: LoDTensor, updates: Any, level: int, needs: tuple[bool, bool, bool]) -> tuple[Any, Any, Any]:
     d_updates = None
-    if saved.needs("updates"):
-        shape = rows_of(saved.updates).shape
-        places, offsets = _places(d_out.shape, saved.ids, saved.level)
+    if needs[2]:
+        shape = dense_of("sequence_scatter: updates", updates, True).shape
+        places, offsets = _places(d_out.shape, ids, level)
         taken = np.empty((len(places), *d_out.shape[2:]), d_out.dtype)
         lines = buffers.as_bytes(d_out)
         kernels.tokens.take_at(lines, places, offsets, d_out.shape[1], buffers.as_bytes(taken))
@@ -308,11 +329,11 @@ def _check_lines(shape: tuple[int | None, ...]) -> None:
 
 
 def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, Any]:
-    """Give the ids for a kernel, and the offsets of their sequences in rows."""
+    """Return the ids for a kernel, and the offsets of their sequences in rows."""
     _check_lines(shape)
     values = ids.values
     _check_numbers("sequence_scatter: ids", values.shape, values.dtype)
-    offsets = below(ids.lod, level_of("sequence_scatter", ids.lod, level))
+    offsets = below(ids.lod, ids.lod._level(level, "sequence_scatter"))
     if len(offsets) - 1 != shape[0]:
         raise LoDError(f"sequence_scatter: ids: has {len(offsets) - 1} sequences; x has {shape[0]} lines")
     if values.dtype == UNSIGNED[8]:
@@ -322,22 +343,20 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
 
 
 def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
-    """Give one row of updates an id, in the dtype of the sums."""
+    """Make one row of updates per id, in the dtype of the sums."""
     where = "sequence_scatter: updates"
     if type(updates) is LoDTensor and updates.lod == lod:
         given = updates.values
         dtype = given.dtype
         if dtype is lines.dtype and (dtype is SINGLE or dtype is DOUBLE) and given.shape[1:] == lines.shape[2:]:
             return given
-    if isinstance(updates, (list, tuple)):
-        updates = as_nested(where, updates)
-    nested = type(updates) is LoDTensor
+    nested = isinstance(updates, LoDTensor)
     if nested:
         rows = updates.values
         if updates.lod is not lod and updates.num_levels:
             check_equal("sequence_scatter", lod, updates.lod, "updates", "ids")
     else:
-        rows = updates if isinstance(updates, (int, float)) else dense(where, updates)
+        rows = updates if isinstance(updates, (int, float)) else dense_of(where, updates)
     dtype = _sum_dtype(lines.dtype, getattr(rows, "dtype", rows))
     rows = np.asarray(rows, dtype)
     shape = (lod.num_rows, *lines.shape[2:])
@@ -354,7 +373,7 @@ def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
 
 
 def _sum_dtype(x: np.dtype[Any], updates: Any) -> np.dtype[Any]:
-    """Give the dtype of sums."""
+    """Find the dtype of sums."""
     if x is updates and (x is SINGLE or x is DOUBLE):
         return x
     try:

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
-from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.arguments import dense_of, integer_of, level_of
+from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod import LoD
-from lodcore.memory import check_out, check_size, integer
-from lodcore.ops.common import Array, below, rows_of
-from lodcore.ops.moving import level_of
-from lodcore.registry import Dense, Nested, Spec, op
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.memory import check_out, check_size
+from lodcore.ops.common import Array, below
+from lodcore.registry import Dense, Nested, Spec, operator
+from lodcore.tensor import LoDTensor
 from lodcore.threads import over_sequences
 
-__all__ = ["DOUBLE", "NO_PADDING", "SINGLE", "dense", "row_conv", "sequence_conv"]
+__all__ = ["row_conv", "sequence_conv"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 NO_PADDING = LoDTensor(np.empty((0, 0), np.uint8), LoD.from_lengths([]))._rows()  # for a kernel: rows of zeros
@@ -29,13 +29,13 @@ SMALL = 64  # rows that are multiplied at once, whatever they are
 # -- every window times one matrix -------------------------------------------------------------------------------------
 
 
-@op(lod="share")
+@operator(x=Nested, filter=Dense, padding_data=Dense)
 def sequence_conv(
-    x: Nested,
-    filter: Dense,
+    x: Any,
+    filter: Any,
     context_length: int,
     context_start: int | None = None,
-    padding_data: Dense = None,
+    padding_data: Any = None,
     level: int = -1,
     out: Array | None = None,
 ) -> Any:
@@ -87,12 +87,9 @@ def sequence_conv(
     >>> lodcore.sequence_conv(x, [[1.0], [1.0]], context_length=2, context_start=0).values[:, 0]
     array([3., 5., 3., 4.])
     """
-    if type(x) is not LoDTensor:
-        x = as_nested("sequence_conv: x", x)
-    weights = dense("sequence_conv: filter", filter)
-    padding = None if padding_data is None else dense("sequence_conv: padding_data", padding_data)
-    start, length = _window("sequence_conv", context_length, context_start)
-    offsets = below(x.lod, level_of("sequence_conv", x.lod, level))
+    weights, padding = _dense(filter, padding_data)
+    start, length = _window(context_length, context_start)
+    offsets = below(x.lod, x.lod._level(level, "sequence_conv"))
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
     width = _check_filter(values.shape, weights.shape, None if padding is None else padding.shape, start, length)
     dtype = _common_dtype("sequence_conv", values.dtype, weights.dtype, None if padding is None else padding.dtype)
@@ -123,50 +120,66 @@ def sequence_conv(
     return tensor_core.new_tensor(_times_windows(rows, offsets, edge, start, stop - first, weights, n_rows, out), x.lod)
 
 
-@sequence_conv.infer
+@sequence_conv.define_infer
 def _(
     x: Spec, filter: Spec, context_length: int, context_start: int | None, padding_data: Spec | None, level: int
 ) -> Spec:
-    start, length = _window("sequence_conv", context_length, context_start)
-    _check_filter(x.shape, filter.shape, None if padding_data is None else padding_data.shape, start, length)
-    other = None if padding_data is None else padding_data.dtype
-    return x._replace(
-        shape=(x.shape[0], filter.shape[1]), dtype=_common_dtype("sequence_conv", x.dtype, filter.dtype, other)
-    )
+    weights, padding = _dense(filter, padding_data)
+    start, length = _window(context_length, context_start)
+    level_of("sequence_conv", x, level)
+    _check_filter(x.shape, weights.shape, None if padding is None else padding.shape, start, length)
+    dtype = _common_dtype("sequence_conv", x.dtype, weights.dtype, None if padding is None else padding.dtype)
+    return Spec((x.shape[0], weights.shape[1]), dtype)
 
 
-@sequence_conv.backward
-def _(saved: Any, d_out: Array) -> tuple[Any, Any, Any]:
-    x, weights, padding = saved.x, rows_of(saved.filter), rows_of(saved.padding_data)
+def _dense(filter: Any, padding_data: Any) -> tuple[Any, Any]:
+    """Take the dense arguments: arrays, or Specs."""
+    padding = None if padding_data is None else dense_of("sequence_conv: padding_data", padding_data)
+    return dense_of("sequence_conv: filter", filter), padding
+
+
+@sequence_conv.define_vjp
+def _(
+    d_out: Array,
+    x: LoDTensor,
+    filter: Any,
+    context_length: int,
+    context_start: int | None,
+    padding_data: Any,
+    level: int,
+    needs: tuple[bool, bool, bool],
+    context: Any,
+) -> tuple[Any, Any, Any]:
+    weights, padding = _dense(filter, padding_data)
     values, dtype, n_rows = x.values, d_out.dtype, len(d_out)
-    start, length = _window("sequence_conv", saved.context_length, saved.context_start)
+    start, length = _window(context_length, context_start)
     width, new_width = weights.shape[0] // length, weights.shape[1]
-    offsets = below(x.lod, x.lod._level(saved.level))
+    offsets = below(x.lod, x.lod._level(level))
     padded = padding is not None and len(padding) > 0
     begin, first, stop = (start, 0, length) if padded else _useful(offsets, n_rows, start, length, weights)
     d_x = d_filter = d_padding = None
     # a tap that reaches j rows ahead on the way there reaches j rows back on the way back
     taps = np.asarray(weights, dtype).reshape(length, width, new_width)[::-1].transpose(0, 2, 1)
     back = np.ascontiguousarray(taps).reshape(length * new_width, width)
-    if saved.needs("x"):
-        d_x = saved.new("x")
+    if needs[0]:
+        d_x = context.new("x")
         some = back[(length - stop) * new_width : (length - first) * new_width]
         into = d_x.reshape(n_rows, width) if d_x.dtype == dtype else None
         rows = buffers.as_bytes(d_out)
         made = _times_windows(rows, offsets, NO_PADDING, 1 - begin - (stop - first), stop - first, some, n_rows, into)
         d_x = d_x if into is not None else made.reshape(values.shape)
-    if saved.needs("filter"):
+    if needs[1]:
         rows = x._rows() if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
         edge = _padding_bytes(padding, dtype) if padded else NO_PADDING
         d_filter = np.zeros((length * width, new_width), dtype)
         _add_products(rows, offsets, edge, begin, stop - first, d_out, d_filter[first * width : stop * width])
-    if padding is not None and saved.needs("padding_data"):
+    if padding is not None and needs[2]:
         d_padding = _padding_gradient(d_out, offsets, start, length, back).reshape(padding.shape)
     return d_x, d_filter, d_padding
 
 
 def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
-    """Give the number of windows that are multiplied at a time, at least 1.
+    """Compute the number of windows that are multiplied at a time, at least 1.
 
     Small products have a fast way of their own in a BLAS; the windows of large ones are to stay in cache.
     """
@@ -228,7 +241,7 @@ def _add_products(
 
 
 def _padding_gradient(d_out: Array, offsets: Any, start: int, length: int, back: Array) -> Array:
-    """Give the gradient of the rows of padding: they meet the first and the last rows of all sequences."""
+    """Compute the gradient of the rows of padding: they meet the first and the last rows of all sequences."""
     before, after = max(0, -start), max(0, start + length - 1)
     if not back.size:
         return np.zeros((before + after, back.shape[1]))
@@ -254,15 +267,12 @@ def _useful(offsets: Any, n_rows: int, start: int, length: int, weights: Array) 
     return (start + first if first < stop else 0), first, stop
 
 
-def _window(where: str, context_length: Any, context_start: Any) -> tuple[int, int]:
+def _window(context_length: Any, context_start: Any) -> tuple[int, int]:
     """Check the numbers that say where a window lies: its start and its length."""
-    if type(context_length) is not int:
-        context_length = integer(f"{where}: context_length", context_length)
-    if not 1 <= context_length < 2**31:
-        raise ValueError(f"{where}: context_length: is {context_length}; 1 .. 2**31 - 1 is valid")
+    length = integer_of("sequence_conv: context_length", context_length, 1, 2**31 - 1)
     if context_start is None:
-        return -(context_length // 2), context_length
-    return integer(f"{where}: context_start", context_start), context_length
+        return -(length // 2), length
+    return integer_of("sequence_conv: context_start", context_start), length
 
 
 def _check_filter(
@@ -272,7 +282,7 @@ def _check_filter(
     start: int,
     length: int,
 ) -> int:
-    """Check the shapes of rows, filter and padding, and give the width of the rows."""
+    """Check the shapes of rows, filter and padding; return the width of the rows."""
     if not rows:
         raise DTypeError("sequence_conv: x: is a number; a LoDTensor or nested lists are needed")
     if len(rows) > 2:
@@ -298,7 +308,7 @@ def _check_filter(
 
 
 def _padding_bytes(padding: Array, dtype: np.dtype[Any]) -> Array:
-    """Give rows of padding for a kernel."""
+    """Return rows of padding for a kernel."""
     if padding.dtype != dtype or not buffers.is_plain(padding):
         padding = np.ascontiguousarray(padding, dtype)
     rows: Array = buffers.as_bytes(padding)
@@ -308,8 +318,8 @@ def _padding_bytes(padding: Array, dtype: np.dtype[Any]) -> Array:
 # -- every column by itself --------------------------------------------------------------------------------------------
 
 
-@op(lod="share")
-def row_conv(x: Nested, filter: Dense, level: int = -1, out: Array | None = None) -> Any:
+@operator(x=Nested, filter=Dense)
+def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> Any:
     """Look ahead: sum each row and those after it in its sequence, weighed column by column.
 
     Parameters
@@ -343,10 +353,8 @@ def row_conv(x: Nested, filter: Dense, level: int = -1, out: Array | None = None
     >>> lodcore.row_conv([[1.0, 2.0, 3.0], [4.0]], [1.0, 10.0])
     LoDTensor(2 sequences of lengths 1..3, float64: [[21., 32., 3.], [4.]])
     """
-    if type(x) is not LoDTensor:
-        x = as_nested("row_conv: x", x)
-    weights = dense("row_conv: filter", filter)
-    offsets = below(x.lod, level_of("row_conv", x.lod, level))
+    weights = dense_of("row_conv: filter", filter)
+    offsets = below(x.lod, x.lod._level(level, "row_conv"))
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
     _check_taps(values.shape, weights.shape)
     dtype = _common_dtype("row_conv", values.dtype, weights.dtype)
@@ -359,24 +367,26 @@ def row_conv(x: Nested, filter: Dense, level: int = -1, out: Array | None = None
     return tensor_core.new_tensor(out, x.lod)
 
 
-@row_conv.infer
+@row_conv.define_infer
 def _(x: Spec, filter: Spec, level: int) -> Spec:
-    _check_taps(x.shape, filter.shape)
-    return x._replace(dtype=_common_dtype("row_conv", x.dtype, filter.dtype))
+    weights = dense_of("row_conv: filter", filter)
+    level_of("row_conv", x, level)
+    _check_taps(x.shape, weights.shape)
+    return Spec(x.shape, _common_dtype("row_conv", x.dtype, weights.dtype))
 
 
-@row_conv.backward
-def _(saved: Any, d_out: Array) -> tuple[Any, Any]:
-    x, weights, dtype = saved.x, rows_of(saved.filter), d_out.dtype
-    offsets = below(x.lod, x.lod._level(saved.level))
+@row_conv.define_vjp
+def _(d_out: Array, x: LoDTensor, filter: Any, level: int, needs: tuple[bool, bool], context: Any) -> tuple[Any, Any]:
+    weights, dtype = dense_of("row_conv: filter", filter), d_out.dtype
+    offsets = below(x.lod, x.lod._level(level))
     rows = _table(d_out, dtype)
     d_x = d_filter = None
-    if saved.needs("x"):
-        d_x = saved.new("x")
+    if needs[0]:
+        d_x = context.new("x")
         d_x = d_x if d_x.dtype == dtype else np.empty(d_x.shape, dtype)
         taps = _table(weights, dtype)
         over_sequences(kernels.window.convolve_rows, "ro.r", rows, offsets, taps, _table(d_x, dtype), cost=2)
-    if saved.needs("filter"):
+    if needs[1]:
         d_filter = np.empty(weights.shape)
         kernels.window.sum_lagged_products(_table(x.values, dtype), rows, offsets, _table(d_filter, DOUBLE))
     return d_x, d_filter
@@ -391,7 +401,7 @@ def _check_taps(rows: tuple[int | None, ...], weights: tuple[int | None, ...]) -
 
 
 def _table(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Give an array for a kernel: contiguous, of this dtype, with one axis for the cells of a row."""
+    """Return an array for a kernel: contiguous, of this dtype, with one axis for the cells of a row."""
     if array.dtype != dtype or not array.flags.c_contiguous:
         array = np.ascontiguousarray(array, dtype)
     return array if array.ndim == 2 else buffers.as_cells(array)
@@ -400,22 +410,8 @@ def _table(array: Array, dtype: np.dtype[Any]) -> Array:
 # -- what both check ---------------------------------------------------------------------------------------------------
 
 
-def dense(where: str, given: Any, levels: bool = False) -> Array:
-    """Take a dense array, or the values of a tensor with levels if it may have some."""
-    if type(given) is np.ndarray:
-        return given
-    if isinstance(given, LoDTensor) and given.num_levels and not levels:
-        raise LoDError(f"{where}: has {given.num_levels} levels; a dense array is needed")
-    if isinstance(given, np.ma.MaskedArray):
-        raise DTypeError(f"{where}: is a masked array; fill the masked entries first")
-    try:
-        return np.asarray(rows_of(given))
-    except ValueError:
-        raise ShapeError(f"{where}: is nested unevenly; a dense array is needed") from None
-
-
 def _common_dtype(where: str, x: np.dtype[Any], filter: np.dtype[Any], padding: Any = None) -> np.dtype[Any]:
-    """Give the dtype in which both are multiplied."""
+    """Find the dtype in which both are multiplied."""
     if x is filter and (padding is None or padding is x) and (x is SINGLE or x is DOUBLE):
         return x
     try:

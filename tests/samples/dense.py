@@ -74,7 +74,7 @@ SAMPLES = {
             ("matmul(wide, np.ones((5, 2, 3)))", ShapeError, r"\(2,\).*\(5, 2, 3\)"),
             ("matmul(np.ones((2, 2, 3)), np.ones((3, 3, 1)))", ShapeError, "do not broadcast"),
             ("matmul(wide, 3.0)", ShapeError, r"\(5, 2\), \(\)"),
-            ("matmul(wide, None)", DTypeError, "y: is NoneType"),
+            ("matmul(wide, None)", DTypeError, "y: is None"),
             ("matmul(wide, objects)", DTypeError, "y: makes dtype object"),
             ("matmul(wide, np.array([['a'], ['b']]))", DTypeError, "float64, <U1"),
         ],

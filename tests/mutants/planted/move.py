@@ -117,8 +117,8 @@ MUTANTS = [
     Mutant(
         "pad-drops-finer-levels",
         OPS_PAD,
-        "    if k + 1 != lod.num_levels:\n        raise",
-        "    if k > lod.num_levels:\n        raise",
+        "    if k + 1 != of.num_levels:\n        raise",
+        "    if k > of.num_levels:\n        raise",
         "tests/test_operators.py::test_wrong_calls",
     ),
     Mutant(
@@ -175,8 +175,8 @@ MUTANTS = [
     Mutant(
         "rule-of-unpad-keeps-the-line",
         OPS_PAD,
-        "return Spec((None, *x.shape[2:]), x.dtype, 1, LoDTensor)",
-        "return Spec((None, *x.shape[1:]), x.dtype, 1, LoDTensor)",
+        "return Spec((None, *x.shape[2:]), x.dtype)",
+        "return Spec((None, *x.shape[1:]), x.dtype)",
         "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-sequence_unpad]",
     ),
     Mutant(

@@ -126,8 +126,8 @@ MUTANTS = [
     Mutant(
         "bags-keep-their-level",
         EMBEDDING,
-        "levels = ids.num_levels - 1",
-        "levels = ids.num_levels",
+        "levels: int = ids.num_levels - 1",
+        "levels: int = ids.num_levels",
         "tests/test_pool.py",
     ),
     Mutant(

@@ -92,8 +92,8 @@ MUTANTS = [
     Mutant(
         "windows-of-the-last-level",
         OPS,
-        'level_of("sequence_enumerate", x.lod, level)',
-        'level_of("sequence_enumerate", x.lod, -1)',
+        'x.lod._level(level, "sequence_enumerate")',
+        'x.lod._level(-1, "sequence_enumerate")',
         TESTS,
     ),
     Mutant(
@@ -120,7 +120,7 @@ MUTANTS = [
     Mutant(
         "scatter-forgets-the-levels-of-x",
         OPS,
-        "return tensor_core.new_tensor(out, x.lod) if type(x) is LoDTensor else out",
+        "return tensor_core.new_tensor(out, x.lod) if isinstance(x, LoDTensor) and x.lod.num_levels else out",
         "return out",
         TESTS,
     ),

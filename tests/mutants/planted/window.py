@@ -124,15 +124,15 @@ MUTANTS = [
     Mutant(
         "conv-keeps-the-width",
         OPS,
-        "shape=(x.shape[0], filter.shape[1]), dtype=",
-        "shape=x.shape, dtype=",
+        "return Spec((x.shape[0], weights.shape[1]), dtype)",
+        "return Spec(x.shape, dtype)",
         "tests/test_operators.py",
     ),
     Mutant(
         "row-conv-of-the-last-level",
         OPS,
-        'offsets = below(x.lod, level_of("row_conv", x.lod, level))',
-        'offsets = below(x.lod, level_of("row_conv", x.lod, -1))',
+        'offsets = below(x.lod, x.lod._level(level, "row_conv"))',
+        'offsets = below(x.lod, x.lod._level(-1, "row_conv"))',
         TESTS,
     ),
 ]

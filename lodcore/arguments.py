@@ -43,6 +43,8 @@ __all__ = [
 
 Array = np.ndarray[Any, Any]
 NUMBERS = (bool, int, float, complex, np.generic, str, bytes)
+STAYS = (LoDTensor, *NUMBERS)
+PLAIN = frozenset((np.ndarray, list, int))  #: What stays as it is given, mostly.
 BOOL = np.dtype(np.bool_)
 
 
@@ -67,8 +69,12 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     DTypeError, LevelError
         If it is no integer, or there is no such level.
     """
-    if type(of) is LoD and name == "level":
-        return of._level(level, where)
+    if type(of) is LoD:
+        try:
+            return of._level(level, where)
+        except (DTypeError, LevelError):
+            if name == "level":
+                raise
     count: int = of if type(of) is int else of.num_levels
     try:
         number = index(level)
@@ -151,7 +157,7 @@ def operand_of(where: str, given: Any) -> Any:
     if type(given) is np.ndarray:
         refuse_objects(where, given.dtype)
         return given
-    if isinstance(given, (LoDTensor, *NUMBERS)):
+    if isinstance(given, STAYS):
         return given
     if type(given) is Spec:
         return _dense_kind(where, given)
@@ -184,6 +190,8 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
     -------
     ndarray or Spec
     """
+    if levels and type(given) is LoDTensor:
+        return given.values
     if type(given) is not np.ndarray:
         given = operand_of(where, given)
         if not levels and isinstance(given, (LoDTensor, Spec)) and given.num_levels:
@@ -192,7 +200,8 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
         if type(given) is Spec:
             return given
         given = given.values if isinstance(given, LoDTensor) else np.asarray(given)
-    refuse_objects(where, given.dtype)
+    if given.dtype.hasobject:
+        refuse_objects(where, given.dtype)
     return given
 
 
@@ -233,7 +242,7 @@ def integers_of(where: str, given: Any, error: type[Exception] = IndexError) -> 
     """
     if type(given) is Spec:
         return _vector(where, given, "iu", "integers are needed")
-    return buffers.as_int64(given_of(where, given), where, error)
+    return buffers.as_int64(given if type(given) in PLAIN else given_of(where, given), where, error)
 
 
 def each_of(where: str, given: Any, count: int | None) -> Any:
@@ -245,7 +254,8 @@ def each_of(where: str, given: Any, count: int | None) -> Any:
     """
     if type(given) is Spec:
         return _vector(where, given, "iu", "integers are needed", True)
-    given = given_of(where, given)
+    if type(given) not in PLAIN:
+        given = given_of(where, given)
     if count is None:
         return buffers.as_int64(given if np.ndim(given) else [given], where, IndexError)
     return buffers.for_each(given, where, count)

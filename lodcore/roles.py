@@ -204,11 +204,9 @@ Structure = Role(
     ANY | {LoD},
     described=False,
 )
-Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY, frozenset([LoDTensor]))
+Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY | {list}, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
-Index = Role(
-    "Index", _copied, _stays, frozenset((np.ndarray, list, tuple, int, bool, np.int64, np.bool_)), ANY, described=False
-)
+Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, np.bool_}, ANY, described=False)
 Steps = Role("Steps", _kept, place="TensorArray")
 Map = Role("Map", _kept, place="IndicesMap")
 Table = Role("Table", _kept, place="RankTable")

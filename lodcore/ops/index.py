@@ -28,7 +28,7 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 def _axis(where: str, axis: Any, x: Any) -> int:
     """Take an axis of the levels of a tensor or a Spec."""
-    number = integer_of(f"{where}: axis", axis)
+    number = axis if type(axis) is int else integer_of(f"{where}: axis", axis)
     count: int = x.num_levels
     if not count or not 0 <= number <= count:
         raise LoDError(f"{where}: axis: is {number}; x has {count} levels, whose axes are 0 .. {count}")

@@ -176,7 +176,8 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
         if type(given) is Spec:
             return given
         given = given.values if isinstance(given, LoDTensor) else np.asarray(given)
-    refuse_objects(where, given.dtype)
+    if given.dtype.hasobject:
+        refuse_objects(where, given.dtype)
     return given
 
 

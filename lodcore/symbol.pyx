@@ -82,12 +82,13 @@ cdef class OpBody:
                     values = self.take_values(values)
                     break
         result = function(**dict(zip(self.parameters, values))) if self.by_name else function(*values)
-        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
+        made = result[0] if residuals else result
+        if self.nested is not None and (type(made) is cnp.ndarray or type(made) is tuple):
             for given in values:
                 if type(given) is self.nested:
                     if not residuals:
-                        return self.finish(result, values)
-                    return self.finish(result[0], values), *result[1:]
+                        return self.finish(made, values)
+                    return self.finish(made, values), *result[1:]
         return result
 
     def look_at(self, expected, nested):
@@ -105,7 +106,10 @@ cdef class OpBody:
     cdef object compute(self, tuple args, dict kwargs):
         """Call the function with what it expects."""
         cdef Py_ssize_t j
-        cdef bint odd = len(kwargs) > 0
+        cdef bint odd = False
+        for name in kwargs:
+            if name in self.roles:
+                odd = True
         if not odd:
             for j in range(min(len(args), len(self.expected))):
                 if self.expected[j] is not None and type(args[j]) not in <frozenset> self.expected[j]:

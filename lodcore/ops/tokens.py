@@ -15,7 +15,7 @@ from lodcore.lod_rules import computed
 from lodcore.memory import check_out, check_size
 from lodcore.ops.common import Array, below, check_equal, unbroadcast
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
-from lodcore.registry import Dense, Index, Nested, NestedIndex, Role, Rows, Spec, operator
+from lodcore.registry import Dense, Index, Nested, NestedIndex, Role, Spec, operator
 from lodcore.tensor import LoDTensor
 from lodcore.threads import get_num_threads, in_parts, parts
 
@@ -34,7 +34,9 @@ def _updates_given(where: str, given: Any) -> Any:
 
 
 #: Rows, or a number, which takes the dtype of what it is added to: shape rules get it as it is.
-Updates = Role("Rows", nested_of, _updates_given, Rows.expected | {int, float}, Rows.kinds, described=False)
+Updates = Role(
+    "Rows", nested_of, _updates_given, NestedIndex.expected | {int, float}, NestedIndex.kinds, described=False
+)
 
 
 # -- windows -----------------------------------------------------------------------------------------------------------

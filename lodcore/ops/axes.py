@@ -24,7 +24,7 @@ from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_initial, m
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
-__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "tensor_of", "var"]
+__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 #: What stands where a mask is false.
 NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
@@ -372,7 +372,7 @@ def min(
 
 
 def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Tell whether one value is true, or not 0; parameters as of `sum`.
+    """Return whether one value is true, or not 0; parameters as of `sum`.
 
     Examples
     --------
@@ -384,7 +384,7 @@ def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
 
 
 def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Tell whether all values are true, or not 0; parameters as of `sum`.
+    """Return whether all values are true, or not 0; parameters as of `sum`.
 
     Examples
     --------
@@ -396,7 +396,7 @@ def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
 
 
 def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Tell where the greatest value is, the first of equal ones; nan is greater than all.
+    """Return where the greatest value is, the first of equal ones; nan is greater than all.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
 
 
 def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Tell where the least value is; parameters and errors as of `argmax`.
+    """Return where the least value is; parameters and errors as of `argmax`.
 
     Examples
     --------

@@ -38,11 +38,14 @@ __all__ = [
     "refuse_none",
     "refuse_objects",
     "rows_given_of",
+    "single_of",
     "structure_of",
 ]
 
 Array = np.ndarray[Any, Any]
 NUMBERS = (bool, int, float, complex, np.generic, str, bytes)
+STAYS = (LoDTensor, *NUMBERS)
+PLAIN = frozenset((np.ndarray, list, int))  #: What stays as it is given, mostly.
 BOOL = np.dtype(np.bool_)
 #: Kinds of the Specs of numbers of Python, which have no dtype of their own.
 WEAK = frozenset((int, float, complex))
@@ -69,8 +72,12 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     DTypeError, LevelError
         If it is no integer, or there is no such level.
     """
-    if type(of) is LoD and name == "level":
-        return of._level(level, where)
+    if type(of) is LoD:
+        try:
+            return of._level(level, where)
+        except (DTypeError, LevelError):
+            if name == "level":
+                raise
     count: int = of if type(of) is int else of.num_levels
     try:
         number = index(level)
@@ -98,6 +105,18 @@ def integer_of(where: str, given: Any, least: int | None = None, most: int | Non
     if least is not None and number < least:
         raise ValueError(f"{where}: is {number}; {least} or more is needed")
     return number
+
+
+def single_of(where: str, given: Any) -> int:
+    """Take one integer, or an array of one."""
+    number = given
+    if hasattr(given, "__array__"):
+        made = np.asarray(given_of(where, given))
+        number = made.item() if made.size == 1 and made.dtype.kind in "iu" else None
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise DTypeError(f"{where}: is {given!r}; an integer is needed")
+    single: int = number.__index__()
+    return single
 
 
 def choice_of(where: str, given: Any, known: Sequence[str]) -> str:
@@ -141,7 +160,7 @@ def operand_of(where: str, given: Any) -> Any:
     if type(given) is np.ndarray:
         refuse_objects(where, given.dtype)
         return given
-    if isinstance(given, (LoDTensor, *NUMBERS)):
+    if isinstance(given, STAYS):
         return given
     if type(given) is Spec:
         return _dense_kind(where, given)
@@ -176,6 +195,8 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
     -------
     ndarray or Spec
     """
+    if levels and type(given) is LoDTensor:
+        return given.values
     if type(given) is not np.ndarray:
         given = operand_of(where, given)
         if not levels and isinstance(given, (LoDTensor, Spec)) and given.num_levels:
@@ -184,7 +205,8 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
         if type(given) is Spec:
             return given
         given = given.values if isinstance(given, LoDTensor) else np.asarray(given)
-    refuse_objects(where, given.dtype)
+    if given.dtype.hasobject:
+        refuse_objects(where, given.dtype)
     return given
 
 
@@ -227,7 +249,7 @@ def integers_of(where: str, given: Any, error: type[Exception] = IndexError) -> 
     """
     if type(given) is Spec:
         return _vector(where, given, "iu", "integers are needed")
-    return buffers.as_int64(given_of(where, given), where, error)
+    return buffers.as_int64(given if type(given) in PLAIN else given_of(where, given), where, error)
 
 
 def each_of(where: str, given: Any, count: int | None) -> Any:
@@ -239,7 +261,8 @@ def each_of(where: str, given: Any, count: int | None) -> Any:
     """
     if type(given) is Spec:
         return _vector(where, given, "iu", "integers are needed", True)
-    given = given_of(where, given)
+    if type(given) not in PLAIN:
+        given = given_of(where, given)
     if count is None:
         return buffers.as_int64(given if np.ndim(given) else [given], where, IndexError)
     return buffers.for_each(given, where, count)

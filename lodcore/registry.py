@@ -331,24 +331,6 @@ class Op(OpBody):
         """Turn lists that are given for tensors into tensors, as the operator itself would; all else stays."""
         return self.roles[name].constant(f"{self.__name__}: {name}", given)
 
-    def take(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Make what the function gets of what a caller gives."""
-        names = self.parameters
-        taken = [self._taken(names[j], x) if j < len(names) else x for j, x in enumerate(args)]
-        return tuple(taken), {name: self._taken(name, x) for name, x in kwargs.items()}
-
-    def take_values(self, values: list[Any]) -> list[Any]:
-        """Make what the function gets of the values of a recorded call."""
-        return [self._taken(name, x) for name, x in zip(self.parameters, values, strict=True)]
-
-    def _taken(self, name: str, given: Any) -> Any:
-        role = self.roles.get(name)
-        if role is None or role.take is None or type(given) in role.expected:
-            return given
-        if given is None and self.defaults.get(name, role) is None:
-            return None
-        return role.take(f"{self.__name__}: {name}", given)
-
     def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         """Give plain rows the LoD that the rule says: that of an argument."""
         assert self.lod_rule is not None
@@ -356,10 +338,11 @@ class Op(OpBody):
         if not isinstance(source, LoDTensor) or not source.num_levels:
             return result
         if type(result) is tuple:
-            return tuple([self._with_lod(x, source) if type(x) is np.ndarray else x for x in result])
-        return self._with_lod(result, source) if type(result) is np.ndarray else result
+            return tuple([self.with_lod(x, source) if type(x) is np.ndarray else x for x in result])
+        return self.with_lod(result, source) if type(result) is np.ndarray else result
 
-    def _with_lod(self, result: Any, source: LoDTensor) -> Any:
+    def with_lod(self, result: Any, source: LoDTensor) -> Any:
+        """Give plain rows the LoD of an argument."""
         if result.ndim == 0 or len(result) != source.num_rows:
             raise ShapeError(
                 f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one "
@@ -421,7 +404,8 @@ def operator(
             for name in made.parameters
         ]
         if any(expected) or lod_rule.same_object:
-            made.look_at(expected, LoDTensor if lod_rule.same_object else None)
+            takes = [roles[name].take if name in roles else None for name in made.parameters]
+            made.look_at(expected, takes, LoDTensor, lod_rule.same_object, lod_rule is same)
         if str(function.__module__).startswith("lodcore."):
             OPS[made.__name__] = made
         return made

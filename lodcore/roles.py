@@ -172,14 +172,13 @@ def _stays(where: str, given: Any) -> Any:
 
 
 def _taken(
-    of_list: Callable[[str, Any], Any], of_rest: Callable[[str, Any], Any] = _stays
+    of_list: Callable[[str, Any], Any], take_other: Callable[[str, Any], Any] = _stays
 ) -> Callable[[str, Any], Any]:
-    """Make what takes lists as tensors, and anything else in another way."""
+    """Make what takes lists as tensors, and anything else as another function does."""
 
     def take(where: str, given: Any) -> Any:
-        if isinstance(given, (list, tuple)) and type(given) is not Spec:
-            return of_list(where, given)
-        return of_rest(where, given)
+        listed = isinstance(given, (list, tuple)) and type(given) is not Spec
+        return of_list(where, given) if listed else take_other(where, given)
 
     return take
 
@@ -189,18 +188,27 @@ def _structure_of_list(where: str, given: Any) -> Any:
     return as_array(where, given) if flat else nested_of(where, given)
 
 
+def _structure_or_array(where: str, given: Any) -> Any:
+    return given if isinstance(given, LoD) else operand_of(where, given)
+
+
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
 ANY = frozenset((np.ndarray, LoDTensor))
 
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
 NestedIndex = Role("NestedIndex", _index_of_list, _taken(_index_of_list), ANY, ANY)
-Structure = Role("Structure", _structure_of_list, _taken(_structure_of_list), ANY | {LoD}, ANY | {LoD}, described=False)
-Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY, frozenset([LoDTensor]))
+Structure = Role(
+    "Structure",
+    _structure_of_list,
+    _taken(_structure_of_list, _structure_or_array),
+    ANY | {LoD},
+    ANY | {LoD},
+    described=False,
+)
+Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY | {list}, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
-Index = Role(
-    "Index", _copied, _stays, frozenset((np.ndarray, list, tuple, int, bool, np.int64, np.bool_)), ANY, described=False
-)
+Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, np.bool_}, ANY, described=False)
 Steps = Role("Steps", _kept, place=("TensorArray",))
 Map = Role("Map", _kept, place=("IndicesMap", "RankTable"))
 Table = Role("Table", _kept, place=("RankTable", "IndicesMap"))

@@ -1,10 +1,14 @@
 """Dispatch: whether the call of an operator computes or is recorded is decided here, and nowhere else."""
 
 cimport numpy as cnp
+from cpython.object cimport PyObject
 
 from contextvars import ContextVar
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
+cdef enum:
+    MANY = 16  # parameters whose usual type is compared before any other is looked up
+
 cdef Py_ssize_t opened = 0  # Blocks that are open in any thread: while there are none, no context is asked
 
 
@@ -106,7 +110,9 @@ cdef class OpBody:
     cdef Py_ssize_t batches
     cdef object batches_name
     cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
-    cdef frozenset named  # the parameters among these
+    cdef PyObject* usual[MANY]  # the one of these types that is mostly given
+    cdef tuple takes
+    cdef bint first
     cdef bint by_name
     cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
 
@@ -155,53 +161,90 @@ cdef class OpBody:
         residuals : bool
             Whether it is the latter.
         """
-        cdef Py_ssize_t j
-        if self.expected is not None:
-            for j in range(len(values)):
-                if self.expected[j] is not None and type(values[j]) not in <frozenset> self.expected[j]:
-                    values = self.take_values(values)
-                    break
+        if self.expected is not None and not self.are_expected(values):
+            values = self.converted(values)
         result = function(**dict(zip(self.parameters, values))) if self.by_name else function(*values)
-        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
+        made = result[0] if residuals else result
+        if self.nested is not None and (type(made) is cnp.ndarray or type(made) is tuple):
             for given in values:
                 if type(given) is self.nested:
-                    if not residuals:
-                        return self.finish(result, values)
-                    return self.finish(result[0], values), *result[1:]
+                    made = self.finished(made, given, values, None)
+                    return (made, *result[1:]) if residuals else made
         return result
 
-    def look_at(self, expected, nested):
+    def look_at(self, expected, takes, nested, same_object, first):
         """Convert arguments before the function gets them, and give plain rows that it returns their LoD.
 
         Parameters
         ----------
         expected : list
             For each parameter the types that need no conversion; None: all of them.
-        nested : type or None
-            That of arguments whose LoD plain rows get.
+        takes : list
+            For each parameter what converts others, of the operator and parameter for the message, and the argument.
+        nested : type
+            That of arguments with a LoD.
+        same_object : bool
+            Whether plain rows get that LoD.
+        first : bool
+            Whether it is that of the first argument that has one; lists are looked at by `finish`.
         """
-        self.expected, self.nested = tuple(expected), nested
-        self.named = frozenset([
-            name for name, types in zip((<object> self).parameters, expected) if types is not None
-        ])
+        cdef Py_ssize_t j
+        self.expected, self.takes, self.nested = tuple(expected), tuple(takes), nested if same_object else None
+        self.first = first and self.batches < 0
+        for j in range(min(len(self.expected), MANY)):
+            types = self.expected[j]
+            usual = nested if types is not None and nested in types else cnp.ndarray
+            self.usual[j] = <PyObject*> usual if types is None or usual in types else NULL
+
+    cdef inline bint is_expected(self, Py_ssize_t j, given) except -1:
+        """Return whether what is given for parameter j needs no conversion."""
+        kind = type(given)
+        if j < MANY and <PyObject*> kind == self.usual[j]:
+            return True
+        return self.expected[j] is None or kind in <frozenset> self.expected[j]
+
+    cdef bint are_expected(self, arguments) except -1:
+        """Return whether no argument needs a conversion."""
+        cdef Py_ssize_t j
+        for j in range(min(len(arguments), len(self.expected))):
+            if not self.is_expected(j, arguments[j]):
+                return False
+        return True
+
+    cdef list converted(self, arguments):
+        """Convert the arguments that need it."""
+        cdef Py_ssize_t j
+        cdef list made = list(arguments)
+        for j in range(min(len(made), len(self.expected))):
+            made[j] = self.taken(j, made[j])
+        return made
+
+    cdef object taken(self, Py_ssize_t j, given):
+        """Convert what is given for parameter j, if it needs it."""
+        if self.is_expected(j, given):
+            return given
+        return self.takes[j](f"{self.__name__}: {self.parameters[j]}", given)
+
+    cdef object finished(self, result, given, arguments, kwargs):
+        """Give plain rows the LoD that the rule says; `given` is the first argument that has one."""
+        if self.first and type(result) is cnp.ndarray and given.num_levels:
+            return self.with_lod(result, given)
+        return self.finish(result, arguments, kwargs)
 
     cdef object compute(self, tuple args, dict kwargs):
         """Call the function with what it expects."""
         cdef Py_ssize_t j
-        cdef bint odd = False
-        for j in range(min(len(args), len(self.expected))):
-            if self.expected[j] is not None and type(args[j]) not in <frozenset> self.expected[j]:
-                odd = True
-                break
-        for name in kwargs:
-            odd = odd or name in self.named
-        if odd:
-            args, kwargs = self.take(args, kwargs)
+        if not self.are_expected(args):
+            args = tuple(self.converted(args))
+        if kwargs:
+            for j, name in enumerate(self.parameters):
+                if name in kwargs:
+                    kwargs[name] = self.taken(j, kwargs[name])
         result = self.function(*args, **kwargs)
         if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
             for given in args:
                 if type(given) is self.nested:
-                    return self.finish(result, args, kwargs)
+                    return self.finished(result, given, args, kwargs)
             if kwargs:
                 return self.finish(result, args, kwargs)
         return result

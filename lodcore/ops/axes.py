@@ -375,7 +375,7 @@ def min(
 
 
 def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Tell whether one value is true, or not 0; parameters as of `sum`.
+    """Return whether one value is true, or not 0; parameters as of `sum`.
 
     Examples
     --------
@@ -387,7 +387,7 @@ def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
 
 
 def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Tell whether all values are true, or not 0; parameters as of `sum`.
+    """Return whether all values are true, or not 0; parameters as of `sum`.
 
     Examples
     --------
@@ -399,7 +399,7 @@ def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
 
 
 def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Tell where the greatest value is, the first of equal ones; nan is greater than all.
+    """Return where the greatest value is, the first of equal ones; nan is greater than all.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
 
 
 def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Tell where the least value is; parameters and errors as of `argmax`.
+    """Return where the least value is; parameters and errors as of `argmax`.
 
     Examples
     --------

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from lodcore import tensor_core
+from lodcore.arguments import dense_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.nested import as_array, refuse_conversion
+from lodcore.nested import refuse_conversion
 from lodcore.recycling import computed
 from lodcore.registry import Spec
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
@@ -51,27 +52,17 @@ PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
 
 
 def rows_of(x: Any) -> Any:
-    """Give the values of a tensor; anything else is its own."""
+    """Return the values of a tensor that an operator has taken; anything else is its own."""
     if type(x) is np.ndarray or type(x) in PLAIN:
         return x
     if isinstance(x, (LoDTensor, DenseTensor)):
         return x.values
-    if isinstance(x, Tensor) and not isinstance(x, np.ndarray):
-        refuse_conversion("operand", x)
-        if not hasattr(x, "__array__"):
-            raise DTypeError(f"operand: is a {type(x).__name__}; a LoDTensor or an array is needed")
-        return np.asarray(x)
-    return x
+    return np.asarray(x) if isinstance(x, Tensor) else x
 
 
 def array_of(where: str, x: Any) -> Array:
-    """Give the values of a tensor, or of what makes an array, as an array."""
-    rows = rows_of(x)
-    if type(rows) is not np.ndarray:
-        rows = as_array(f"{where}: x", rows)
-    if rows.dtype.hasobject:
-        raise DTypeError(f"{where}: x: has dtype {rows.dtype}; numbers are needed")
-    made: Array = rows
+    """Take the values of a tensor, or of what makes an array, as an array."""
+    made: Array = dense_of(f"{where}: x", x, levels=True)
     return made
 
 
@@ -301,9 +292,9 @@ def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
     """Tell the Spec of an elementwise result: shapes broadcast, None where the number of rows is not known."""
     specs = [x for x in inputs if isinstance(x, Spec)]
     widest = 0  # of those with rows
-    for spec in specs:
+    for j, spec in enumerate(specs):
         if spec.kind not in KINDS:
-            raise DTypeError(f"{where}: an operand is a {spec.kind.__name__}; a tensor or a number is needed")
+            raise DTypeError(f"{where}: {operand_name(where, j)}: is a {spec.kind.__name__}; a tensor is needed")
         if spec.num_levels:
             widest = max(widest, len(spec.shape))
     shapes = [_padded(spec.shape, widest) if spec.num_levels else spec.shape for spec in specs]

@@ -136,7 +136,7 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
     """
     where = "sequence_expand_as"
     lod = lod_of("sequence_expand_as: y", y)
-    k = level_of(where, lod, level)
+    k = lod._level(level, where)
     x = as_rows_or_nested("sequence_expand_as: x", x)
     if isinstance(x, LoDTensor):
         check_equal(where, lod._part(0, k), x.lod, "x", f"y before level {k}")
@@ -219,13 +219,8 @@ def sequence_reverse(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     >>> lodcore.sequence_reverse([[[1, 2], [3]], [[4]]], level=0).tolist()
     [[[3], [1, 2]], [[4]]]
     """
-    return _reversed(x, level, out)
-
-
-def _reversed(x: Any, level: int, out: Array | None) -> LoDTensor:
-    """Do the work of `sequence_reverse`."""
     where, lod = "sequence_reverse", x.lod
-    k = level_of(where, lod, level)
+    k = lod._level(level, where)
     if k + 1 < lod.num_levels:
         numbers = np.arange(lod.num_sequences(k + 1))
         index = np.empty_like(numbers)
@@ -245,5 +240,6 @@ def _(x: Spec, level: int) -> Spec:
 
 @sequence_reverse.define_vjp
 def _(d: Array, out: LoDTensor, level: int, context: Any) -> Array:
-    d_x: Array = _reversed(tensor_core.new_tensor(d, out.lod), level, context.new("x")).values
+    compute: Any = sequence_reverse.__wrapped__  # type: ignore[attr-defined]  # which never records
+    d_x: Array = compute(tensor_core.new_tensor(d, out.lod), level, context.new("x")).values
     return d_x

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import each_of, integer_of, integers_of, nested_index_of
+from lodcore.arguments import each_of, integer_of, integers_of, single_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod_rules import computed, levels_of
 from lodcore.memory import check_size
 from lodcore.nested import as_array
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.moving import add_back, spec_rows
-from lodcore.registry import Index, Nested, NestedIndex, Spec, operator
+from lodcore.registry import Index, Nested, Spec, operator
 from lodcore.tensor import LoDTensor
 
 __all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_of_each"]
@@ -28,7 +28,7 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 def _axis(where: str, axis: Any, x: Any) -> int:
     """Take an axis of the levels of a tensor or a Spec."""
-    number = integer_of(f"{where}: axis", axis)
+    number = axis if type(axis) is int else integer_of(f"{where}: axis", axis)
     count: int = x.num_levels
     if not count or not 0 <= number <= count:
         raise LoDError(f"{where}: axis: is {number}; x has {count} levels, whose axes are 0 .. {count}")
@@ -39,12 +39,7 @@ def _number(where: str, given: Any, default: int) -> int:
     """Take a bound of a slice, which may be missing, into int64."""
     if given is None:
         return default
-    if isinstance(given, np.ndarray) and given.size == 1 and given.dtype.kind in "iu":
-        given = given.item()
-    if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
-        raise DTypeError(f"{where}: is {given!r}; an integer is needed")
-    number: int = given.__index__()
-    return min(max(number, LEAST), MOST)
+    return min(max(single_of(where, given), LEAST), MOST)
 
 
 def _picked(where: str, x: Any, axis: int, ranges: Array, size: int, upper: list[Array]) -> Any:
@@ -320,7 +315,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-@operator(x=Nested, index=NestedIndex, lod_rule=PICKED)
+@operator(x=Nested, index=Nested, lod_rule=PICKED)
 def take_nested(x: Any, index: Any) -> Any:
     """Take elements of every sequence by their numbers in it.
 
@@ -354,7 +349,6 @@ def take_nested(x: Any, index: Any) -> Any:
 
 @take_nested.define_residuals("places")
 def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
-    index = nested_index_of(f"{where}: index", index)
     axis = _axis(where, index.lod.num_levels, x.lod)
     k = axis - 1
     if k:
@@ -379,7 +373,7 @@ def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
 
 @take_nested.define_infer
 def _(x: Spec, index: Any) -> Spec:
-    _axis("take_nested", nested_index_of("take_nested: index", index).num_levels, x)
+    _axis("take_nested", index.num_levels, x)
     return Spec(spec_rows(x), x.dtype)
 
 

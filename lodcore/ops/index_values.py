@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import dense_of, list_of
+from lodcore.arguments import dense_of, list_of, operand_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import same_as
 from lodcore.ops.common import Array
@@ -14,6 +14,9 @@ from lodcore.registry import Dense, Keys, Spec, operator
 from lodcore.tensor import LoDTensor
 
 __all__ = ["index_values"]
+
+#: What stands between brackets as it is.
+PLAIN = frozenset((int, slice, type(None), type(Ellipsis)))
 
 Shape = tuple[int | None, ...]
 
@@ -51,19 +54,26 @@ def index_values(x: Any, keys: Any) -> Any:
     >>> lodcore.ops.index_values(np.arange(5), [slice(None, None, 2)])
     array([0, 2, 4])
     """
-    chosen = tuple([_key(key) for key in list_of("index_values: keys", keys)])
+    chosen = _chosen(list_of("index_values: keys", keys))
     if isinstance(x, LoDTensor):
         _check_rows(chosen)
     return dense_of("index_values: x", x, levels=True)[chosen]
 
 
-def _key(key: Any) -> Any:
-    """Take what stands between brackets, or a Spec of it."""
-    if isinstance(key, (list, tuple)) and not isinstance(key, Spec):
+def _chosen(keys: Any) -> tuple[Any, ...]:
+    """Take what stands between brackets, or Specs of it."""
+    return tuple([key if type(key) in PLAIN else _key(f"index_values: keys[{j}]", key) for j, key in enumerate(keys)])
+
+
+def _key(where: str, key: Any) -> Any:
+    """Take an array, or what makes one, of integers or bool."""
+    if isinstance(key, (list, tuple)) and type(key) is not Spec:
         key = np.asarray(key, None if len(key) else np.intp)
-    kind = key.kind if isinstance(key, Spec) else type(key)
-    if kind is LoDTensor or (kind is np.ndarray and key.dtype.kind not in "iub"):
-        raise DTypeError(f"index_values: keys: one is {kind.__name__}; integers, slices and masks are needed")
+    key = operand_of(where, key)
+    if isinstance(key, LoDTensor) or (type(key) is Spec and key.num_levels):
+        raise DTypeError(f"{where}: is a LoDTensor; integers, slices and masks are needed")
+    if getattr(key, "dtype", np.asarray(0).dtype).kind not in "iub":
+        raise DTypeError(f"{where}: has dtype {key.dtype}; integers, slices and masks are needed")
     return key
 
 
@@ -91,7 +101,7 @@ def _keeps_rows(keys: tuple[Any, ...]) -> bool:
 
 @index_values.define_infer
 def _(x: Spec, keys: list[Any]) -> Spec:
-    chosen = tuple([_key(key) for key in keys])
+    chosen = _chosen(keys)
     if x.num_levels:
         _check_rows(chosen)
     return Spec(_index_shape(x.shape, list(chosen)), x.dtype)
@@ -163,7 +173,7 @@ def _one_size(sizes: tuple[int | None, ...]) -> int | None:
 
 @index_values.define_vjp
 def _(d: Array, keys: list[Any], context: Any) -> tuple[Array, None]:
-    chosen = tuple([_key(key) for key in keys])
+    chosen = _chosen(keys)
     d_x: Array = context.new("x")
     d_x[...] = 0
     if any(isinstance(key, np.ndarray) for key in chosen):

@@ -37,8 +37,9 @@ __all__ = [
 
 def lod_of(where: str, y: Any) -> LoD:
     """Take a LoD, or that of a LoDTensor or of nested lists."""
-    found = y if isinstance(y, (LoD, LoDTensor)) else structure_of(where, y)
-    return found.lod if isinstance(found, LoDTensor) else found
+    if isinstance(y, LoDTensor):
+        return y.lod
+    return y if isinstance(y, LoD) else lod_of(where, structure_of(where, y))
 
 
 def as_rows_or_nested(where: str, x: Any) -> Any:
@@ -47,8 +48,9 @@ def as_rows_or_nested(where: str, x: Any) -> Any:
         return x
     if isinstance(x, LoDTensor):
         return x if x.lod.num_levels else x.values
-    if isinstance(x, (list, tuple)) and len(x) and isinstance(x[0], (list, tuple)):
-        return as_nested(where, x)
+    if isinstance(x, (list, tuple)):
+        nested = len(x) and isinstance(x[0], (list, tuple))
+        return as_nested(where, x) if nested else as_values(where, x)
     return as_values(where, rows_given_of(where, x))
 
 

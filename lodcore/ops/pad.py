@@ -75,7 +75,9 @@ def sequence_pad(
     """
     where = "sequence_pad"
     lod, values = x.lod, x.values
-    k = _last_level(where, lod, level)
+    k = lod._level(level, where)
+    if k + 1 < lod.num_levels:
+        _last_level(where, lod, level)
     offsets = lod._view(k)
     padded = kernels.offsets.max_length(offsets)
     if maxlen is not None:

@@ -102,7 +102,8 @@ def drop_level(x: Any, level: int = 0) -> Any:
     >>> lodcore.ops.drop_level([[[1, 2], [3]], [[4]]])
     LoDTensor(3 sequences of lengths 1..2, int64: [[1, 2], [3], [4]])
     """
-    return x.flatten(level_of("drop_level", x.lod, level))
+    lod = x.lod.drop(x.lod._level(level, "drop_level"))
+    return tensor_core.new_tensor(x.values, lod) if lod.num_levels else x.values
 
 
 @drop_level.define_infer

@@ -80,12 +80,13 @@ def split_by_mask(x: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
 def _split(x: Any, mask: Any, level: int = 0) -> tuple[tuple[Any, Any], Array]:
     where = "split_by_mask"
     x = as_rows_or_nested("split_by_mask: x", x)
-    k = _level(where, x, level)
     if not isinstance(x, LoDTensor):
+        _level(where, x, level)
         chosen = mask_of("split_by_mask: mask", mask, len(x))
         true, false = _places(chosen)
         return (x[true], x[false]), chosen
     lod = x.lod
+    k = lod._level(level, where)
     chosen = mask_of("split_by_mask: mask", mask, lod.num_sequences(k))
     true, false = _places(chosen)
     if k == 0:
@@ -171,12 +172,12 @@ def _merge(when_true: Any, when_false: Any, mask: Any, level: int = 0) -> tuple[
     where = "merge_by_mask"
     true = as_rows_or_nested("merge_by_mask: when_true", when_true)
     false = as_rows_or_nested("merge_by_mask: when_false", when_false)
-    k = _side_level(true, false, level)
-    if not isinstance(true, LoDTensor):
+    if not (isinstance(true, LoDTensor) and isinstance(false, LoDTensor)):
+        _side_level(true, false, level)
         single = [LoDTensor(x, LoD.from_offsets(np.arange(len(x) + 1))) for x in (true, false)]
         merged, chosen = _merged(where, single[0], single[1], mask, 0)
         return merged.values, chosen
-    return _merged(where, true, false, mask, k)
+    return _merged(where, true, false, mask, true.lod._level(level, where))
 
 
 def _side_level(true: Any, false: Any, level: Any) -> int:

@@ -132,9 +132,9 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
     LoDTensor(2 sequences of lengths 1..2, int64: [[1], [2, 3]])
     """
     where = "lod_reset"
-    x = as_rows_or_nested(f"{where}: x", x)
-    values = x.values if isinstance(x, LoDTensor) else x
-    lod = _target(where, y, target_lod)
+    given = x if isinstance(x, LoDTensor) else as_rows_or_nested("lod_reset: x", x)
+    values = given.values if isinstance(given, LoDTensor) else given
+    lod = target_lod if y is None and type(target_lod) is LoD else _target(where, y, target_lod)
     if lod.num_rows != len(values):
         name = "y" if y is not None else "target_lod"
         raise LoDError(f"{where}: {name}: has {lod.num_rows} rows; x has {len(values)}")
@@ -214,7 +214,7 @@ def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor
     LoDTensor(2 sequences of length 2 / 4 sequences of lengths 0..2, int64: [[[1, 2], []], [[3], [4]]])
     """
     where = "lod_append"
-    x = as_rows_or_nested(f"{where}: x", x)
+    x = as_rows_or_nested("lod_append: x", x)
     _check_one(lengths, offsets)
     finest = _finest(lengths) if lengths is not None else core.checked_lod((offsets,), None, where).offsets()
     name = "offsets" if lengths is None else "lengths"
@@ -239,7 +239,7 @@ def _check_one(lengths: Any, offsets: Any) -> None:
 
 def _finest(lengths: Any) -> Array:
     """Return the offsets of sequences of some lengths."""
-    counts = integers_of("lod_append: lengths", lengths, LoDError)
+    counts = buffers.as_int64(lengths, "lod_append: lengths", LoDError)
     offsets: Array = buffers.new_offsets(len(counts) + 1)
     if kernels.offsets.offsets_from_lengths(counts, offsets) >= 0:
         return LoD.from_lengths(counts).offsets()  # which says what is wrong
@@ -249,6 +249,8 @@ def _finest(lengths: Any) -> Array:
 @lod_append.define_infer
 def _(x: Spec, lengths: Any, offsets: Any) -> Spec:
     _check_one(lengths, offsets)
+    if lengths is not None:
+        integers_of("lod_append: lengths", lengths, LoDError)
     return Spec(spec_rows(x), x.dtype)
 
 

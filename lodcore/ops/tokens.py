@@ -11,11 +11,11 @@ from lodcore import buffers, core, kernels, tensor_core
 from lodcore.arguments import dense_of, each_of, integer_of, level_of, nested_index_of, nested_of, operand_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.lod_rules import computed, same_as
+from lodcore.lod_rules import computed
 from lodcore.memory import check_out, check_size
 from lodcore.ops.common import Array, below, check_equal, unbroadcast
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
-from lodcore.registry import Dense, Index, Nested, NestedIndex, Role, Rows, Spec, operator
+from lodcore.registry import Dense, Index, Nested, NestedIndex, Role, Spec, operator
 from lodcore.tensor import LoDTensor
 from lodcore.threads import get_num_threads, in_parts, parts
 
@@ -34,7 +34,9 @@ def _updates_given(where: str, given: Any) -> Any:
 
 
 #: Rows, or a number, which takes the dtype of what it is added to: shape rules get it as it is.
-Updates = Role("Rows", nested_of, _updates_given, Rows.expected | {int, float}, Rows.kinds, described=False)
+Updates = Role(
+    "Rows", nested_of, _updates_given, NestedIndex.expected | {int, float}, NestedIndex.kinds, described=False
+)
 
 
 # -- windows -----------------------------------------------------------------------------------------------------------
@@ -239,7 +241,12 @@ def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[An
 # -- columns -----------------------------------------------------------------------------------------------------------
 
 
-@operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=same_as("x"))
+def _levels_of_lines(x: Any) -> int:
+    levels: int = getattr(x, "num_levels", 0)
+    return levels
+
+
+@operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=computed("that of `x`", _levels_of_lines))
 def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
     """Add numbers to columns of a table: one line per sequence, whose ids name the columns.
 
@@ -276,8 +283,10 @@ def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
     array([[1., 0., 5.],
            [0., 4., 0.]])
     """
-    ids = nested_index_of("sequence_scatter: ids", ids)
-    lines = dense_of("sequence_scatter: x", x, True)
+    if type(ids) is not LoDTensor:
+        ids = nested_index_of("sequence_scatter: ids", ids)
+    plain = type(x) is np.ndarray and not x.dtype.hasobject
+    lines = x if plain else dense_of("sequence_scatter: x", x, True)
     places, offsets = _places(lines.shape, ids, level)
     rows = _updates(updates, ids.lod, lines)
     dtype, n_columns = rows.dtype, lines.shape[1]

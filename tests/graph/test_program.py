@@ -348,7 +348,7 @@ def test_two_programs_in_one_another():
         (lambda x, d: lodcore.sequence_conv(5, d, 1), DTypeError, "sequence_conv: x: is a number; a LoDTensor"),
         (lambda x, d: lodcore.add(x, np.ones(3)), ShapeError, "add: shapes"),
         (lambda x, d: lodcore.matmul(d, x), LoDError, "matmul: y: has levels"),
-        (lambda x, d: lodcore.sequence_pool(d, "sum"), LoDError, "level"),
+        (lambda x, d: lodcore.sequence_pool(d, "sum"), DTypeError, "nested lists are needed"),
         (lambda x, d: lodcore.sequence_pool(x, "sum", level=1), LoDError, "level: is 1; there is 1 level"),
         (lambda x, d: TensorArray.unpack(d, 0), LoDError, "level"),
         (lambda x, d: TensorArray.unpack(x, 1), LoDError, "level"),

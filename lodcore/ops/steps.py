@@ -28,7 +28,7 @@ of_steps = computed(
 )
 of_sequences = computed(
     "up to `level` that of the map; below that of the steps",
-    lambda ta, level: None if level < 0 else ta.num_levels + level + 1,  # of how many levels the map is, is not known
+    lambda ta, level: None if level < 0 else ta.num_levels + level + 1,  # the levels of the map are not known
 )
 
 

@@ -14,7 +14,6 @@ cdef extern from "kernels/rows.h" nogil:
 cnp.import_array()
 
 
-
 def concat_lods(str where, list lods):
     """Put the structures of batches behind each other.
 

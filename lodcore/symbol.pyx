@@ -4,6 +4,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 
 from contextvars import ContextVar
+from importlib import import_module
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
 cdef enum:
@@ -79,7 +80,7 @@ class Operators:
     """The operators by their names, for methods of classes that stand below them: looked up when first used."""
 
     def __getattr__(self, name):
-        import lodcore.ops  # which enters them
+        import_module("lodcore.ops")  # which enters them
         from lodcore.registry import OPS
 
         if name not in OPS:

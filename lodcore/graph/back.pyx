@@ -6,18 +6,20 @@ from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
 from lodcore.graph.engine cimport PyObject_Vectorcall, fetched
-from lodcore.graph.plan cimport CONTEXT, MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Plan, Return
+from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Plan, Return
 
 import numpy as np
 
 from lodcore.errors import GraphError, ShapeError
-from lodcore.ops.common import PLAIN, joined, lined_up, rows_of, unbroadcast
+from lodcore.ops import common
+from lodcore.ops.common import joined, lined_up, rows_of, unbroadcast
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor
 
 cnp.import_array()
 
+cdef object PLAIN_TYPES = common.PLAIN
 cdef frozenset WEAK = frozenset((int, float, complex))  # numbers that have no dtype of their own
 cdef Py_ssize_t MANY = 128  # rows of calls whose gradient of what they share is computed at once
 
@@ -159,7 +161,7 @@ cdef class Gradients:
                 self.add(source, gradient)
 
     def step_back(self, operator):
-        """Go back through one operator with a frame of its own: from the gradients of its results to those of its inputs.
+        """Go back through one operator with a frame of its own: from gradients of results to those of inputs.
 
         Parameters
         ----------
@@ -354,7 +356,7 @@ cdef inline object result_of(Return way, list frame):
 
 cdef inline bint is_plain(x) except -1:
     """Tell whether this is an array or a number, not what holds one."""
-    return type(x) is cnp.ndarray or type(x) in PLAIN or not isinstance(x, (LoDTensor, DenseTensor))
+    return type(x) is cnp.ndarray or type(x) in PLAIN_TYPES or not isinstance(x, (LoDTensor, DenseTensor))
 
 
 cdef inline bint is_narrow(x) except -1:

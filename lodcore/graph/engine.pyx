@@ -94,7 +94,9 @@ cdef class Call:
         Slots of arguments that nobody reads later, not even the gradient: arrays like the result are let go.
     """
 
-    def __init__(self, operator, function, on_arrays, tuple names, tuple slots, tuple outs, single, dict residuals, by_name):
+    def __init__(
+        self, operator, function, on_arrays, tuple names, tuple slots, tuple outs, single, dict residuals, by_name
+    ):
         self.operator, self.function, self.on_arrays = operator, function, on_arrays
         self.names, self.slots, self.outs = names, slots, outs
         self.out = outs[0] if single else -1
@@ -119,7 +121,8 @@ cdef class Call:
             values = [fetched(frame, slot) for slot in self.slots]
             if self.op is not None:
                 return self.put(frame, self.op.of_values(self.function, values, self.residuals))
-            return self.put(frame, self.function(**dict(zip(self.names, values))) if self.by_name else self.function(*values))
+            by_name = dict(zip(self.names, values)) if self.by_name else None
+            return self.put(frame, self.function(*values) if by_name is None else self.function(**by_name))
         for j in range(self.count):
             given[j] = <PyObject*> frame[self.numbers[j]]
         if self.on_arrays is not None and are_arrays(given, self.count):

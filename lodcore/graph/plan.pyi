@@ -2,8 +2,6 @@ from typing import Any
 
 from typing_extensions import disjoint_base
 
-__pyx_capi__: dict[str, Any]  # what other compiled modules call
-
 @disjoint_base
 class Return:
     def __init__(self, operator: Any, needed: set[Any], call: Any = None, shared: set[Any] | None = None) -> None: ...

@@ -1,0 +1,256 @@
+"""Recurrent networks over a whole batch, on arrays: sequences in step order, products, and the way back.
+
+A batch is cut into runs of whole sequences, which threads take side by side: a run is brought into step order, multiplied
+with the weight of its inputs, gone through step by step, and brought back. Weight gradients are products over all rows
+in the order of the batch, of which threads take columns. Where `kernels.matrix` is fast, every cell of a product is one
+chain of sums in a fixed order: the results have the same bits however the batch is cut. Elsewhere products are NumPy's,
+of the whole batch in one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore import buffers, kernels
+from lodcore.ops.common import Array
+from lodcore.recycling import Recycled
+from lodcore.threads import get_num_threads, in_parts
+
+__all__ = [
+    "ACTIVATIONS",
+    "Rule",
+    "Run",
+    "Weight",
+    "add_up",
+    "all_products",
+    "neighbours",
+    "over_runs",
+    "pair_product",
+    "runs_of",
+    "split_rows",
+]
+
+#: Activations by their names, as kernels number them.
+ACTIVATIONS = {"sigmoid": 0, "tanh": 1, "relu": 2, "identity": 3}
+
+#: Multiplications of a run or a product that is worth a thread, and sequences that a step should have.
+WIDE, FEW = 2**21, 8
+
+#: Columns of a product that a thread takes begin where a packed panel does.
+PANEL = 32
+
+
+class Rule(NamedTuple):
+    """What the gates of a network do: numbers of activations, the way a GRU updates, the bound of a cell."""
+
+    gate: int = 0
+    cell: int = 1
+    candidate: int = 1
+    origin_mode: bool = False
+    clip: float = np.inf
+
+
+class Weight:
+    """A matrix that is multiplied with rows, often or with few, from the left or as its transpose.
+
+    Parameters
+    ----------
+    values : ndarray of float32 or float64, shape (depth, columns)
+    transposed : bool
+        Multiply with the transposed matrix.
+    """
+
+    __slots__ = ("packed", "values")
+
+    def __init__(self, values: Array, transposed: bool = False) -> None:
+        self.values = values.T if transposed else values
+        depth, columns = self.values.shape
+        panel = 128 // values.itemsize
+        fast = kernels.matrix.is_fast()
+        self.packed = np.empty(-(-columns // panel) * panel * depth if fast else 0, values.dtype)
+        if fast:
+            kernels.matrix.pack_columns(values, transposed, self.packed)
+
+    def times(self, rows: Array, out: Array) -> Array:
+        """Multiply rows with the matrix."""
+        if len(self.packed) or not self.values.size:
+            kernels.matrix.multiply_packed(rows, self.packed, False, out)
+        else:
+            _dot(rows, self.values, out)
+        return out
+
+    def add_to(self, out: Array, rows: Array) -> None:
+        """Add rows times the matrix, by a product of NumPy."""
+        out += _dot(rows, self.values)
+
+
+def no_weight(dtype: np.dtype[Any]) -> Array:
+    """Make what stands for a packed weight that there is none of."""
+    return np.empty(0, dtype)
+
+
+def _dot(left: Array, right: Array, out: Array | None = None) -> Array:
+    """Multiply matrices; by a single number cell by cell, since `dot` lets 0 times nan be 0 there."""
+    single = left.size == 1 or right.size == 1
+    if out is not None and not out.flags.c_contiguous:
+        out[...] = left * right if single else left.dot(right)
+        return out
+    product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
+    return product
+
+
+# -- runs of sequences -------------------------------------------------------------------------------------------------
+
+
+class Run:
+    """Some sequences of a batch, one after another, in step order.
+
+    Attributes
+    ----------
+    start, stop, low, high : int
+        Which sequences, and which rows.
+    steps : ndarray of int64, shape (n_steps + 1,)
+    order : ndarray of int64, shape (n_states,)
+        The sequences that have rows, in the batch, longest first.
+    """
+
+    __slots__ = ("_offsets", "_ranks", "backwards", "high", "low", "order", "start", "steps", "stop")
+
+    def __init__(self, offsets: Array, start: int, stop: int, backwards: bool) -> None:
+        self.start, self.stop, self.low, self.high = start, stop, int(offsets[start]), int(offsets[stop])
+        self._offsets = offsets if start == self.low == 0 and stop == len(offsets) - 1 else _from_zero(offsets[start : stop + 1])
+        self.steps = buffers.new_int64(kernels.offsets.max_length(self._offsets) + 1)
+        kernels.rank.step_offsets(self._offsets, self.steps)
+        self._ranks = buffers.new_int64(stop - start)
+        kernels.rank.rank_by_length(self._offsets, self.steps, self._ranks)
+        some = self._ranks[: self.steps[1]] if len(self.steps) > 1 else self._ranks[:0]
+        self.order = some + start if start else some
+        self.backwards = backwards
+
+    def unpack(self, rows: Array) -> Array:
+        """Bring the rows of the run, from those of the batch, into step order."""
+        given = rows[self.low : self.high]
+        if self.backwards:
+            given = self._reversed(given)
+        made = np.empty(given.shape, given.dtype)
+        kernels.rank.unpack_rows(
+            buffers.as_bytes(given), self._offsets, self._ranks, self.steps, buffers.as_bytes(made)
+        )
+        return made
+
+    def pack(self, rows: Array, out: Array) -> None:
+        """Bring the rows of the run back into their places in the batch."""
+        place = out[self.low : self.high]
+        made = np.empty_like(place) if self.backwards else place
+        kernels.rank.pack_rows(buffers.as_bytes(rows), self._offsets, self._ranks, self.steps, buffers.as_bytes(made))
+        if self.backwards:
+            kernels.expand.reverse_rows(buffers.as_bytes(made), self._offsets, buffers.as_bytes(place))
+
+    def _reversed(self, rows: Array) -> Array:
+        made = np.empty_like(rows)
+        kernels.expand.reverse_rows(buffers.as_bytes(rows), self._offsets, buffers.as_bytes(made))
+        return made
+
+    def states(self, boot: Array | None, width: int, dtype: np.dtype[Any]) -> Array:
+        """Take the boot states of the run, which are in the order of the batch; no rows for None."""
+        return np.empty((0, width), dtype) if boot is None else boot[self.order]
+
+    def each_step(self, back: bool = False) -> list[tuple[int, int, int, int]]:
+        """List each step, where its rows start and stop, and where those of the step before start; -1 for none."""
+        bounds = self.steps.tolist()
+        found = [(t, bounds[t], bounds[t + 1], bounds[t - 1] if t else -1) for t in range(len(bounds) - 1)]
+        return found[::-1] if back else found
+
+
+def _from_zero(offsets: Array) -> Array:
+    made: Array = offsets - offsets[0]
+    return made
+
+
+def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
+    """Cut a batch into runs of about as many rows, one a thread if the work is worth it.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n_seqs + 1,), in rows
+    work : int
+        Multiplications of a row.
+    backwards : bool
+        Whether sequences run from their last row to the first.
+    """
+    n_seqs, n_rows = len(offsets) - 1, int(offsets[-1])
+    count = 1
+    if get_num_threads() > 1 and kernels.matrix.is_fast():
+        count = max(1, min(get_num_threads(), n_seqs // FEW, n_rows * work // WIDE))
+    if count == 1:
+        return [Run(offsets, 0, n_seqs, backwards)]
+    cuts = [0, *np.searchsorted(offsets, np.arange(1, count) * n_rows // count).tolist(), n_seqs]
+    return [Run(offsets, a, b, backwards) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+
+
+def over_runs(work: Callable[[int], Any], count: int) -> None:
+    """Do some work for each number below `count`, side by side, with memory that is kept."""
+
+    def one(number: int, _: int) -> None:
+        with Recycled():
+            work(number)
+
+    in_parts(one, [(number, number + 1) for number in range(count)]) if count else None
+
+
+# -- products over all rows --------------------------------------------------------------------------------------------
+
+
+def neighbours(offsets: Array, backwards: bool) -> tuple[Array, Array, Array, Array]:
+    """Pair the rows that have one before them in their sequence with it; and first rows with their sequences.
+
+    Returns
+    -------
+    before, behind, sequences, firsts : ndarray of int64
+        The rows of pairs; the sequences that have rows, and their first rows. Of sequences that run backwards, rows are
+        counted from the end.
+    """
+    sequences = np.flatnonzero(offsets[1:] > offsets[:-1])
+    firsts = offsets[1:][sequences] - 1 if backwards else offsets[:-1][sequences]
+    others = np.ones(int(offsets[-1]), np.bool_)
+    others[firsts] = False
+    behind = np.flatnonzero(others)
+    return behind + 1 if backwards else behind - 1, behind, sequences, firsts
+
+
+def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, out: Array, adding: bool) -> None:
+    """Add up, over pairs of rows, the outer products of a row of `left` and one of `right`."""
+    if kernels.matrix.is_fast():
+        kernels.matrix.multiply_pairs(left, left_index, right, right_index, adding, out)
+        return
+    some = left if left_index is None else left[left_index]
+    others = right if right_index is None else right[right_index]
+    if adding:
+        out += _dot(some.T, others)
+    else:
+        _dot(some.T, others, out)
+
+
+def split_rows(count: int, work: int) -> list[slice]:
+    """Cut rows, or columns in whole panels, for threads; a single piece if it is not worth more."""
+    pieces = 1
+    if get_num_threads() > 1 and kernels.matrix.is_fast():
+        pieces = max(1, min(get_num_threads(), count // PANEL, count * work // WIDE))
+    cuts = [count * j // pieces // PANEL * PANEL for j in range(pieces)] + [count]
+    return [slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+
+
+def all_products(tasks: Sequence[Callable[[], Any]]) -> None:
+    """Run products side by side; the longest should come first."""
+    over_runs(lambda number: tasks[number](), len(tasks))
+
+
+def add_up(rows: Array) -> Array:
+    """Add up all rows, one after another."""
+    total = np.empty((1, rows.shape[1]), rows.dtype)
+    kernels.pool.sum_rows(np.ascontiguousarray(rows), np.array([0, len(rows)], np.int64), 0, total)
+    made: Array = total[0]
+    return made

@@ -47,6 +47,7 @@ from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.rank import RankTable, lod_rank_table, reorder_by_rank, shrink_memory
+from lodcore.ops.recurrent import dynamic_gru, dynamic_lstm
 from lodcore.ops.reduce import reduce_values
 from lodcore.ops.scores import sequence_cumsum, sequence_logsumexp, sequence_softmax
 from lodcore.ops.select import merge_by_mask, split_by_mask
@@ -70,6 +71,8 @@ __all__ = [
     "cross_entropy",
     "div",
     "drop_level",
+    "dynamic_gru",
+    "dynamic_lstm",
     "elementwise",
     "embedding_bag",
     "equal",

@@ -6,7 +6,7 @@ first. A state belongs to the sequences that have any rows, longest first. Activ
 caller multiplies and calls step by step: the functions then compute the gates of steps first .. stop alone, whose bits
 are the same on every processor. Every nan that gates store is the positive quiet one.
 
-Empty arrays (no rows, or no cells) stand for what there is none of.
+Empty arrays stand for what there is none of.
 """
 
 from libc.math cimport INFINITY
@@ -23,50 +23,47 @@ cdef extern from "gates_loops.h" nogil:
         const void* peepholes
 
     void lstm_forward_float(
-        const Rule* rule, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
-        const float* projection, int64_t state_width, const float* boot, const float* boot_cell, float* gates,
-        float* cell, float* inner, float* hidden, float* block)
-    void lstm_forward_double(
-        const Rule* rule, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
-        const double* projection, int64_t state_width, const double* boot, const double* boot_cell, double* gates,
-        double* cell, double* inner, double* hidden, double* block)
+        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* projection,
+        int64_t state_width, const float* boot, const float* boot_cell, float* gates, float* cell, float* inner,
+        float* hidden, float* block)
     void lstm_backward_float(
-        const Rule* rule, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
-        const float* projection, int64_t state_width, const float* boot_cell, const float* gates, const float* cell,
-        const float* d_cell, float* d_inner, float* d_hidden, float* carry, float* d_gates, float* d_boot,
-        float* block)
-    void lstm_backward_double(
-        const Rule* rule, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
-        const double* projection, int64_t state_width, const double* boot_cell, const double* gates,
-        const double* cell, const double* d_cell, double* d_inner, double* d_hidden, double* carry, double* d_gates,
-        double* d_boot, double* block)
+        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* projection,
+        int64_t state_width, const float* boot_cell, const float* gates, const float* cell, const float* d_cell,
+        float* d_inner, float* d_hidden, float* carry, float* d_gates, float* d_boot, float* block)
     void gru_forward_float(
-        const Rule* rule, int stage, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
+        const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
         const float* weight_candidate, const float* boot, float* gates, float* reset, float* hidden, float* block)
-    void gru_forward_double(
-        const Rule* rule, int stage, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
-        const double* weight_candidate, const double* boot, double* gates, double* reset, double* hidden,
-        double* block)
     void gru_backward_float(
-        const Rule* rule, int stage, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
+        const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
         const float* weight_candidate, const float* boot, const float* gates, const float* hidden, float* d_hidden,
         float* reset, float* d_gates, float* d_boot, float* block)
-    void gru_backward_double(
-        const Rule* rule, int stage, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
-        const double* weight_candidate, const double* boot, const double* gates, const double* hidden,
-        double* d_hidden, double* reset, double* d_gates, double* d_boot, double* block)
     void simple_forward_float(
-        const Rule* rule, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* boot,
+        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* boot,
         float* hidden, float* block)
-    void simple_forward_double(
-        const Rule* rule, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* boot,
-        double* hidden, double* block)
     void simple_backward_float(
-        const Rule* rule, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* hidden,
+        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* hidden,
         float* d_hidden, float* d_gates, float* d_boot, float* block)
+    void lstm_forward_double(
+        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* projection,
+        int64_t state_width, const double* boot, const double* boot_cell, double* gates, double* cell, double* inner,
+        double* hidden, double* block)
+    void lstm_backward_double(
+        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* projection,
+        int64_t state_width, const double* boot_cell, const double* gates, const double* cell, const double* d_cell,
+        double* d_inner, double* d_hidden, double* carry, double* d_gates, double* d_boot, double* block)
+    void gru_forward_double(
+        const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
+        const double* weight_candidate, const double* boot, double* gates, double* reset, double* hidden, double* block)
+    void gru_backward_double(
+        const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
+        const double* weight_candidate, const double* boot, const double* gates, const double* hidden, double* d_hidden,
+        double* reset, double* d_gates, double* d_boot, double* block)
+    void simple_forward_double(
+        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* boot,
+        double* hidden, double* block)
     void simple_backward_double(
-        const Rule* rule, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
-        const double* hidden, double* d_hidden, double* d_gates, double* d_boot, double* block)
+        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* hidden,
+        double* d_hidden, double* d_gates, double* d_boot, double* block)
 
 ctypedef fused real:
     float
@@ -347,7 +344,7 @@ def simple_steps(
     activation : int
     boot : as weight, shape (n_states, width), or no rows for zeros
     hidden : as weight, shape (n_rows, width)
-        Products of the inputs before, states after.
+        Products of the inputs, then states.
     """
     cdef Py_ssize_t n_rows = hidden.shape[0], width = hidden.shape[1]
     cdef Py_ssize_t n_states = steps[1] if steps.shape[0] > 1 else 0
@@ -417,9 +414,6 @@ def simple_steps_back(
         else:
             simple_backward_double(&rule, bounds, first, stop, matrix, states, d_hidden_place, result, d_first, block)
         free(block)
-
-
-# -- arguments ---------------------------------------------------------------------------------------------------------
 
 
 cdef bint fits(const int64_t[::1] steps, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t n_rows) noexcept:

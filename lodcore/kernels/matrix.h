@@ -33,6 +33,27 @@ static LODCORE_UNUSED int has_product(void)
 #define has_product() 0
 #endif
 
+#if LODCORE_HAS_SIMD
+/* Write the rows of a panel, whose columns are rows of b, by squares of four: all of them but the last depth % 4, which
+ * the caller writes. Gives how many are written. */
+static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int64_t depth, float *out)
+{
+    int64_t columns = PANEL_BYTES / sizeof(float), k = 0;
+    for (; k + 4 <= depth; k += 4)
+        for (int64_t c = 0; c < columns; c += 4) {
+            const float *from = b + c * line + k;
+            __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + line), r2 = _mm_loadu_ps(from + 2 * line);
+            __m128 r3 = _mm_loadu_ps(from + 3 * line);
+            _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+            _mm_storeu_ps(out + k * columns + c, r0);
+            _mm_storeu_ps(out + (k + 1) * columns + c, r1);
+            _mm_storeu_ps(out + (k + 2) * columns + c, r2);
+            _mm_storeu_ps(out + (k + 3) * columns + c, r3);
+        }
+    return k;
+}
+#endif
+
 #if defined(__clang__)
 #define LODCORE_UNROLLED _Pragma("clang loop unroll(full)")
 #elif defined(__GNUC__)

@@ -42,11 +42,16 @@ LODCORE_INLINE void PLAIN(pack_transposed)(const CELL *restrict b, int64_t line,
                                            int64_t columns, CELL *restrict out)
 {
     enum { SQUARE = 16 };
+    int64_t done = 0;
     columns = LEAST(columns, PLAIN(PANEL));
     for (int64_t c = columns; c < PLAIN(PANEL); c++)
         for (int64_t k = 0; k < depth; k++)
             out[k * PLAIN(PANEL) + c] = 0;
-    for (int64_t begin = 0; begin < depth; begin += SQUARE)
+#if LODCORE_HAS_SIMD
+    if (columns == PLAIN(PANEL) && sizeof(CELL) == sizeof(float))
+        done = transpose_fours((const float *)b + column * line, line, depth, (float *)out);
+#endif
+    for (int64_t begin = done; begin < depth; begin += SQUARE)
         for (int64_t c = 0; c < columns; c++)
             for (int64_t k = begin; k < LEAST(begin + SQUARE, depth); k++)
                 out[k * PLAIN(PANEL) + c] = b[(column + c) * line + k];

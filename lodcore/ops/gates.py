@@ -9,8 +9,9 @@ of the whole batch in one thread.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ __all__ = [
     "Weight",
     "add_up",
     "all_products",
+    "in_kept_memory",
     "neighbours",
     "over_runs",
     "pair_product",
@@ -41,6 +43,21 @@ WIDE, FEW = 2**21, 8
 
 #: Columns of a product that a thread takes begin where a packed panel does.
 PANEL = 32
+
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def in_kept_memory(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Let a function make its arrays of memory that may have been used before."""
+
+    @functools.wraps(function)
+    def run(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        with Recycled():
+            return function(*args, **kwargs)
+
+    return run
 
 
 class Rule(NamedTuple):
@@ -85,11 +102,6 @@ class Weight:
     def add_to(self, out: Array, rows: Array) -> None:
         """Add rows times the matrix, by a product of NumPy."""
         out += _dot(rows, self.values)
-
-
-def no_weight(dtype: np.dtype[Any]) -> Array:
-    """Make what stands for a packed weight that there is none of."""
-    return np.empty(0, dtype)
 
 
 def _dot(left: Array, right: Array, out: Array | None = None) -> Array:

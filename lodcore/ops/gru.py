@@ -15,6 +15,7 @@ from lodcore.ops.gates import (
     Weight,
     add_up,
     all_products,
+    in_kept_memory,
     neighbours,
     over_runs,
     pair_product,
@@ -71,6 +72,7 @@ def parts_of(weight: Array) -> tuple[Array, Array]:
     return cells[: 2 * width * width].reshape(width, 2 * width), cells[2 * width * width :].reshape(width, width)
 
 
+@in_kept_memory
 def gru_forward(
     x: Array,
     offsets: Array,
@@ -152,6 +154,7 @@ def _gru_steps(
         call(t, t + 1, 2, no_product, no_product)
 
 
+@in_kept_memory
 def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     """Give the gradients of everything that `gru_forward` has taken.
 
@@ -233,6 +236,7 @@ def _gru_steps_back(
 # -- one activation ----------------------------------------------------------------------------------------------------
 
 
+@in_kept_memory
 def simple_forward(
     x: Array,
     offsets: Array,
@@ -283,6 +287,7 @@ def simple_forward(
     return hidden, Residuals(x, offsets, weights, Rule(candidate=activation), h_0, hidden, runs, kept)
 
 
+@in_kept_memory
 def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     """Give the gradients of everything that `simple_forward` has taken.
 

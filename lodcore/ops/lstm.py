@@ -15,6 +15,7 @@ from lodcore.ops.gates import (
     Weight,
     add_up,
     all_products,
+    in_kept_memory,
     neighbours,
     over_runs,
     pair_product,
@@ -71,6 +72,7 @@ class Residuals(NamedTuple):
     kept: list[tuple[Array, Array, Array | None]]  # gates, cells and what is projected of each run, in step order
 
 
+@in_kept_memory
 def lstm_forward(
     x: Array,
     offsets: Array,
@@ -172,6 +174,7 @@ def _steps(
 # -- the way back ------------------------------------------------------------------------------------------------------
 
 
+@in_kept_memory
 def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | None) -> LSTMGradients:
     """Give the gradients of everything that `lstm_forward` has taken.
 

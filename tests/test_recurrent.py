@@ -67,7 +67,7 @@ def test_ancestor_lstm_cotangent_of_the_cell():
     x, weight, bias, _ = network("lstm", 2)
     grad_check(lambda x, w, b: dynamic_lstm(x, w, b)[1], x, weight, bias)
     grad_check(lambda x, w, b: dynamic_lstm(x, w, b), x, weight, bias)
-    (hidden, cell), pullback = vjp(lambda x: dynamic_lstm(x, weight, bias), x)
+    (_, cell), pullback = vjp(lambda x: dynamic_lstm(x, weight, bias), x)
     ones = np.ones_like(cell.values)
     together, first, second = (pullback(*pair)[0].values for pair in [(ones, ones), (ones, None), (None, ones)])
     assert second.any()
@@ -136,7 +136,9 @@ def test_a_sequence_is_run_by_itself(sizes, name, is_reverse, seed):
     together = np_tuple(run(x, weight, bias, *boots_of(name, boot), is_reverse=is_reverse))
     for s, rows in enumerate(x):
         alone = LoDTensor.from_lengths(rows[::-1] if is_reverse else rows, [len(rows)])
-        for one, other in zip(together, np_tuple(run(alone, weight, bias, *boots_of(name, boot[s : s + 1]))), strict=True):
+        for one, other in zip(
+            together, np_tuple(run(alone, weight, bias, *boots_of(name, boot[s : s + 1]))), strict=True
+        ):
             want = other.values[::-1] if is_reverse else other.values
             np.testing.assert_allclose(one[s], want, rtol=1e-9, atol=1e-12)
 
@@ -251,7 +253,10 @@ def test_lstm_of_layers_may_leave_out_the_cell():
 @pytest.mark.parametrize("is_reverse", [False, True])
 @pytest.mark.parametrize("booted", [False, True])
 def test_gru_and_simple_network_with_their_inputs(is_reverse, booted):
-    for gates, forward, backward, rule in [(3, gru_forward, gru_backward, Rule()), (1, simple_forward, simple_backward, 1)]:
+    for gates, forward, backward, rule in [
+        (3, gru_forward, gru_backward, Rule()),
+        (1, simple_forward, simple_backward, 1),
+    ]:
         x, offsets, weight, weight_x, bias, h_0, _ = arrays(4, 3, gates)
         inputs = [x, weight, weight_x, bias, *([h_0] if booted else [])]
 

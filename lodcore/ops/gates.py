@@ -1,16 +1,17 @@
 """Recurrent networks over a whole batch, on arrays: sequences in step order, products, and the way back.
 
-A batch is cut into runs of whole sequences, which threads take side by side: a run is brought into step order, multiplied
-with the weight of its inputs, gone through step by step, and brought back. Weight gradients are products over all rows
-in the order of the batch, of which threads take columns. Where `kernels.matrix` is fast, every cell of a product is one
-chain of sums in a fixed order: the results have the same bits however the batch is cut. Elsewhere products are NumPy's,
-of the whole batch in one thread.
+A batch is cut into runs of whole sequences, which threads take side by side: a run is brought into step order,
+multiplied with the weight of its inputs, gone through step by step, and brought back. Weight gradients are products
+over all rows in the order of the batch, of which threads take columns. Where `kernels.matrix` is fast, every cell of a
+product is one chain of sums in a fixed order: the results have the same bits however the batch is cut. Elsewhere
+products are those of NumPy, of the whole batch in one thread.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -22,24 +23,24 @@ from lodcore.threads import get_num_threads, in_parts
 
 __all__ = [
     "ACTIVATIONS",
+    "Neighbours",
     "Rule",
     "Run",
     "Weight",
     "add_up",
-    "all_products",
     "in_kept_memory",
-    "neighbours",
-    "over_runs",
+    "input_products",
     "pair_product",
     "runs_of",
+    "side_by_side",
     "split_rows",
 ]
 
 #: Activations by their names, as kernels number them.
 ACTIVATIONS = {"sigmoid": 0, "tanh": 1, "relu": 2, "identity": 3}
 
-#: Multiplications of a run or a product that is worth a thread, and sequences that a step should have.
-WIDE, FEW = 2**21, 8
+#: Multiplications of work that is worth a thread, and of long work; sequences that a step should have.
+WIDE, LONG, FEW = 2**21, 2**26, 8
 
 #: Columns of a product that a thread takes begin where a packed panel does.
 PANEL = 32
@@ -133,7 +134,9 @@ class Run:
 
     def __init__(self, offsets: Array, start: int, stop: int, backwards: bool) -> None:
         self.start, self.stop, self.low, self.high = start, stop, int(offsets[start]), int(offsets[stop])
-        self._offsets = offsets if start == self.low == 0 and stop == len(offsets) - 1 else _from_zero(offsets[start : stop + 1])
+        self._offsets = (
+            offsets if start == self.low == 0 and stop == len(offsets) - 1 else _from_zero(offsets[start : stop + 1])
+        )
         self.steps = buffers.new_int64(kernels.offsets.max_length(self._offsets) + 1)
         kernels.rank.step_offsets(self._offsets, self.steps)
         self._ranks = buffers.new_int64(stop - start)
@@ -183,7 +186,7 @@ def _from_zero(offsets: Array) -> Array:
 
 
 def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
-    """Cut a batch into runs of about as many rows, one a thread if the work is worth it.
+    """Cut a batch into runs of about as many rows: one a thread if the work is worth it, or two if it is long.
 
     Parameters
     ----------
@@ -196,41 +199,64 @@ def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
     n_seqs, n_rows = len(offsets) - 1, int(offsets[-1])
     count = 1
     if get_num_threads() > 1 and kernels.matrix.is_fast():
-        count = max(1, min(get_num_threads(), n_seqs // FEW, n_rows * work // WIDE))
+        most = get_num_threads() * (2 if n_rows * work >= LONG * get_num_threads() else 1)
+        count = max(1, min(most, n_seqs // FEW, n_rows * work // WIDE))
     if count == 1:
         return [Run(offsets, 0, n_seqs, backwards)]
     cuts = [0, *np.searchsorted(offsets, np.arange(1, count) * n_rows // count).tolist(), n_seqs]
-    return [Run(offsets, a, b, backwards) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+    return [Run(offsets, a, b, backwards) for a, b in pairwise(cuts) if a < b]
 
 
-def over_runs(work: Callable[[int], Any], count: int) -> None:
-    """Do some work for each number below `count`, side by side, with memory that is kept."""
+def side_by_side(tasks: Sequence[Callable[[], Any]]) -> None:
+    """Do some work, in as many threads as there may be, with memory that is kept; the longest should come first."""
 
     def one(number: int, _: int) -> None:
         with Recycled():
-            work(number)
+            tasks[number]()
 
-    in_parts(one, [(number, number + 1) for number in range(count)]) if count else None
+    in_parts(one, [(number, number + 1) for number in range(len(tasks))])
 
 
 # -- products over all rows --------------------------------------------------------------------------------------------
 
 
-def neighbours(offsets: Array, backwards: bool) -> tuple[Array, Array, Array, Array]:
-    """Pair the rows that have one before them in their sequence with it; and first rows with their sequences.
+class Neighbours:
+    """The rows that have one before them in their sequence, and the first rows.
 
-    Returns
-    -------
-    before, behind, sequences, firsts : ndarray of int64
-        The rows of pairs; the sequences that have rows, and their first rows. Of sequences that run backwards, rows are
-        counted from the end.
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n_seqs + 1,), in rows
+    backwards : bool
+        Sequences run from their last row to the first.
+
+    Attributes
+    ----------
+    before, behind : ndarray of int64
+        Pairs of rows.
+    sequences, firsts : ndarray of int64
+        The sequences that have rows, and their first rows.
     """
-    sequences = np.flatnonzero(offsets[1:] > offsets[:-1])
-    firsts = offsets[1:][sequences] - 1 if backwards else offsets[:-1][sequences]
-    others = np.ones(int(offsets[-1]), np.bool_)
-    others[firsts] = False
-    behind = np.flatnonzero(others)
-    return behind + 1 if backwards else behind - 1, behind, sequences, firsts
+
+    __slots__ = ("_offsets", "backwards", "before", "behind", "firsts", "sequences")
+
+    def __init__(self, offsets: Array, backwards: bool) -> None:
+        self._offsets, self.backwards = offsets, backwards
+
+    def find(self) -> None:
+        """Find all of them: work for a thread."""
+        offsets, ends = self._offsets, self._offsets[1:]
+        self.sequences = np.flatnonzero(ends > offsets[:-1])
+        self.firsts = (ends if self.backwards else offsets)[self.sequences] - (1 if self.backwards else 0)
+        others = np.ones(int(offsets[-1]), np.bool_)
+        others[self.firsts] = False
+        self.behind = np.flatnonzero(others)
+        self.before = self.behind + 1 if self.backwards else self.behind - 1
+
+    def product(self, states: Array, boot: Array | None, d_gates: Array, out: Array) -> None:
+        """Add up the outer products of the state before each row and the cotangent of its gates."""
+        pair_product(states, self.before, d_gates, self.behind, out, False)
+        if boot is not None:
+            pair_product(boot, self.sequences, d_gates, self.firsts, out, True)
 
 
 def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, out: Array, adding: bool) -> None:
@@ -252,17 +278,21 @@ def split_rows(count: int, work: int) -> list[slice]:
     if get_num_threads() > 1 and kernels.matrix.is_fast():
         pieces = max(1, min(get_num_threads(), count // PANEL, count * work // WIDE))
     cuts = [count * j // pieces // PANEL * PANEL for j in range(pieces)] + [count]
-    return [slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [slice(a, b) for a, b in pairwise(cuts)]
 
 
-def all_products(tasks: Sequence[Callable[[], Any]]) -> None:
-    """Run products side by side; the longest should come first."""
-    over_runs(lambda number: tasks[number](), len(tasks))
+def input_products(x: Array, weight: Array, d_gates: Array, d_x: Array, d_weight: Array) -> list[Callable[[], Any]]:
+    """List the products that make the gradients of the inputs and of their weight."""
+    back = Weight(weight, True)
+    tasks: list[Callable[[], Any]] = []
+    for rows in split_rows(len(x), weight.size):
+        tasks.append(functools.partial(back.times, d_gates[rows], d_x[rows]))
+    for at in split_rows(d_gates.shape[1], len(x) * x.shape[1]):
+        tasks.append(functools.partial(pair_product, x, None, d_gates[:, at], None, d_weight[:, at], False))
+    return tasks
 
 
-def add_up(rows: Array) -> Array:
+def add_up(rows: Array, out: Array) -> None:
     """Add up all rows, one after another."""
-    total = np.empty((1, rows.shape[1]), rows.dtype)
-    kernels.pool.sum_rows(np.ascontiguousarray(rows), np.array([0, len(rows)], np.int64), 0, total)
-    made: Array = total[0]
-    return made
+    ends = np.array([0, len(rows)], np.int64)
+    kernels.pool.sum_rows(np.ascontiguousarray(rows), ends, 0, out.reshape(1, -1))

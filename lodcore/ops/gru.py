@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,16 +11,16 @@ import numpy as np
 from lodcore import kernels
 from lodcore.ops.common import Array
 from lodcore.ops.gates import (
+    Neighbours,
     Rule,
     Run,
     Weight,
     add_up,
-    all_products,
     in_kept_memory,
-    neighbours,
-    over_runs,
+    input_products,
     pair_product,
     runs_of,
+    side_by_side,
     split_rows,
 )
 
@@ -116,7 +117,7 @@ def gru_forward(
         run.pack(states, hidden)
         kept[number] = gates, states
 
-    over_runs(one, len(runs))
+    side_by_side([partial(one, number) for number in range(len(runs))])
     return hidden, Residuals(x, offsets, weights, rule, h_0, hidden, runs, kept)
 
 
@@ -186,16 +187,16 @@ def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
         if d_h_0 is not None:
             d_h_0[run.order] = d_boot
 
-    over_runs(one, len(runs))
+    pairs = Neighbours(residuals.offsets, runs[0].backwards)
+    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find])
     d_weight = np.empty_like(weight)
     d_gate, d_candidate = parts_of(d_weight)
     d_both, d_last = d_gates[:, : 2 * width], d_gates[:, 2 * width :]
-    pairs = neighbours(residuals.offsets, runs[0].backwards)
-    started = residuals.h_0 is not None
+    # without boot states first rows have nothing to reset
+    index = pairs.behind if residuals.h_0 is None else None
     tasks = _state_products(residuals, pairs, d_both, d_gate)
-    rows = None if started else pairs[1]  # of sequences without a boot state, first rows have nothing to reset
     for at in split_rows(width, len(x) * width):
-        tasks.append(lambda at=at: pair_product(reset, rows, d_last[:, at], rows, d_candidate[:, at], False))
+        tasks.append(partial(pair_product, reset, index, d_last[:, at], index, d_candidate[:, at], False))
     return _gradients(residuals, tasks, d_gates, d_weight, d_h_0)
 
 
@@ -283,7 +284,7 @@ def simple_forward(
         run.pack(states, hidden)
         kept[number] = states, states
 
-    over_runs(one, len(runs))
+    side_by_side([partial(one, number) for number in range(len(runs))])
     return hidden, Residuals(x, offsets, weights, Rule(candidate=activation), h_0, hidden, runs, kept)
 
 
@@ -312,7 +313,9 @@ def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
         d_boot = np.zeros((0 if d_h_0 is None else len(run.order), len(weight)), weight.dtype)
         if kernels.matrix.is_fast():
             count = len(run.steps) - 1
-            kernels.gates.simple_steps_back(run.steps, 0, count, second.packed, activation, states, grown, found, d_boot)
+            kernels.gates.simple_steps_back(
+                run.steps, 0, count, second.packed, activation, states, grown, found, d_boot
+            )
         else:
             for t, start, stop, before in run.each_step(back=True):
                 kernels.gates.simple_steps_back(
@@ -324,8 +327,8 @@ def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
         if d_h_0 is not None:
             d_h_0[run.order] = d_boot
 
-    over_runs(one, len(runs))
-    pairs = neighbours(residuals.offsets, runs[0].backwards)
+    pairs = Neighbours(residuals.offsets, runs[0].backwards)
+    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find])
     return _gradients(residuals, _state_products(residuals, pairs, d_gates, d_weight), d_gates, d_weight, d_h_0)
 
 
@@ -333,32 +336,25 @@ def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
 
 
 def _state_products(
-    residuals: Residuals, pairs: tuple[Array, Array, Array, Array], d_gates: Array, d_weight: Array
+    residuals: Residuals, pairs: Neighbours, d_gates: Array, d_weight: Array
 ) -> list[Callable[[], Any]]:
     """List the products that make the gradient of the weight of states."""
-    before, behind, sequences, firsts = pairs
-
-    def recurrent(columns: slice) -> None:
-        pair_product(residuals.hidden, before, d_gates[:, columns], behind, d_weight[:, columns], False)
-        if residuals.h_0 is not None:
-            pair_product(residuals.h_0, sequences, d_gates[:, columns], firsts, d_weight[:, columns], True)
-
+    states, boot = residuals.hidden, residuals.h_0
     pieces = split_rows(d_gates.shape[1], len(d_gates) * len(d_weight))
-    return [lambda at=columns: recurrent(at) for columns in pieces]
+    return [partial(pairs.product, states, boot, d_gates[:, at], d_weight[:, at]) for at in pieces]
 
 
 def _gradients(
     residuals: Residuals, tasks: list[Callable[[], Any]], d_gates: Array, d_weight: Array, d_h_0: Array | None
 ) -> Gradients:
     """Do these products, and those of the inputs."""
-    x, weight_x = residuals.x, residuals.weights.weight_x
+    x, weights = residuals.x, residuals.weights
     d_x, d_weight_x = d_gates, None
-    if weight_x is not None:
-        d_x, d_weight_x, back = np.empty_like(x), np.empty_like(weight_x), Weight(weight_x, True)
-        for rows in split_rows(len(x), weight_x.size):
-            tasks.append(lambda rows=rows: back.times(d_gates[rows], d_x[rows]))
-        for columns in split_rows(d_gates.shape[1], len(x) * x.shape[1]):
-            tasks.append(lambda at=columns: pair_product(x, None, d_gates[:, at], None, d_weight_x[:, at], False))
-    all_products(tasks)
-    d_bias = None if residuals.weights.bias is None else add_up(d_gates)
+    if weights.weight_x is not None:
+        d_x, d_weight_x = np.empty_like(x), np.empty_like(weights.weight_x)
+        tasks = input_products(x, weights.weight_x, d_gates, d_x, d_weight_x) + tasks
+    d_bias = None if weights.bias is None else np.empty_like(weights.bias)
+    if d_bias is not None:
+        tasks.append(partial(add_up, d_gates, d_bias))
+    side_by_side(tasks)
     return Gradients(d_x, GRUWeights(d_weight, d_weight_x, d_bias), d_h_0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,16 +11,16 @@ import numpy as np
 from lodcore import kernels
 from lodcore.ops.common import Array
 from lodcore.ops.gates import (
+    Neighbours,
     Rule,
     Run,
     Weight,
     add_up,
-    all_products,
     in_kept_memory,
-    neighbours,
-    over_runs,
+    input_products,
     pair_product,
     runs_of,
+    side_by_side,
     split_rows,
 )
 
@@ -127,7 +128,7 @@ def lstm_forward(
             run.pack(cells, cell)
         kept[number] = gates, cells, None if third is None else inner
 
-    over_runs(one, len(runs))
+    side_by_side([partial(one, number) for number in range(len(runs))])
     return hidden, cell, Residuals(x, offsets, weights, rule, h_0, c_0, hidden, cell, runs, kept)
 
 
@@ -210,7 +211,9 @@ def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | 
         found = np.empty((rows, 4 * width), dtype)
         d_inner = grown if third is None else np.empty_like(cells)
         boot_cell = run.states(residuals.c_0, width, dtype)
-        _steps_back(run, weights, rule, second, third, boot_cell, gates, cells, d_cells, d_inner, grown, carry, found, d_boot)
+        _steps_back(
+            run, weights, rule, second, third, boot_cell, gates, cells, d_cells, d_inner, grown, carry, found, d_boot
+        )
         run.pack(found, d_gates)
         if d_states is not None and inner is not None and projected is not None:
             run.pack(grown, d_states)
@@ -220,8 +223,9 @@ def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | 
         if d_c_0 is not None:
             d_c_0[run.order] = carry
 
-    over_runs(one, len(runs))
-    d_x, found = _weight_gradients(residuals, d_gates, d_states, inner)
+    pairs = Neighbours(residuals.offsets, runs[0].backwards)
+    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find])
+    d_x, found = _weight_gradients(residuals, pairs, d_gates, d_states, inner)
     return LSTMGradients(d_x, found, d_h_0, d_c_0)
 
 
@@ -263,49 +267,37 @@ def _steps_back(
 
 
 def _weight_gradients(
-    residuals: Residuals, d_gates: Array, d_states: Array | None, inner: Array | None
+    residuals: Residuals, pairs: Neighbours, d_gates: Array, d_states: Array | None, inner: Array | None
 ) -> tuple[Array, LSTMWeights]:
     """Multiply what the steps have left: the gradients of the inputs and of all weights."""
-    x, weights = residuals.x, residuals.weights
-    before, behind, sequences, firsts = neighbours(residuals.offsets, residuals.runs[0].backwards)
-    d_weight = np.empty_like(weights.weight)
-    d_x, d_weight_x, d_projection = d_gates, None, None
+    x, weights, n_rows = residuals.x, residuals.weights, len(residuals.x)
+    d_weight, d_x, d_weight_x = np.empty_like(weights.weight), d_gates, None
+    d_projection = None
     tasks: list[Callable[[], Any]] = []
-
-    def recurrent(columns: slice) -> None:
-        pair_product(residuals.hidden, before, d_gates[:, columns], behind, d_weight[:, columns], False)
-        if residuals.h_0 is not None:
-            pair_product(residuals.h_0, sequences, d_gates[:, columns], firsts, d_weight[:, columns], True)
-
     if weights.weight_x is not None:
-        d_x = np.empty_like(x)
-        d_weight_x = np.empty_like(weights.weight_x)
-        back = Weight(weights.weight_x, True)
-        for rows in split_rows(len(x), weights.weight_x.size):
-            tasks.append(lambda rows=rows: back.times(d_gates[rows], d_x[rows]))
-        for columns in split_rows(d_gates.shape[1], len(x) * x.shape[1]):
-            tasks.append(lambda at=columns: pair_product(x, None, d_gates[:, at], None, d_weight_x[:, at], False))
-    for columns in split_rows(d_gates.shape[1], len(x) * len(d_weight)):
-        tasks.append(lambda at=columns: recurrent(at))
+        d_x, d_weight_x = np.empty_like(x), np.empty_like(weights.weight_x)
+        tasks += input_products(x, weights.weight_x, d_gates, d_x, d_weight_x)
+    for at in split_rows(d_gates.shape[1], n_rows * len(d_weight)):
+        tasks.append(partial(pairs.product, residuals.hidden, residuals.h_0, d_gates[:, at], d_weight[:, at]))
     if d_states is not None and inner is not None and weights.projection is not None:
         d_projection = np.empty_like(weights.projection)
-        tasks.append(lambda: pair_product(inner, None, d_states, None, d_projection, False))
-    all_products(tasks)
-    d_bias = None if weights.bias is None else add_up(d_gates)
-    d_peepholes = None
-    if weights.peepholes is not None:
-        d_peepholes = _peephole_gradient(residuals, d_gates, (before, behind, sequences, firsts))
+        tasks.append(partial(pair_product, inner, None, d_states, None, d_projection, False))
+    d_bias = None if weights.bias is None else np.empty_like(weights.bias)
+    if d_bias is not None:
+        tasks.append(partial(add_up, d_gates, d_bias))
+    side_by_side(tasks)
+    d_peepholes = None if weights.peepholes is None else _peephole_gradient(residuals, pairs, d_gates)
     return d_x, LSTMWeights(d_weight, d_weight_x, d_bias, d_peepholes, d_projection)
 
 
-def _peephole_gradient(residuals: Residuals, d_gates: Array, pairs: tuple[Array, Array, Array, Array]) -> Array:
+def _peephole_gradient(residuals: Residuals, pairs: Neighbours, d_gates: Array) -> Array:
     """Add up cotangents of gates times the cells that they see."""
-    before, behind, sequences, firsts = pairs
     cell, width = residuals.cell, d_gates.shape[1] // 4
     assert cell is not None
-    old = np.zeros_like(cell)
-    old[behind] = cell[before]
+    old, total = np.zeros_like(cell), np.empty(3 * width, cell.dtype)
+    old[pairs.behind] = cell[pairs.before]
     if residuals.c_0 is not None:
-        old[firsts] = residuals.c_0[sequences]
-    d_input, d_forget, d_output = (d_gates[:, k * width : (k + 1) * width] for k in (1, 2, 3))
-    return np.concatenate([add_up(d_input * old), add_up(d_forget * old), add_up(d_output * cell)])
+        old[pairs.firsts] = residuals.c_0[pairs.sequences]
+    for k, seen in enumerate((old, old, cell)):
+        add_up(d_gates[:, (k + 1) * width : (k + 2) * width] * seen, total[k * width : (k + 1) * width])
+    return total

@@ -315,7 +315,7 @@ def _check_levels(where: str, num_levels: int, others: dict[str, int]) -> None:
 
 
 def _activations(where: str, **names: Any) -> list[int]:
-    """Number the activations, which are given by the names of their arguments."""
+    """Look up the numbers of activations, which are given by the names of their arguments."""
     for name, given in names.items():
         if not isinstance(given, str) or given not in ACTIVATIONS:
             known = ", ".join(f'"{one}"' for one in ACTIVATIONS)
@@ -379,9 +379,7 @@ def _dtype(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[Any]
     return DOUBLE if dtype == DOUBLE else SINGLE
 
 
-def _of_one_dtype(
-    where: str, rows: Array, given: dict[str, Array | None]
-) -> tuple[Array, dict[str, Any]]:
+def _of_one_dtype(where: str, rows: Array, given: dict[str, Array | None]) -> tuple[Array, dict[str, Any]]:
     """Give all operands one dtype, and rows of a weight beside each other."""
     dtype = _dtype(where, rows.dtype, given)
     arrays = {name: None if one is None else np.ascontiguousarray(one, dtype) for name, one in given.items()}

@@ -243,7 +243,7 @@ def _act_back(kind, y, d):
     if kind == 1:
         return d * (real(1) - y * y)
     if kind == 2:
-        return d if 0 < y else real(0)
+        return d if y > 0 else real(0)
     return d
 
 

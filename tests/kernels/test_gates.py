@@ -68,7 +68,9 @@ def batches(draw, widths=(1, 2, 3, 8, 16, 17, 33, 0), odd=False):
     sizes = draw(lengths(None, 6, 4))
     sizes = [min(size, 6) for size in sizes]
     wanted = odd and draw(st.booleans())
-    return Batch(sizes, draw(st.sampled_from(widths)), draw(st.sampled_from(REALS)), draw(st.integers(0, 2**32)), wanted)
+    return Batch(
+        sizes, draw(st.sampled_from(widths)), draw(st.sampled_from(REALS)), draw(st.integers(0, 2**32)), wanted
+    )
 
 
 def lstm(batch, kinds, clip, product=True, projection=False):
@@ -219,7 +221,7 @@ def digest():
             ("gru", gru(batch, kinds[1:], bool(seed % 2), product=False), [2]),
         ]:
             if name == "lstm":
-                    getattr(kernels.gates, f"{name}_steps")(batch.steps, 0, last, *stage, *there)
+                getattr(kernels.gates, f"{name}_steps")(batch.steps, 0, last, *stage, *there)
             getattr(kernels.gates, f"{name}_steps_back")(batch.steps, 0, last, *stage, *back)
             for array in (*there, *back):
                 if isinstance(array, np.ndarray):

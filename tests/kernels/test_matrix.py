@@ -141,7 +141,10 @@ def test_arrays_that_do_not_belong_together():
         (lambda: kernels.matrix.multiply_packed(matrix, weight, False, out), "left, packed and out"),
         (lambda: kernels.matrix.multiply_packed(np.ones((3, 2)), weight, False, out), "left, packed and out"),
         (lambda: kernels.matrix.multiply_pairs(matrix, None, matrix, None, False, out), "left, right and out"),
-        (lambda: kernels.matrix.multiply_pairs(matrix, int64([0]), matrix, None, False, np.ones((3, 3))), "left, right"),
+        (
+            lambda: kernels.matrix.multiply_pairs(matrix, int64([0]), matrix, None, False, np.ones((3, 3))),
+            "left, right",
+        ),
         (
             lambda: kernels.matrix.multiply_pairs(matrix, int64([0, 2]), matrix, None, False, np.ones((3, 3))),
             "an index leaves",

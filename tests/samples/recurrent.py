@@ -35,7 +35,13 @@ def is_long(x):
 def odd_form(draw, array):
     """Give an array as people have it: a list, of other strides, or as it is."""
     form = draw(st.sampled_from(["as it is", "as it is", "list", "Fortran"]))
-    return array if form == "as it is" or not array.size else array.tolist() if form == "list" else np.asfortranarray(array)
+    return (
+        array
+        if form == "as it is" or not array.size
+        else array.tolist()
+        if form == "list"
+        else np.asfortranarray(array)
+    )
 
 
 @st.composite
@@ -96,7 +102,11 @@ def errors(name, gates, x):
     return [
         (f"{name}({x}, np.zeros((1, 2)))", ShapeError, rf"weight: has shape \(1, 2\); \(D, {gates} \* D\)"),
         (f"{name}({x}, np.zeros({gates}))", ShapeError, rf"weight: has shape \({gates},\)"),
-        (f"{name}({x}, np.zeros((2, {2 * gates})))", ShapeError, rf"x: has rows of shape \({gates},\); \({2 * gates},\)"),
+        (
+            f"{name}({x}, np.zeros((2, {2 * gates})))",
+            ShapeError,
+            rf"x: has rows of shape \({gates},\); \({2 * gates},\)",
+        ),
         (f"{name}(flat, np.zeros((1, {gates})))", ShapeError, r"x: has rows of shape \(\)"),
         (f"{name}({x}, np.zeros((1, {gates})), np.zeros(2))", ShapeError, rf"bias: has shape \(2,\); \({gates},\)"),
         (f"{name}({x}, np.zeros((1, {gates})), np.zeros(({gates}, 1)))", ShapeError, "bias: has shape"),
@@ -111,7 +121,11 @@ def errors(name, gates, x):
             "gate_activation: is 'relu6'; one of \"sigmoid\"",
         ),
         (f"{name}({x}, np.zeros((1, {gates})), candidate_activation=1)", ValueError, "candidate_activation: is 1"),
-        (f"{name}({x}, np.zeros((1, {gates})), candidate_activation=None)", ValueError, "candidate_activation: is None"),
+        (
+            f"{name}({x}, np.zeros((1, {gates})), candidate_activation=None)",
+            ValueError,
+            "candidate_activation: is None",
+        ),
         (f"{name}(rows, np.zeros((1, {gates})))", DTypeError, "x: .*ndarray"),
     ]
 

@@ -11,10 +11,9 @@ Empty arrays stand for what there is none of.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
 
 cdef extern from "gates_loops.h" nogil:
-    enum: BLOCK_ROWS, LINE, PANEL_BYTES
+    enum: PANEL_BYTES
     ctypedef struct Rule:
         int64_t width
         int gate, cell, candidate, origin
@@ -25,45 +24,45 @@ cdef extern from "gates_loops.h" nogil:
     void lstm_forward_float(
         const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* projection,
         int64_t state_width, const float* boot, const float* boot_cell, float* gates, float* cell, float* inner,
-        float* hidden, float* block)
+        float* hidden)
     void lstm_backward_float(
         const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* projection,
         int64_t state_width, const float* boot_cell, const float* gates, const float* cell, const float* d_cell,
-        float* d_inner, float* d_hidden, float* carry, float* d_gates, float* d_boot, float* block)
+        float* d_inner, float* d_hidden, float* carry, float* d_gates, float* d_boot)
     void gru_forward_float(
         const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
-        const float* weight_candidate, const float* boot, float* gates, float* reset, float* hidden, float* block)
+        const float* weight_candidate, const float* boot, float* gates, float* reset, float* hidden)
     void gru_backward_float(
         const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
         const float* weight_candidate, const float* boot, const float* gates, const float* hidden, float* d_hidden,
-        float* reset, float* d_gates, float* d_boot, float* block)
+        float* reset, float* d_gates, float* d_boot)
     void simple_forward_float(
         const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* boot,
-        float* hidden, float* block)
+        float* hidden)
     void simple_backward_float(
         const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* hidden,
-        float* d_hidden, float* d_gates, float* d_boot, float* block)
+        float* d_hidden, float* d_gates, float* d_boot)
     void lstm_forward_double(
         const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* projection,
         int64_t state_width, const double* boot, const double* boot_cell, double* gates, double* cell, double* inner,
-        double* hidden, double* block)
+        double* hidden)
     void lstm_backward_double(
         const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* projection,
         int64_t state_width, const double* boot_cell, const double* gates, const double* cell, const double* d_cell,
-        double* d_inner, double* d_hidden, double* carry, double* d_gates, double* d_boot, double* block)
+        double* d_inner, double* d_hidden, double* carry, double* d_gates, double* d_boot)
     void gru_forward_double(
         const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
-        const double* weight_candidate, const double* boot, double* gates, double* reset, double* hidden, double* block)
+        const double* weight_candidate, const double* boot, double* gates, double* reset, double* hidden)
     void gru_backward_double(
         const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
         const double* weight_candidate, const double* boot, const double* gates, const double* hidden, double* d_hidden,
-        double* reset, double* d_gates, double* d_boot, double* block)
+        double* reset, double* d_gates, double* d_boot)
     void simple_forward_double(
         const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* boot,
-        double* hidden, double* block)
+        double* hidden)
     void simple_backward_double(
         const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* hidden,
-        double* d_hidden, double* d_gates, double* d_boot, double* block)
+        double* d_hidden, double* d_gates, double* d_boot)
 
 ctypedef fused real:
     float
@@ -114,9 +113,6 @@ def lstm_steps(
     if width == 0 or state_width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, gate, cell_activation, candidate, 0, clip, line(bias), line(peepholes))
-    cdef real* block = <real*> malloc(BLOCK_ROWS * LINE * sizeof(real))
-    if block == NULL:
-        raise MemoryError
     cdef const int64_t* bounds = &steps[0]
     cdef const real* matrix = line(weight)
     cdef const real* second = line(projection)
@@ -129,11 +125,10 @@ def lstm_steps(
     with nogil:
         if real is float:
             lstm_forward_float(&rule, bounds, first, stop, matrix, second, state_width, state, cells, place,
-                               cell_place, inner_place, result, block)
+                               cell_place, inner_place, result)
         else:
             lstm_forward_double(&rule, bounds, first, stop, matrix, second, state_width, state, cells, place,
-                                cell_place, inner_place, result, block)
-        free(block)
+                                cell_place, inner_place, result)
 
 
 def lstm_steps_back(
@@ -180,9 +175,6 @@ def lstm_steps_back(
     if width == 0 or state_width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, gate, cell_activation, candidate, 0, clip, NULL, line(peepholes))
-    cdef real* block = <real*> malloc(BLOCK_ROWS * LINE * sizeof(real))
-    if block == NULL:
-        raise MemoryError
     cdef const int64_t* bounds = &steps[0]
     cdef const real* matrix = line(weight)
     cdef const real* second = line(projection)
@@ -198,11 +190,10 @@ def lstm_steps_back(
     with nogil:
         if real is float:
             lstm_backward_float(&rule, bounds, first, stop, matrix, second, state_width, cells, place, cell_place,
-                                d_cells, d_inner_place, d_hidden_place, carried, result, d_first, block)
+                                d_cells, d_inner_place, d_hidden_place, carried, result, d_first)
         else:
             lstm_backward_double(&rule, bounds, first, stop, matrix, second, state_width, cells, place, cell_place,
-                                 d_cells, d_inner_place, d_hidden_place, carried, result, d_first, block)
-        free(block)
+                                 d_cells, d_inner_place, d_hidden_place, carried, result, d_first)
 
 
 def gru_steps(
@@ -246,9 +237,6 @@ def gru_steps(
     if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, gate, 0, candidate, origin, INFINITY, line(bias), NULL)
-    cdef real* block = <real*> malloc(BLOCK_ROWS * LINE * sizeof(real))
-    if block == NULL:
-        raise MemoryError
     cdef const int64_t* bounds = &steps[0]
     cdef const real* matrix = line(weight)
     cdef const real* second = line(weight_candidate)
@@ -258,12 +246,9 @@ def gru_steps(
     cdef real* result = &hidden[0, 0]
     with nogil:
         if real is float:
-            gru_forward_float(&rule, stage, bounds, first, stop, matrix, second, state, place, reset_place, result,
-                              block)
+            gru_forward_float(&rule, stage, bounds, first, stop, matrix, second, state, place, reset_place, result)
         else:
-            gru_forward_double(&rule, stage, bounds, first, stop, matrix, second, state, place, reset_place, result,
-                               block)
-        free(block)
+            gru_forward_double(&rule, stage, bounds, first, stop, matrix, second, state, place, reset_place, result)
 
 
 def gru_steps_back(
@@ -305,9 +290,6 @@ def gru_steps_back(
     if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, gate, 0, candidate, origin, INFINITY, NULL, NULL)
-    cdef real* block = <real*> malloc(BLOCK_ROWS * LINE * sizeof(real))
-    if block == NULL:
-        raise MemoryError
     cdef const int64_t* bounds = &steps[0]
     cdef const real* matrix = line(weight)
     cdef const real* second = line(weight_candidate)
@@ -321,11 +303,10 @@ def gru_steps_back(
     with nogil:
         if real is float:
             gru_backward_float(&rule, stage, bounds, first, stop, matrix, second, state, place, states,
-                               d_hidden_place, reset_place, result, d_first, block)
+                               d_hidden_place, reset_place, result, d_first)
         else:
             gru_backward_double(&rule, stage, bounds, first, stop, matrix, second, state, place, states,
-                                d_hidden_place, reset_place, result, d_first, block)
-        free(block)
+                                d_hidden_place, reset_place, result, d_first)
 
 
 def simple_steps(
@@ -354,19 +335,15 @@ def simple_steps(
     if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, 0, 0, activation, 0, INFINITY, line(bias), NULL)
-    cdef real* block = <real*> malloc(BLOCK_ROWS * LINE * sizeof(real))
-    if block == NULL:
-        raise MemoryError
     cdef const int64_t* bounds = &steps[0]
     cdef const real* matrix = line(weight)
     cdef const real* state = rows(boot)
     cdef real* result = &hidden[0, 0]
     with nogil:
         if real is float:
-            simple_forward_float(&rule, bounds, first, stop, matrix, state, result, block)
+            simple_forward_float(&rule, bounds, first, stop, matrix, state, result)
         else:
-            simple_forward_double(&rule, bounds, first, stop, matrix, state, result, block)
-        free(block)
+            simple_forward_double(&rule, bounds, first, stop, matrix, state, result)
 
 
 def simple_steps_back(
@@ -399,9 +376,6 @@ def simple_steps_back(
     if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, 0, 0, activation, 0, INFINITY, NULL, NULL)
-    cdef real* block = <real*> malloc(BLOCK_ROWS * LINE * sizeof(real))
-    if block == NULL:
-        raise MemoryError
     cdef const int64_t* bounds = &steps[0]
     cdef const real* matrix = line(weight)
     cdef const real* states = &hidden[0, 0]
@@ -410,10 +384,9 @@ def simple_steps_back(
     cdef real* d_first = &d_boot[0, 0] if d_boot.shape[0] else NULL
     with nogil:
         if real is float:
-            simple_backward_float(&rule, bounds, first, stop, matrix, states, d_hidden_place, result, d_first, block)
+            simple_backward_float(&rule, bounds, first, stop, matrix, states, d_hidden_place, result, d_first)
         else:
-            simple_backward_double(&rule, bounds, first, stop, matrix, states, d_hidden_place, result, d_first, block)
-        free(block)
+            simple_backward_double(&rule, bounds, first, stop, matrix, states, d_hidden_place, result, d_first)
 
 
 cdef bint fits(const int64_t[::1] steps, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t n_rows) noexcept:

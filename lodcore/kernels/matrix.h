@@ -14,9 +14,8 @@
 
 enum {
     PANEL_BYTES = 128,
-    BLOCK_ROWS = 48,   /* rows of the left operand that are multiplied with a panel while it is in the cache */
-    BLOCK_DEPTH = 256, /* rows of a panel that are multiplied at a time */
-    LINE = BLOCK_DEPTH + 16 /* cells from row to row of a copied block: no power of two, which caches do not like */
+    BLOCK_ROWS = 48,  /* rows of the left operand that are multiplied with a panel while it is in the cache */
+    BLOCK_DEPTH = 256 /* rows of a panel that are multiplied at a time */
 };
 
 /* What stands between a matrix and its rows: a row for each number of `index`, or the rows as they are. */
@@ -109,23 +108,23 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 #if LODCORE_HAS_SIMD
 #define LODCORE_BLOCK(CELL)                                                                                          \
     static LODCORE_UNUSED void whole_block_##CELL(const CELL *a, int64_t row, int64_t step, int64_t rows,            \
-                                                  int64_t depth, const CELL *panel, int64_t columns, int adding,     \
-                                                  CELL *out, int64_t line)                                           \
+                                                  int64_t depth, const CELL *panel, int64_t panel_line,              \
+                                                  int64_t columns, int adding, CELL *out, int64_t line)              \
     {                                                                                                                \
         if (has_product() && simd_level() == SIMD_AVX512)                                                            \
-            block_##CELL##_avx512(a, row, step, rows, depth, panel, columns, adding, out, line);                     \
+            block_##CELL##_avx512(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                     \
         else if (has_product())                                                                                      \
-            block_##CELL##_avx2(a, row, step, rows, depth, panel, columns, adding, out, line);                       \
+            block_##CELL##_avx2(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                       \
         else                                                                                                         \
-            block_##CELL(a, row, step, rows, depth, panel, columns, adding, out, line);                              \
+            block_##CELL(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                              \
     }
 #else
 #define LODCORE_BLOCK(CELL)                                                                                          \
     static LODCORE_UNUSED void whole_block_##CELL(const CELL *a, int64_t row, int64_t step, int64_t rows,            \
-                                                  int64_t depth, const CELL *panel, int64_t columns, int adding,     \
-                                                  CELL *out, int64_t line)                                           \
+                                                  int64_t depth, const CELL *panel, int64_t panel_line,              \
+                                                  int64_t columns, int adding, CELL *out, int64_t line)              \
     {                                                                                                                \
-        block_##CELL(a, row, step, rows, depth, panel, columns, adding, out, line);                                  \
+        block_##CELL(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                                  \
     }
 #endif
 LODCORE_BLOCK(float)

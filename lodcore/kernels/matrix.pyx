@@ -10,14 +10,14 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 cdef extern from "matrix.h" nogil:
-    enum: BLOCK_ROWS, BLOCK_DEPTH, LINE, PANEL_BYTES
+    enum: BLOCK_ROWS, BLOCK_DEPTH, PANEL_BYTES
     int has_product()
     void pack_float(const float* b, int64_t line, int64_t depth, int64_t columns, int transposed, float* out)
     void pack_double(const double* b, int64_t line, int64_t depth, int64_t columns, int transposed, double* out)
     void multiply_float(const float* a, int64_t a_line, int64_t rows, int64_t depth, const float* packed,
-                        int64_t columns, int adding, float* out, int64_t line, float* block)
+                        int64_t columns, int adding, float* out, int64_t line)
     void multiply_double(const double* a, int64_t a_line, int64_t rows, int64_t depth, const double* packed,
-                         int64_t columns, int adding, double* out, int64_t line, double* block)
+                         int64_t columns, int adding, double* out, int64_t line)
     void multiply_pairs_float(const float* a, int64_t a_line, const int64_t* a_index, const float* b, int64_t b_line,
                               const int64_t* b_index, int64_t pairs, int64_t rows, int64_t columns, int adding,
                               float* out, int64_t line, float* blocks, float* panel)
@@ -93,15 +93,11 @@ def multiply_packed(const real[:, :] left not None, const real[::1] packed not N
     cdef const real* matrix = &packed[0] if depth else NULL
     cdef real* result = &out[0, 0]
     cdef Py_ssize_t size = sizeof(real), line = left.strides[0] // size, out_line = out.strides[0] // size
-    cdef real* block = <real*> malloc(BLOCK_ROWS * LINE * sizeof(real))
-    if block == NULL:
-        raise MemoryError
     with nogil:
         if real is float:
-            multiply_float(source, line, rows, depth, matrix, columns, adding, result, out_line, block)
+            multiply_float(source, line, rows, depth, matrix, columns, adding, result, out_line)
         else:
-            multiply_double(source, line, rows, depth, matrix, columns, adding, result, out_line, block)
-        free(block)
+            multiply_double(source, line, rows, depth, matrix, columns, adding, result, out_line)
 
 
 def multiply_pairs(const real[:, :] left not None, const int64_t[::1] left_index, const real[:, :] right not None,

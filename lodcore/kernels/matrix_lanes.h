@@ -4,7 +4,7 @@
 #define WIDE 2 /* vectors side by side */
 
 TARGET LODCORE_INLINE void OF(tile)(const CELL *a, int64_t row, int64_t step, const int tall, int64_t depth,
-                                    const CELL *panel, int adding, CELL *out, int64_t line)
+                                    const CELL *panel, int64_t panel_line, int adding, CELL *out, int64_t line)
 {
     VECTOR sums[TALL][WIDE];
 LODCORE_UNROLLED
@@ -12,7 +12,7 @@ LODCORE_UNROLLED
 LODCORE_UNROLLED
         for (int j = 0; j < WIDE; j++)
             sums[i][j] = adding ? DO(loadu)(out + i * line + j * LANES) : DO(setzero)();
-    for (int64_t k = 0; k < depth; k++, a += step, panel += PLAIN(PANEL)) {
+    for (int64_t k = 0; k < depth; k++, a += step, panel += panel_line) {
         VECTOR b[WIDE];
 LODCORE_UNROLLED
         for (int j = 0; j < WIDE; j++)
@@ -34,7 +34,7 @@ LODCORE_UNROLLED
 
 /* The compiler knows how many rows a tile has. */
 #define TILE(tall, from, row, step) \
-    case tall: OF(tile)(from, row, step, tall, depth, panel + c, adding, out + done * line + c, line); break;
+    case tall: OF(tile)(from, row, step, tall, depth, panel + c, panel_line, adding, out + done * line + c, line); break;
 #define TILES(from, row, step)                                                                             \
     switch (tall) {                                                                                        \
         TILE(1, from, row, step) TILE(2, from, row, step) TILE(3, from, row, step) TILE(4, from, row, step) \
@@ -49,16 +49,17 @@ LODCORE_UNROLLED
 #endif
 
 static TARGET LODCORE_UNUSED void OF(block)(const CELL *a, int64_t row, int64_t step, int64_t rows, int64_t depth,
-                                            const CELL *panel, int64_t columns, int adding, CELL *out, int64_t line)
+                                            const CELL *panel, int64_t panel_line, int64_t columns, int adding, CELL *out,
+                                            int64_t line)
 {
     int64_t tiles = (rows + TALL - 1) / TALL;
     for (int64_t c = 0; c < columns; c += WIDE * LANES) {
         for (int64_t t = 0, done = 0, tall; t < tiles; t++, done += tall) {
             tall = (rows - done + tiles - t - 1) / (tiles - t);
             if (step == 1)
-                TILES(a + done * row, LINE, 1)
-            else
-                TILES(a + done * row, 1, BLOCK_ROWS)
+                TILES(a + done * row, row, 1)
+            else if (row == 1)
+                TILES(a + done, 1, step)
         }
     }
 }

@@ -4,17 +4,18 @@
 
 /* A block of at most BLOCK_ROWS rows times a panel; of the last panel only what is in the matrix is read and written. */
 static LODCORE_UNUSED void PLAIN(multiply_block)(const CELL *a, int64_t row, int64_t step, int64_t rows, int64_t depth,
-                                                 const CELL *panel, int64_t columns, int adding, CELL *out, int64_t line)
+                                                 const CELL *panel, int64_t panel_line, int64_t columns, int adding, CELL *out,
+                                                 int64_t line)
 {
     CELL edge[BLOCK_ROWS * PANEL_BYTES / sizeof(CELL)];
     if (columns >= PLAIN(PANEL)) {
-        PLAIN(whole_block)(a, row, step, rows, depth, panel, PLAIN(PANEL), adding, out, line);
+        PLAIN(whole_block)(a, row, step, rows, depth, panel, panel_line, PLAIN(PANEL), adding, out, line);
         return;
     }
     if (adding)
         for (int64_t i = 0; i < rows; i++)
             memcpy(edge + i * PLAIN(PANEL), out + i * line, columns * sizeof(CELL));
-    PLAIN(whole_block)(a, row, step, rows, depth, panel, columns, adding, edge, PLAIN(PANEL));
+    PLAIN(whole_block)(a, row, step, rows, depth, panel, panel_line, columns, adding, edge, PLAIN(PANEL));
     for (int64_t i = 0; i < rows; i++)
         memcpy(out + i * line, edge + i * PLAIN(PANEL), columns * sizeof(CELL));
 }
@@ -68,22 +69,19 @@ static LODCORE_UNUSED void PLAIN(pack)(const CELL *b, int64_t line, int64_t dept
     }
 }
 
-/* out (+)= a @ packed; `block` has BLOCK_ROWS * LINE cells. */
+/* out (+)= a @ packed. */
 static LODCORE_UNUSED void PLAIN(multiply)(const CELL *a, int64_t a_line, int64_t rows, int64_t depth, const CELL *packed,
-                                           int64_t columns, int adding, CELL *out, int64_t line, CELL *block)
+                                           int64_t columns, int adding, CELL *out, int64_t line)
 {
     if (depth == 0 && !adding)
         for (int64_t i = 0; i < rows; i++)
             memset(out + i * line, 0, columns * sizeof(CELL));
     for (int64_t i = 0; i < rows; i += BLOCK_ROWS)
-        for (int64_t k = 0; k < depth; k += BLOCK_DEPTH) {
-            int64_t tall = LEAST(BLOCK_ROWS, rows - i), deep = LEAST(BLOCK_DEPTH, depth - k);
-            for (int64_t r = 0; r < tall; r++)
-                memcpy(block + r * LINE, a + (i + r) * a_line + k, deep * sizeof(CELL));
+        for (int64_t k = 0; k < depth; k += BLOCK_DEPTH)
             for (int64_t c = 0; c < columns; c += PLAIN(PANEL))
-                PLAIN(multiply_block)(block, LINE, 1, tall, deep, packed + c * depth + k * PLAIN(PANEL), columns - c,
-                                      adding || k > 0, out + i * line + c, line);
-        }
+                PLAIN(multiply_block)(a + i * a_line + k, a_line, 1, LEAST(BLOCK_ROWS, rows - i),
+                                      LEAST(BLOCK_DEPTH, depth - k), packed + c * depth + k * PLAIN(PANEL),
+                                      PLAIN(PANEL), columns - c, adding || k > 0, out + i * line + c, line);
 }
 
 /* out (+)= the sum over pairs of rows of a and b of the transposed row times the row. `blocks` has BLOCK_DEPTH cells for
@@ -96,17 +94,24 @@ static LODCORE_UNUSED void PLAIN(multiply_pairs)(const CELL *a, int64_t a_line, 
     if (pairs == 0 && !adding)
         for (int64_t i = 0; i < rows; i++)
             memset(out + i * line, 0, columns * sizeof(CELL));
+    /* lines of a whole page lie in the same sets of the cache */
+    int b_copied = b_index != NULL || b_line * (int64_t)sizeof(CELL) % 4096 == 0;
     for (int64_t k = 0; k < pairs; k += BLOCK_DEPTH) {
         int64_t deep = LEAST(BLOCK_DEPTH, pairs - k);
-        for (int64_t i = 0; i < rows; i += BLOCK_ROWS)
+        for (int64_t i = 0; i < rows && a_index != NULL; i += BLOCK_ROWS)
             for (int64_t r = 0; r < deep; r++)
-                memcpy(blocks + i * BLOCK_DEPTH + r * BLOCK_ROWS, a + ROW_AT(a_index, k + r) * a_line + i,
+                memcpy(blocks + i * BLOCK_DEPTH + r * BLOCK_ROWS, a + a_index[k + r] * a_line + i,
                        LEAST(BLOCK_ROWS, rows - i) * sizeof(CELL));
         for (int64_t c = 0; c < columns; c += PLAIN(PANEL)) {
-            PLAIN(pack_panel)(b, b_line, b_index, k, deep, c, columns - c, panel);
+            const CELL *place = b + k * b_line + c;
+            int copied = b_copied || columns - c < PLAIN(PANEL);
+            if (copied)
+                PLAIN(pack_panel)(b, b_line, b_index, k, deep, c, columns - c, panel);
             for (int64_t i = 0; i < rows; i += BLOCK_ROWS)
-                PLAIN(multiply_block)(blocks + i * BLOCK_DEPTH, 1, BLOCK_ROWS, LEAST(BLOCK_ROWS, rows - i), deep, panel,
-                                      columns - c, adding || k > 0, out + i * line + c, line);
+                PLAIN(multiply_block)(a_index == NULL ? a + k * a_line + i : blocks + i * BLOCK_DEPTH, 1,
+                                      a_index == NULL ? a_line : BLOCK_ROWS, LEAST(BLOCK_ROWS, rows - i), deep,
+                                      copied ? panel : place, copied ? PLAIN(PANEL) : b_line, columns - c,
+                                      adding || k > 0, out + i * line + c, line);
         }
     }
 }

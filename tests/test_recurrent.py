@@ -1,5 +1,7 @@
 """Recurrent networks: what the ancestor got wrong, laws, threads, and the networks of layers with their inputs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, grad_check, kernels, vjp
-from lodcore.ops.gates import Rule
+from lodcore.ops.gates import Rule, last_states, last_states_back
 from lodcore.ops.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
 from reference.ops import recurrent as oracle
@@ -279,3 +281,29 @@ def test_simple_network_is_what_the_oracle_says():
             rest = weight.tolist(), bias.tolist(), h_0.tolist(), is_reverse, name
             want = np.concatenate([np.array(rows).reshape(-1, 4) for rows in oracle.simple_rnn(nested, 1, *rest)])
             np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-13)
+
+
+@given(lengths(None, 8, 6), st.booleans(), st.booleans(), st.integers(0, 2**32))
+def test_last_states(sizes, is_reverse, booted, seed):
+    random, offsets = np.random.default_rng(seed), np.array(running_sum(sizes))
+    states, boot = random.standard_normal((offsets[-1], 2)), random.standard_normal((len(sizes), 2))
+    found = last_states(states, offsets, boot if booted else None, is_reverse)
+    rows = [states[a:b][0 if is_reverse else -1] if a < b else boot[s] * booted for s, (a, b) in pairs(offsets)]
+    np.testing.assert_array_equal(found, np.reshape(rows, (len(sizes), 2)))
+    d_last, d_states, d_boot = (random.standard_normal(x.shape) for x in (found, states, boot))
+    kept = d_states.copy(), d_boot.copy()
+    got_states, got_boot = last_states_back(d_last, d_states, d_boot, len(states), offsets, is_reverse)
+    step_states, step_boot = random.standard_normal(states.shape), random.standard_normal(boot.shape)
+    moved = last_states(states + step_states, offsets, boot + step_boot, is_reverse)
+    slope = (d_last * (moved - last_states(states, offsets, boot, is_reverse))).sum()
+    there = ((got_states - d_states) * step_states).sum() + ((got_boot - d_boot) * step_boot).sum()
+    np.testing.assert_allclose(there, slope, atol=1e-12)
+    np.testing.assert_array_equal(d_states, kept[0])
+    np.testing.assert_array_equal(d_boot, kept[1])
+    alone = last_states_back(d_last, None, None, len(states), offsets, is_reverse)
+    np.testing.assert_allclose(alone[0], got_states - d_states, atol=1e-12)
+    np.testing.assert_allclose(alone[1], got_boot - d_boot, atol=1e-12)
+
+
+def pairs(offsets):
+    return list(enumerate(pairwise(offsets.tolist())))

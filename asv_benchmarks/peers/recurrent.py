@@ -3,8 +3,8 @@
     python asv_benchmarks/peers/recurrent.py [--lengths FILE] [--hidden 64 256] [--threads 1 2] [--rounds 5]
 
 FILE is JSON, {name: [[lengths of a batch], ...]}; without one, lengths like those of English words are drawn. A layer
-is as wide as its inputs; the loss is the sum of its outputs; gradients of inputs and weights. Forms of torch: `packed`, a
-PackedSequence made outside the timing; `padded`, each batch to its longest; `sorted`, all sequences sorted by length
+is as wide as its inputs; the loss is the sum of its outputs; gradients of inputs and weights. Forms of torch: `packed`,
+a PackedSequence made outside the timing; `padded`, each batch to its longest; `sorted`, all sequences sorted by length
 first, which no shuffled training has. Both take turns in one process: the median of processor seconds for one
 thread, the least wall time for more. The table has torch's time over lodcore's: above 1 lodcore is faster.
 """

@@ -30,6 +30,8 @@ __all__ = [
     "add_up",
     "in_kept_memory",
     "input_products",
+    "last_states",
+    "last_states_back",
     "pair_product",
     "runs_of",
     "side_by_side",
@@ -257,6 +259,63 @@ class Neighbours:
         pair_product(states, self.before, d_gates, self.behind, out, False)
         if boot is not None:
             pair_product(boot, self.sequences, d_gates, self.firsts, out, True)
+
+
+def last_states(states: Array, offsets: Array, boot: Array | None, backwards: bool) -> Array:
+    """Take the state behind each sequence: that of its last row, or its boot state if it is empty.
+
+    Parameters
+    ----------
+    states : ndarray, shape (n_rows, width)
+    offsets : ndarray of int64, shape (n_seqs + 1,), in rows
+    boot : ndarray, shape (n_seqs, width), or None for zeros
+    backwards : bool
+        Sequences run from their last row to the first.
+
+    Returns
+    -------
+    ndarray, shape (n_seqs, width)
+    """
+    shape = (len(offsets) - 1, states.shape[1])
+    made = np.zeros(shape, states.dtype) if boot is None else boot.astype(states.dtype)
+    filled, lasts = _last_rows(offsets, backwards)
+    made[filled] = states[lasts]
+    return made
+
+
+def last_states_back(
+    d_last: Array, d_states: Array | None, d_boot: Array | None, n_rows: int, offsets: Array, backwards: bool
+) -> tuple[Array, Array]:
+    """Add the cotangent of what `last_states` gives to those of all states and of boot states.
+
+    Parameters
+    ----------
+    d_last : ndarray, shape (n_seqs, width)
+    d_states, d_boot : ndarray or None
+        Cotangents from elsewhere, which are not changed; None for zeros.
+    n_rows : int
+    offsets, backwards
+        As of `last_states`.
+
+    Returns
+    -------
+    d_states, d_boot : ndarray
+        The latter of empty sequences alone, beside what was given: others hand theirs to the network.
+    """
+    rows = np.zeros((n_rows, d_last.shape[1]), d_last.dtype) if d_states is None else d_states.copy()
+    boots = np.zeros_like(d_last) if d_boot is None else d_boot.copy()
+    filled, lasts = _last_rows(offsets, backwards)
+    rows[lasts] += d_last[filled]
+    empty = np.ones(len(d_last), np.bool_)
+    empty[filled] = False
+    boots[empty] += d_last[empty]
+    return rows, boots
+
+
+def _last_rows(offsets: Array, backwards: bool) -> tuple[Array, Array]:
+    """Find the sequences that have rows, and the row that each comes to last."""
+    filled = np.flatnonzero(offsets[1:] > offsets[:-1])
+    return filled, offsets[:-1][filled] if backwards else offsets[1:][filled] - 1
 
 
 def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, out: Array, adding: bool) -> None:

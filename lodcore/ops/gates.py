@@ -41,8 +41,8 @@ __all__ = [
 #: Activations by their names, as kernels number them.
 ACTIVATIONS = {"sigmoid": 0, "tanh": 1, "relu": 2, "identity": 3}
 
-#: Multiplications of work that is worth a thread, and of long work; sequences that a step should have.
-WIDE, LONG, FEW = 2**21, 2**26, 8
+#: Multiplications of work that is worth a thread, and of a long run; sequences that a step should begin with.
+WIDE, LONG, FEW = 2**21, 2**25, 16
 
 #: Columns of a product that a thread takes begin where a packed panel does.
 PANEL = 32
@@ -188,7 +188,9 @@ def _from_zero(offsets: Array) -> Array:
 
 
 def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
-    """Cut a batch into runs of about as many rows: one a thread if the work is worth it, or two if it is long.
+    """Cut a batch into runs of about as many rows: one a thread if the work is worth it, more if there is much.
+
+    What a run needs for itself lives no longer than it does.
 
     Parameters
     ----------
@@ -200,9 +202,9 @@ def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
     """
     n_seqs, n_rows = len(offsets) - 1, int(offsets[-1])
     count = 1
-    if get_num_threads() > 1 and kernels.matrix.is_fast():
-        most = get_num_threads() * (2 if n_rows * work >= LONG * get_num_threads() else 1)
-        count = max(1, min(most, n_seqs // FEW, n_rows * work // WIDE))
+    if kernels.matrix.is_fast():
+        side_by_side = min(get_num_threads(), n_rows * work // WIDE)
+        count = max(1, min(n_seqs // FEW, max(side_by_side, n_rows * work // LONG)))
     if count == 1:
         return [Run(offsets, 0, n_seqs, backwards)]
     cuts = [0, *np.searchsorted(offsets, np.arange(1, count) * n_rows // count).tolist(), n_seqs]

@@ -63,7 +63,7 @@ class Residuals(NamedTuple):
     h_0: Array | None
     hidden: Array
     runs: list[Run]
-    kept: list[tuple[Array, Array]]  # gates and states of each run, in step order; gates are the states of a simple one
+    kept: list[Array]  # gates of each run, in step order; of a simple network, nothing
 
 
 def parts_of(weight: Array) -> tuple[Array, Array]:
@@ -115,7 +115,7 @@ def gru_forward(
         boot = run.states(h_0, width, dtype)
         _gru_steps(run, weights.bias, rule, gate, candidate, boot, gates, states)
         run.pack(states, hidden)
-        kept[number] = gates, states
+        kept[number] = gates
 
     side_by_side([partial(one, number) for number in range(len(runs))])
     return hidden, Residuals(x, offsets, weights, rule, h_0, hidden, runs, kept)
@@ -176,8 +176,8 @@ def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     d_h_0 = None if residuals.h_0 is None else np.zeros_like(residuals.h_0)
 
     def one(number: int) -> None:
-        run, (gates, states) = runs[number], residuals.kept[number]
-        grown = run.unpack(d_hidden)
+        run, gates = runs[number], residuals.kept[number]
+        states, grown = run.unpack(residuals.hidden), run.unpack(d_hidden)
         found, resets = np.empty_like(gates), np.empty_like(states)
         d_boot = np.zeros((0 if d_h_0 is None else len(run.order), width), dtype)
         boot = run.states(residuals.h_0, width, dtype)
@@ -266,7 +266,6 @@ def simple_forward(
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     second = Weight(weight)
     shift, no_product = np.empty(0, dtype) if weights.bias is None else weights.bias, np.empty(0, dtype)
-    kept: list[Any] = [None] * len(runs)
 
     def one(number: int) -> None:
         run = runs[number]
@@ -282,10 +281,9 @@ def simple_forward(
                     second.add_to(states[start:stop], states[before : before + stop - start] if t else boot)
                 kernels.gates.simple_steps(run.steps, t, t + 1, no_product, shift, activation, boot, states)
         run.pack(states, hidden)
-        kept[number] = states, states
 
     side_by_side([partial(one, number) for number in range(len(runs))])
-    return hidden, Residuals(x, offsets, weights, Rule(candidate=activation), h_0, hidden, runs, kept)
+    return hidden, Residuals(x, offsets, weights, Rule(candidate=activation), h_0, hidden, runs, [])
 
 
 @in_kept_memory
@@ -308,8 +306,9 @@ def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     d_h_0 = None if residuals.h_0 is None else np.zeros_like(residuals.h_0)
 
     def one(number: int) -> None:
-        run, (_, states) = runs[number], residuals.kept[number]
-        grown, found = run.unpack(d_hidden), np.empty_like(states)
+        run = runs[number]
+        states, grown = run.unpack(residuals.hidden), run.unpack(d_hidden)
+        found = np.empty_like(states)
         d_boot = np.zeros((0 if d_h_0 is None else len(run.order), len(weight)), weight.dtype)
         if kernels.matrix.is_fast():
             count = len(run.steps) - 1

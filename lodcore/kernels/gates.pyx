@@ -143,11 +143,15 @@ def lstm_steps_back(
 
     Parameters
     ----------
-    steps, first, stop, peepholes, gate, cell_activation, candidate, clip, boot_cell
-        As in `lstm_steps`.
+    steps : int64, shape (n_steps + 1,), in rows
+    first, stop : int
     weight : float32 or float64, packed of shape (4 * width, state_width), transposed, or empty
     projection : as weight, packed of shape (state_width, width), transposed, or empty
-    gates, cell : as weight
+    peepholes : as weight, shape (3 * width,) or (0,)
+    gate, cell_activation, candidate : int
+    clip : float
+    boot_cell : as weight, shape (n_states, width), or no rows for zeros
+    gates, cell : as weight, shape (n_rows, 4 * width) and (n_rows, width)
         What `lstm_steps` has written.
     d_cell : as weight, shape (n_rows, width), or no rows for zeros
         The cotangent of the cell.
@@ -261,14 +265,17 @@ def gru_steps_back(
 
     Parameters
     ----------
-    steps, first, stop, gate, candidate, origin, boot
-        As in `gru_steps`.
+    steps : int64, shape (n_steps + 1,), in rows
+    first, stop : int
     stage : int
         1 for what comes before the product of the candidate's cotangent and its weight, 2 for what comes behind it, 0
         for all.
     weight : float32 or float64, packed of shape (2 * width, width), transposed, or empty
     weight_candidate : as weight, packed of shape (width, width), transposed, or empty
-    gates, hidden : as weight
+    gate, candidate : int
+    origin : bool
+    boot : as weight, shape (n_states, width), or no rows for zeros
+    gates, hidden : as weight, shape (n_rows, 3 * width) and (n_rows, width)
         What `gru_steps` has written.
     d_hidden : as weight, shape (n_rows, width)
         The cotangent of the hidden state; grows by what comes from later steps.
@@ -355,10 +362,11 @@ def simple_steps_back(
 
     Parameters
     ----------
-    steps, first, stop, activation
-        As in `simple_steps`.
+    steps : int64, shape (n_steps + 1,), in rows
+    first, stop : int
     weight : float32 or float64, packed of shape (width, width), transposed, or empty
-    hidden : as weight
+    activation : int
+    hidden : as weight, shape (n_rows, width)
         What `simple_steps` has written.
     d_hidden : as weight, shape (n_rows, width)
         The cotangent of the hidden state; grows by what comes from later steps.

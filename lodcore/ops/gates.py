@@ -203,22 +203,32 @@ def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
     n_seqs, n_rows = len(offsets) - 1, int(offsets[-1])
     count = 1
     if kernels.matrix.is_fast():
-        side_by_side = min(get_num_threads(), n_rows * work // WIDE)
-        count = max(1, min(n_seqs // FEW, max(side_by_side, n_rows * work // LONG)))
+        at_once = min(get_num_threads(), n_rows * work // WIDE)
+        count = max(1, min(n_seqs // FEW, max(at_once, n_rows * work // LONG)))
     if count == 1:
         return [Run(offsets, 0, n_seqs, backwards)]
     cuts = [0, *np.searchsorted(offsets, np.arange(1, count) * n_rows // count).tolist(), n_seqs]
     return [Run(offsets, a, b, backwards) for a, b in pairwise(cuts) if a < b]
 
 
-def side_by_side(tasks: Sequence[Callable[[], Any]]) -> None:
-    """Do some work, in as many threads as there may be, with memory that is kept; the longest should come first."""
+def side_by_side(tasks: Sequence[Callable[[], Any]], work: int) -> None:
+    """Do some work, with memory that is kept; in as many threads as there may be, if it is worth it.
 
-    def one(number: int, _: int) -> None:
+    Parameters
+    ----------
+    tasks : list of callable
+        The longest should come first.
+    work : int
+        Multiplications of each, about.
+    """
+
+    def one(start: int, stop: int) -> None:
         with Recycled():
-            tasks[number]()
+            for task in tasks[start:stop]:
+                task()
 
-    in_parts(one, [(number, number + 1) for number in range(len(tasks))])
+    count = len(tasks)
+    in_parts(one, [(0, count)] if work < 2 * WIDE else [(number, number + 1) for number in range(count)])
 
 
 # -- products over all rows --------------------------------------------------------------------------------------------

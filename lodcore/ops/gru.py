@@ -117,7 +117,7 @@ def gru_forward(
         run.pack(states, hidden)
         kept[number] = gates
 
-    side_by_side([partial(one, number) for number in range(len(runs))])
+    side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
     return hidden, Residuals(x, offsets, weights, rule, h_0, hidden, runs, kept)
 
 
@@ -188,7 +188,7 @@ def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
             d_h_0[run.order] = d_boot
 
     pairs = Neighbours(residuals.offsets, runs[0].backwards)
-    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find])
+    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find], len(x) * weight.size)
     d_weight = np.empty_like(weight)
     d_gate, d_candidate = parts_of(d_weight)
     d_both, d_last = d_gates[:, : 2 * width], d_gates[:, 2 * width :]
@@ -282,7 +282,7 @@ def simple_forward(
                 kernels.gates.simple_steps(run.steps, t, t + 1, no_product, shift, activation, boot, states)
         run.pack(states, hidden)
 
-    side_by_side([partial(one, number) for number in range(len(runs))])
+    side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
     return hidden, Residuals(x, offsets, weights, Rule(candidate=activation), h_0, hidden, runs, [])
 
 
@@ -327,7 +327,7 @@ def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
             d_h_0[run.order] = d_boot
 
     pairs = Neighbours(residuals.offsets, runs[0].backwards)
-    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find])
+    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find], len(x) * weight.size)
     return _gradients(residuals, _state_products(residuals, pairs, d_gates, d_weight), d_gates, d_weight, d_h_0)
 
 
@@ -355,5 +355,5 @@ def _gradients(
     d_bias = None if weights.bias is None else np.empty_like(weights.bias)
     if d_bias is not None:
         tasks.append(partial(add_up, d_gates, d_bias))
-    side_by_side(tasks)
+    side_by_side(tasks, len(x) * weights.weight.size)
     return Gradients(d_x, GRUWeights(d_weight, d_weight_x, d_bias), d_h_0)

@@ -128,7 +128,7 @@ def lstm_forward(
             run.pack(cells, cell)
         kept[number] = gates, cells, None if third is None else inner
 
-    side_by_side([partial(one, number) for number in range(len(runs))])
+    side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
     return hidden, cell, Residuals(x, offsets, weights, rule, h_0, c_0, hidden, cell, runs, kept)
 
 
@@ -224,7 +224,7 @@ def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | 
             d_c_0[run.order] = carry
 
     pairs = Neighbours(residuals.offsets, runs[0].backwards)
-    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find])
+    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find], len(x) * weight.size)
     d_x, found = _weight_gradients(residuals, pairs, d_gates, d_states, inner)
     return LSTMGradients(d_x, found, d_h_0, d_c_0)
 
@@ -285,7 +285,7 @@ def _weight_gradients(
     d_bias = None if weights.bias is None else np.empty_like(weights.bias)
     if d_bias is not None:
         tasks.append(partial(add_up, d_gates, d_bias))
-    side_by_side(tasks)
+    side_by_side(tasks, len(x) * weights.weight.size)
     d_peepholes = None if weights.peepholes is None else _peephole_gradient(residuals, pairs, d_gates)
     return d_x, LSTMWeights(d_weight, d_weight_x, d_bias, d_peepholes, d_projection)
 

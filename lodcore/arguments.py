@@ -225,7 +225,7 @@ def nested_of(where: str, given: Any) -> Any:
     kind = given.kind if type(given) is Spec else type(given)
     if kind is LoDTensor or kind is object:
         return given
-    if issubclass(kind, LoDTensor):
+    if issubclass(kind, LoDTensor) or (kind is np.ndarray and type(given) is Spec and given.num_levels):
         return given._replace(kind=LoDTensor)
     refuse_conversion(where, kind)
     raise DTypeError(f"{where}: is {kind.__name__}; a LoDTensor or nested lists are needed")

@@ -52,7 +52,7 @@ class LoDRule:
         if self.same_object:
             return levels
         found = self.total(where, arguments, levels)
-        if isinstance(found, int) or type(found) is tuple:  # of several results, each its own
+        if found is None or isinstance(found, int) or type(found) is tuple:  # of several results, each its own
             return found
         return levels_of(found) if isinstance(found, (Spec, LoDTensor)) else len(found)
 
@@ -70,7 +70,8 @@ class LoDRule:
         -------
         Spec or list
             The argument whose LoD the result has, the same object. Otherwise one entry a level: an argument and the
-            level of it that the result has, or None where the level is computed. A tuple of such for several results.
+            level of it that the result has, or None where the level is computed. A tuple of such for several results;
+            None if nothing is known before the call.
         """
         source = self.source(arguments)
         count = levels_of(source)
@@ -79,7 +80,7 @@ class LoDRule:
         found = self.total(where, arguments, count)
         if type(found) is tuple:
             return tuple([[None] * levels for levels in found])
-        if not isinstance(found, int):
+        if not isinstance(found, int):  # None among them
             return found
         kept = self.kept(where, arguments, count)
         return [*[(source, level) for level in range(kept)], *[None] * (found - kept)]
@@ -154,7 +155,7 @@ def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
         Its parameters are parameters of the operator, of which it gets Specs in place of tensors. It returns the number
         of levels of the result. If it knows more, it returns the argument whose LoD the result has, the same object;
         or a list, one entry a level: `(x, level)` where that is a level of the argument x, None where it is computed.
-        A tuple has the number of levels of each of several results.
+        A tuple has the number of levels of each of several results. None: not known before the call.
 
     Examples
     --------

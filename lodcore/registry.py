@@ -265,10 +265,6 @@ class Op(OpBody):
         -------
         Spec, or tuple of Spec
         """
-        if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType):  # an operator of the old form
-            self.define_infer(args[0])
-            self._described = frozenset([j for j, x in args[0].__annotations__.items() if str(x).startswith("Spec")])
-            return None
         return self.infer_arguments(self.bind(args, kwargs))
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from lodcore import buffers, tensor_core
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.nested import as_array
+from lodcore.rank_table import IndicesMap
 from lodcore.symbol import ArrayBody, note, open_block, operators, recorder_of
 from lodcore.tensor import LoDTensor, Spec
 
@@ -540,8 +541,8 @@ class TensorArray(ArrayBody, ArrayMethods):
     # -- protocols -----------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kind = () if self.own_kind is TensorArray else (self.own_kind,)
-        return _restore, (dict(self._items), self._source, self._size, self._limit, *kind)
+        kind = None if self.own_kind is TensorArray else self.own_kind
+        return _restore, (dict(self._items), self._source, self._size, self._limit, kind, self._rank, self._element)
 
     def __repr__(self) -> str:
         if self.block is not None:
@@ -609,15 +610,25 @@ def source_of(where: str, x: Any, axis: int) -> Any:
 
 
 def _restore(
-    items: dict[int, Any], source: Any, size: int, limit: int | None, kind: type[TensorArray] | None = None
+    items: dict[int, Any],
+    source: Any,
+    size: int,
+    limit: int | None,
+    kind: type[TensorArray] | None = None,
+    rank: Any = None,
+    element: Any = None,
 ) -> TensorArray:
     """Make an array of what `pickle` kept, checking all of it."""
     if kind is not None and not (isinstance(kind, type) and issubclass(kind, TensorArray)):
         raise DTypeError(f"TensorArray: kind: is {kind!r}; a subclass of TensorArray is needed")
+    for name, given, wanted in (("rank", rank, IndicesMap), ("element", element, Spec)):
+        if given is not None and not isinstance(given, wanted):
+            raise DTypeError(f"TensorArray: {name}: is {given!r}; an instance of {wanted.__name__} is needed")
     cls = kind or TensorArray
     made = cls.of_elements(0, {}) if source is None else cls.over(source_of("TensorArray: source", source, 0))
     made._size = max(made._size, slot_number("TensorArray: size", size))
     made._limit = None if limit is None else made._size
     for index, value in items.items():
         made.put(index, value)
+    made._rank, made._element = rank, element
     return made

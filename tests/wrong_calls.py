@@ -57,7 +57,12 @@ def things():
 
 def run(call, names):
     """Run a call in which the public names stand beside these."""
-    return eval(call, {**vars(lodcore), "np": np, "operator": operator, "rebuilt": rebuilt}, names)
+    return eval(call, {**public_names(), "np": np, "operator": operator, "rebuilt": rebuilt}, names)
+
+
+def public_names():
+    """Return what calls may name, also what is loaded when it is first used."""
+    return {**{name: getattr(lodcore, name) for name in lodcore.__all__}, **vars(lodcore)}
 
 
 def rebuilt(thing, *state):

@@ -7,7 +7,7 @@ from lodcore.graph.plan import Return
 
 @disjoint_base
 class Together:
-    def __init__(self, frame: list[Any], values: list[Any]) -> None: ...
+    def __init__(self, frame: list[Any], values: list[Any], possible: bool) -> None: ...
 
 @disjoint_base
 class Context:

@@ -31,16 +31,19 @@ cdef class Together:
         That of one of them.
     values : list
         Its operands.
+    possible : bool
+        Whether what they share can be shared: plain arrays and numbers, for elementwise operators narrow ones.
     """
 
+    cdef bint possible
     cdef list frame, values
     cdef list by_columns  # the operands, matrices in the order of columns: rules multiply by what they are transposed
     cdef list cotangents, others, results  # one entry a call
     cdef Py_ssize_t rows
 
-    def __init__(self, list frame, list values):
-        self.frame, self.values = frame, values
-        self.by_columns = [np.asfortranarray(x) if np.ndim(x) == 2 else x for x in values]
+    def __init__(self, list frame, list values, bint possible):
+        self.frame, self.values, self.possible = frame, values, possible
+        self.by_columns = [np.asfortranarray(x) if type(x) is cnp.ndarray and x.ndim == 2 else x for x in values]
         self.cotangents, self.others, self.results, self.rows = [], [], [], 0
 
 
@@ -262,27 +265,22 @@ cdef class Gradients:
 
         One product of all rows takes less time than one of each step's, and less than the sum of such.
         """
-        cdef Py_ssize_t j
-        cdef list values = operands_of(way, frame, d)
         cdef Together calls
-        x = values[way.row]
+        x = frame[way.slots[way.row]]
+        if x is None and way.targets[way.row] is not None:
+            x = d  # as `operands_of`
         if type(d) is not cnp.ndarray or type(x) is not cnp.ndarray:
             return False
         if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(x) != 2 or cnp.PyArray_DIM(d, 0) != cnp.PyArray_DIM(x, 0):
             return False
-        if way.plan.elementwise:
-            if not cnp.PyArray_SAMESHAPE(d, x):
-                return False
-            for j in range(len(values)):
-                if j != way.row and not is_narrow(values[j]):
-                    return False
-        elif not are_plain(values):
+        if way.plan.elementwise and not cnp.PyArray_SAMESHAPE(d, x):
             return False
-        out = result_of(way, frame)
         calls = self._together.get(way)
         if calls is None:
-            calls = self._together[way] = Together(frame if way.plan.reads_frame else None, values)
-            calls.values[way.row] = None
+            calls = self._together[way] = self.begin(way, frame, d)
+        if not calls.possible:
+            return False
+        out = result_of(way, frame)
         if way.needs[way.row]:
             calls.by_columns[way.row] = x
             found = self.called(way, frame, (d,), calls.by_columns, out, way.needs_of_row)
@@ -296,6 +294,17 @@ cdef class Gradients:
         if calls.rows >= MANY:
             self.settle(way, calls)
         return True
+
+    cdef Together begin(self, Return way, list frame, d):
+        """Look at what calls share, which is the same in all of them."""
+        cdef Py_ssize_t j
+        cdef list values = operands_of(way, frame, d)
+        cdef bint possible = True
+        values[way.row] = None
+        for j in range(len(values)):
+            if j != way.row and not (is_narrow(values[j]) if way.plan.elementwise else is_plain(values[j])):
+                possible = False
+        return Together(frame if way.plan.reads_frame else None, values, possible)
 
     cdef settle(self, Return way, Together calls):
         """Add the gradients of the operands that calls have shared: the vjp rule of all their rows."""
@@ -325,7 +334,10 @@ cdef list operands_of(Return way, list frame, d):
     cdef list found
     if way.listed is not None:
         return list(fetched(frame, way.listed))
-    found = [fetched(frame, place) for place in way.operands]
+    if not way.flat:
+        found = [fetched(frame, place) for place in way.operands]
+    else:
+        found = [frame[way.slots[j]] for j in range(len(way.operands))]
     for j in range(len(found)):
         if found[j] is None and way.targets[j] is not None:
             found[j] = d

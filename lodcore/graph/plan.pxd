@@ -23,6 +23,8 @@ cdef class Return:
     cdef list outputs
     cdef object listed  # the place of the list in which all operands are; None: they are arguments
     cdef list operands  # the places of those that are arguments
+    cdef bint flat  # whether each place is one slot; `slots` has them then
+    cdef Py_ssize_t[MOST] slots
     cdef list targets  # for each operand the Variable, or a list of them; None where nothing is wanted
     cdef tuple needs  # whether each gradient is wanted
     cdef tuple names  # of the arguments that may be tensors

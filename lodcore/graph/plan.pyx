@@ -74,8 +74,12 @@ cdef class Return:
                 self.listed = self.places[self.names[0]]
                 self.targets = self.targets[0] or [None] * len(rule.operands)
         self.operands = [self.places[name] for name in self.names]
+        self.flat = len(self.operands) <= MOST and all([type(place) is int for place in self.operands])
+        for j, place in enumerate(self.operands if self.flat else []):
+            self.slots[j] = place
         self.needs = tuple([needs_of(target) for target in self.targets])
-        if shared and self.plan is not None and self.plan.of_arrays and len(self.outputs) == 1 and self.listed is None:
+        one = len(self.outputs) == 1 and self.listed is None and self.flat
+        if shared and self.plan is not None and self.plan.of_arrays and one:
             self.look_for_shared(op, arguments, shared)
 
     cdef look_for_shared(self, op, dict arguments, set shared):

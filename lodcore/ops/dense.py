@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy import dot, ndarray
 
 from lodcore.arguments import axis_of, dense_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -111,10 +112,10 @@ def _front(left: tuple[int | None, ...], right: tuple[int | None, ...]) -> tuple
 
 @matmul.define_vjp
 def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
-    if type(x) is not np.ndarray or type(y) is not np.ndarray:
+    if not type(x) is type(y) is ndarray:
         x, y = np.asarray(rows_of(x)), np.asarray(rows_of(y))
-    if x.ndim == 2 and y.ndim == 2:  # of two matrices dot is the same, and sooner begun
-        return np.dot(d, y.T) if needs[0] else None, np.dot(x.T, d) if needs[1] else None
+    if x.ndim == y.ndim == 2:  # of two matrices dot is the same, and sooner begun
+        return dot(d, y.T) if needs[0] else None, dot(x.T, d) if needs[1] else None
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
     d = np.expand_dims(d, -1) if y.ndim == 1 else d

@@ -27,7 +27,8 @@ of_steps = computed(
     lambda x, level: (x.num_levels - spec_level("tensor_array_unpack", x.num_levels, level) - 1, 0),
 )
 of_sequences = computed(
-    "up to `level` that of the map; below that of the steps", lambda ta, level: ta.num_levels + level + 1
+    "up to `level` that of the map; below that of the steps",
+    lambda ta, level: None if level < 0 else ta.num_levels + level + 1,  # the levels of the map are not known
 )
 
 

@@ -86,7 +86,7 @@ def check_lod(op: Op, sample: Sample) -> None:
     results = several(op(*given.args, **given.kwargs))
     each = said if type(said) is tuple else (said,) * len(results)
     for result, said in zip(results, each, strict=True):
-        if not isinstance(result, (LoDTensor, np.ndarray, np.generic)):
+        if said is None or not isinstance(result, (LoDTensor, np.ndarray, np.generic)):
             continue
         wrong = _wrong_structure(said, getattr(result, "lod", None), tensors)
         if wrong:
@@ -97,7 +97,7 @@ def _wrong_structure(said: Any, lod: Any, tensors: dict[int, Any]) -> str:
     """Say what is wrong with the LoD of a result, which is None if it has none; "" if nothing is."""
     count = 0 if lod is None else lod.num_levels
     if isinstance(said, Spec):
-        wanted = tensors[id(said)].lod if said.num_levels else None
+        wanted = _lod_of(tensors[id(said)]) if said.num_levels else None
         if lod is wanted:
             return ""
         return "the result has another LoD" if lod != wanted else "the LoD of the result is equal, and not the same"
@@ -107,9 +107,14 @@ def _wrong_structure(said: Any, lod: Any, tensors: dict[int, Any]) -> str:
         if source is None:
             continue
         x, of_source = source
-        if not np.array_equal(lod.offsets(level), tensors[id(x)].lod.offsets(of_source)):
+        if not np.array_equal(lod.offsets(level), _lod_of(tensors[id(x)]).offsets(of_source)):
             return f"level {level} of the result is not level {of_source} of the argument"
     return ""
+
+
+def _lod_of(x: Any) -> LoD:
+    lod: LoD = x if isinstance(x, LoD) else x.lod
+    return lod
 
 
 # -- gradients ---------------------------------------------------------------------------------------------------------

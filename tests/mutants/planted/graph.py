@@ -158,7 +158,7 @@ MUTANTS = [
     Mutant(
         "rows-made-wider-taken-for-rows",
         BACK,
-        "if not cnp.PyArray_SAMESHAPE(d, x):",
+        "if way.plan.elementwise and not cnp.PyArray_SAMESHAPE(d, x):",
         "if False:",
         TEST_STEADY,
     ),
@@ -166,8 +166,8 @@ MUTANTS = [
     Mutant(
         "weight-not-transposed",
         "lodcore/ops/dense.py",
-        "np.dot(d, y.T) if needs[0]",
-        "np.dot(d, y) if needs[0]",
+        "dot(d, y.T) if needs[0]",
+        "dot(d, y) if needs[0]",
         TEST_STEADY,
     ),
     Mutant("value-read-twice-let-go", STEPS, "and reads[v] == 1]", "]", TEST_STEADY),

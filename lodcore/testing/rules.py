@@ -287,7 +287,7 @@ def _gradients(op: Op, sample: Sample, drop: bool) -> list[Any] | None:
     if len(tape.ops) != 1:
         return None
     (taped,) = tape.ops
-    if any(not differentiable(out.get()) for out in taped.outputs):
+    if any(isinstance(out.get(), TensorArray) or not differentiable(out.get()) for out in taped.outputs):
         return None
     frame = list(taped.frame)
     for name, slot in op.slots.items() if drop else ():

@@ -1,10 +1,10 @@
 """Recurrent networks, step after step: one product and the gates of a step, on the way there and on the way back.
 
-Rows lie in step order, as `rank.unpack_rows` brings them: step t has the rows steps[t] .. steps[t + 1], longest sequence
-first. A state belongs to the sequences that have any rows, longest first. Activations are numbers: 0 sigmoid, 1 tanh,
-2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, transposed on the way back. Where weights are empty the
-caller multiplies and calls step by step: the functions then compute the gates of steps first .. stop alone, whose bits
-are the same on every processor. Every nan that gates store is the positive quiet one.
+Rows lie in step order, as `rank.unpack_rows` brings them: step t has the rows steps[t] .. steps[t + 1], longest
+sequence first. A state belongs to the sequences that have any rows, longest first. Activations are numbers: 0 sigmoid,
+1 tanh, 2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, transposed on the way back. Where weights are
+empty the caller multiplies and calls step by step: the functions then compute the gates of steps first .. stop alone,
+whose bits are the same on every processor. Every nan that gates store is the positive quiet one.
 
 Empty arrays stand for what there is none of.
 """
@@ -97,8 +97,8 @@ def lstm_steps(
         Candidate, input, forget and output gate: products of the inputs before, activations after.
     cell : as weight, shape (n_rows, width)
     inner : as weight, shape (n_rows, width)
-        What a projection makes the state of; `hidden` itself if there is none, and the caller's to project where weights
-        are empty.
+        What a projection makes the state of; `hidden` itself if there is none, and the caller's to project where
+        weights are empty.
     hidden : as weight, shape (n_rows, state_width)
     """
     cdef Py_ssize_t n_rows = gates.shape[0], width = cell.shape[1], state_width = hidden.shape[1]

@@ -1,9 +1,9 @@
 """Products of matrices that are multiplied often, or with few rows: the right one is packed once.
 
 A packed matrix is an array of cells: panels of 128 bytes of columns (32 for float32, 16 for float64), one behind the
-other, of each all rows, and 0 where the last panel has more columns than the matrix. Each cell of a result is one chain of
-fused multiply-adds in the order of the rows, where the processor has them: so its bits depend neither on the number of
-rows nor on the instruction set. The twin adds products; results agree to the bit where nothing is rounded.
+other, of each all rows, and 0 where the last panel has more columns than the matrix. Each cell of a result is one chain
+of fused multiply-adds in the order of the rows, where the processor has them: so its bits depend neither on the number
+of rows nor on the instruction set. The twin adds products; results agree to the bit where nothing is rounded.
 """
 
 from libc.stdint cimport int64_t

@@ -16,6 +16,7 @@ from lodcore.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_face import array_function, array_ufunc, clip, copy, cumsum
 from lodcore.numpy_face import round as rounded
 from lodcore.numpy_facts import FUNCTIONS  # all of them: to import it enters what it has
+from lodcore.ops.lod_data import structure_of
 from lodcore.rank_table import IndicesMap
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
@@ -185,7 +186,7 @@ def _iterated(self: Any) -> Iterator[Any]:
 
 def _values(self: Any) -> Any:
     """Return the rows of all sequences one after another; of the map of some steps, the map."""
-    return ops.structure_of(self, "values") if self.spec.kind is IndicesMap else ops.rows(self)
+    return structure_of(self, "values") if self.spec.kind is IndicesMap else ops.rows(self)
 
 
 def _flatten(self: Any, level: int = 0) -> Any:

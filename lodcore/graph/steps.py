@@ -229,7 +229,8 @@ def _written_spec(body: Body, array: Variable) -> Spec:
             and any(out is last for out in op.outputs)
             and isinstance(op.arguments.get("x"), Variable)
         ):
-            return op.arguments["x"].spec
+            written: Spec = op.arguments["x"].spec
+            return written
     return element_spec(last.spec)
 
 

@@ -10,10 +10,12 @@ from typing import Any
 __all__ = ["map_leaves_of_two", "tree_leaves", "tree_map"]
 
 
-@functools.lru_cache(maxsize=256)
-def _is_tree(kind: type) -> bool:
+def _has_branches(kind: type) -> bool:
     """Tell whether there are branches in what is of a type."""
     return issubclass(kind, (list, tuple, dict)) or dataclasses.is_dataclass(kind)
+
+
+_is_tree: Callable[[type], bool] = functools.lru_cache(maxsize=256)(_has_branches)
 
 
 def _branches(tree: Any) -> dict[Any, Any] | None:

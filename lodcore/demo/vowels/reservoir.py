@@ -96,7 +96,8 @@ class Reservoir:
         """Compute what the frames of `x` tell the units, all in one product, and cut that into steps."""
         heard = x.values @ self.input_weight
         heard += self.bias
-        return TensorArray.unpack(LoDTensor.from_lengths(heard, x.lengths), 0)
+        steps: tuple[TensorArray, IndicesMap] = TensorArray.unpack(LoDTensor.from_lengths(heard, x.lengths), 0)
+        return steps
 
     def advance(self, heard: Float32, state: Float32) -> Float32:
         """Compute the next state of a batch from one step and the state so far.
@@ -127,7 +128,8 @@ class Reservoir:
             heard = steps.read(step)
             state = self.advance(heard, state[: len(heard)])  # the recordings that ended were the last rows
             states.write(step, state)
-        return states.pack(0, indices_map)
+        packed: LoDTensor = states.pack(0, indices_map)
+        return packed
 
     def run_backward(self, x: LoDTensor) -> LoDTensor:
         """Compute the state after each frame, reading every recording from its last frame to its first."""
@@ -139,7 +141,8 @@ class Reservoir:
             joining = np.zeros((len(heard) - len(state), len(self.bias)), np.float32)  # at their last frame
             state = self.advance(heard, np.concatenate([state, joining]))
             states.write(step, state)
-        return states.pack(0, indices_map)
+        packed: LoDTensor = states.pack(0, indices_map)
+        return packed
 
 
 def pool_states(states: LoDTensor, is_backward: bool) -> Float32:

@@ -35,6 +35,8 @@ ARGUMENTS = {
     "cast": lambda: (X, np.float32),
     "concat_values": lambda: ([WIDE, WIDE], 1),
     "cross_entropy": lambda: (DENSE, [0, 1, 2, 3]),
+    "dynamic_gru": lambda: (LoDTensor(np.ones((len(WIDE.values), 6)), WIDE.lod), np.ones((2, 6))),
+    "dynamic_lstm": lambda: (LoDTensor(np.ones((len(WIDE.values), 8)), WIDE.lod), np.ones((2, 8))),
     "elementwise": lambda: ([X, X], np.maximum),
     "embedding_bag": lambda: (np.ones((5, 4)), NUMBERS),
     "full_like": lambda: (X, 1),

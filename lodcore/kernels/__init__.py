@@ -5,14 +5,30 @@ from typing import TYPE_CHECKING, Any
 from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
-    from lodcore.kernels import embedding, expand, index, pad, pool, position, product, softmax, sort, tokens, window
+    from lodcore.kernels import (
+        embedding,
+        expand,
+        gates,
+        index,
+        matrix,
+        pad,
+        pool,
+        position,
+        product,
+        softmax,
+        sort,
+        tokens,
+        window,
+    )
 
 __all__ = [
     "embedding",
     "expand",
+    "gates",
     "gather",
     "index",
     "levels",
+    "matrix",
     "offsets",
     "pad",
     "pool",

@@ -13,6 +13,7 @@ from lodcore.ops.math import *
 from lodcore.ops.pad import *
 from lodcore.ops.pool import *
 from lodcore.ops.rank import *
+from lodcore.ops.recurrent import *
 from lodcore.ops.scores import *
 from lodcore.ops.select import *
 from lodcore.ops.sort import *

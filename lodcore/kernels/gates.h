@@ -1,0 +1,158 @@
+/* The gates of recurrent networks: what a step does besides its products, on the way there and on the way back.
+ *
+ * Every path runs the same operations in the same order and gives the same bits. The exponential is that of
+ * exponential.h; sigmoid(x) = 1 / (1 + exp(-x)); tanh(x) = 1 - 2 / (1 + exp(2 |x|)) with the sign of x, and for |x| below
+ * 0.625 an odd polynomial (float) or rational function (double) of x, those of Cephes. There is no fused multiply-add,
+ * and every nan that is stored has the same bits. */
+#ifndef LODCORE_GATES_H
+#define LODCORE_GATES_H
+
+#include "exponential.h"
+#include "lanes.h"
+
+enum { SIGMOID, TANH, RELU, IDENTITY };
+
+/* -- one cell as a vector of one lane, for plain C ------------------------------------------------------------------- */
+
+#define LODCORE_ONE_LANE(CELL)                                                                                       \
+    typedef CELL vector_##CELL##_plain;                                                                              \
+    typedef int mask_##CELL##_plain;                                                                                 \
+    LODCORE_INLINE CELL load_##CELL##_plain(const CELL *place) { return *place; }                                    \
+    LODCORE_INLINE CELL load_some_##CELL##_plain(int some, const CELL *place) { return some ? *place : 0; }          \
+    LODCORE_INLINE void store_##CELL##_plain(CELL *place, CELL v) { *place = v; }                                    \
+    LODCORE_INLINE void store_some_##CELL##_plain(CELL *place, int some, CELL v) { *place = some ? v : *place; }     \
+    LODCORE_INLINE CELL all_##CELL##_plain(CELL x) { return x; }                                                     \
+    LODCORE_INLINE int first_##CELL##_plain(int64_t n) { return n > 0; }                                             \
+    LODCORE_INLINE CELL one_nan_##CELL##_plain(CELL x) { return x == x ? x : (CELL)NAN; }                            \
+    LODCORE_INLINE CELL exp_##CELL##_plain(CELL x) { return exp_##CELL(x); }                                         \
+    LODCORE_INLINE CELL if_less_##CELL##_plain(CELL x, CELL y, CELL then, CELL otherwise)                            \
+    {                                                                                                                \
+        return x < y ? then : otherwise;                                                                             \
+    }
+LODCORE_ONE_LANE(float)
+LODCORE_ONE_LANE(double)
+
+#if LODCORE_HAS_SIMD
+#define LODCORE_IF_LESS_256(NAME, VECTOR, DO)                                                                        \
+    LODCORE_AVX2 LODCORE_INLINE VECTOR NAME(VECTOR x, VECTOR y, VECTOR then, VECTOR otherwise)                       \
+    {                                                                                                                \
+        return DO(blendv)(otherwise, then, DO(cmp)(x, y, _CMP_LT_OQ));                                               \
+    }
+#define LODCORE_IF_LESS_512(NAME, VECTOR, DO, LESS)                                                                  \
+    LODCORE_AVX512 LODCORE_INLINE VECTOR NAME(VECTOR x, VECTOR y, VECTOR then, VECTOR otherwise)                     \
+    {                                                                                                                \
+        return DO(mask_mov)(otherwise, LESS(x, y, _CMP_LT_OQ), then);                                                \
+    }
+LODCORE_IF_LESS_256(if_less_float_avx2, __m256, DO_FLOAT_256)
+LODCORE_IF_LESS_256(if_less_double_avx2, __m256d, DO_DOUBLE_256)
+LODCORE_IF_LESS_512(if_less_float_avx512, __m512, DO_FLOAT_512, _mm512_cmp_ps_mask)
+LODCORE_IF_LESS_512(if_less_double_avx512, __m512d, DO_DOUBLE_512, _mm512_cmp_pd_mask)
+#endif
+
+/* -- tanh(x) for |x| < 0.625, of x and z = x * x; V is a cell or a vector -------------------------------------------- */
+
+#define SMALL_TANH_float(x, z)                                                                                       \
+    (((((z * -5.70498872745e-3f + 2.06390887954e-2f) * z - 5.37397155531e-2f) * z + 1.33314422036e-1f) * z -         \
+      3.33332819422e-1f) * z * x + x)
+#define SMALL_TANH_double(x, z)                                                                                      \
+    (((z * -9.64399179425052238628e-1 - 9.92877231001918586564e1) * z - 1.61468768441708447952e3) * z /              \
+         (((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z + 4.84406305325125486048e3) * x + x)
+
+/* What the functions below have besides rows. */
+typedef struct {
+    int64_t width;                     /* of a state */
+    int gate, cell, candidate, origin; /* activations; whether a GRU keeps the old state by its update gate */
+    double clip;                       /* of the cell of a LSTM; inf for none */
+    const void *bias, *peepholes;      /* cells; NULL for none */
+} Rule;
+
+#define CELL float
+#define SMALL_TANH SMALL_TANH_float
+#define TARGET
+#define OF(NAME) NAME##_float_plain
+#define LANES 1
+#include "gates_lanes.h"
+#if LODCORE_HAS_SIMD
+#define TARGET LODCORE_AVX2
+#define OF FLOAT_256
+#define LANES 8
+#include "gates_lanes.h"
+#define TARGET LODCORE_AVX512
+#define OF FLOAT_512
+#define LANES 16
+#include "gates_lanes.h"
+#endif
+#undef CELL
+#undef SMALL_TANH
+
+#define CELL double
+#define SMALL_TANH SMALL_TANH_double
+#define TARGET
+#define OF(NAME) NAME##_double_plain
+#define LANES 1
+#include "gates_lanes.h"
+#if LODCORE_HAS_SIMD
+#define TARGET LODCORE_AVX2
+#define OF DOUBLE_256
+#define LANES 4
+#include "gates_lanes.h"
+#define TARGET LODCORE_AVX512
+#define OF DOUBLE_512
+#define LANES 8
+#include "gates_lanes.h"
+#endif
+#undef CELL
+#undef SMALL_TANH
+
+#if LODCORE_HAS_SIMD
+#define LODCORE_GATES_OF(NAME, CELL, PARAMETERS, ARGUMENTS)       \
+    static LODCORE_UNUSED void NAME##_##CELL PARAMETERS           \
+    {                                                             \
+        if (simd_level() == SIMD_AVX512)                          \
+            NAME##_##CELL##_avx512 ARGUMENTS;                     \
+        else if (simd_level() == SIMD_AVX2)                       \
+            NAME##_##CELL##_avx2 ARGUMENTS;                       \
+        else                                                      \
+            NAME##_##CELL##_plain ARGUMENTS;                      \
+    }
+#else
+#define LODCORE_GATES_OF(NAME, CELL, PARAMETERS, ARGUMENTS)       \
+    static LODCORE_UNUSED void NAME##_##CELL PARAMETERS           \
+    {                                                             \
+        NAME##_##CELL##_plain ARGUMENTS;                          \
+    }
+#endif
+
+#define LODCORE_GATES(CELL)                                                                                          \
+    LODCORE_GATES_OF(lstm_rows, CELL,                                                                                \
+                     (const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *cell,            \
+                      CELL *hidden),                                                                                 \
+                     (rule, rows, before, gates, cell, hidden))                                                      \
+    LODCORE_GATES_OF(lstm_back_rows, CELL,                                                                           \
+                     (const Rule *rule, int64_t rows, const CELL *before, const CELL *gates,                  \
+                      const CELL *cell, const CELL *d_hidden, const CELL *d_cell, CELL *carry, CELL *d_gates),       \
+                     (rule, rows, before, gates, cell, d_hidden, d_cell, carry, d_gates))                            \
+    LODCORE_GATES_OF(gru_reset_rows, CELL,                                                                           \
+                     (const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *reset),          \
+                     (rule, rows, before, gates, reset))                                                             \
+    LODCORE_GATES_OF(gru_update_rows, CELL,                                                                          \
+                     (const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *hidden),         \
+                     (rule, rows, before, gates, hidden))                                                            \
+    LODCORE_GATES_OF(gru_update_back_rows, CELL,                                                                     \
+                     (const Rule *rule, int64_t rows, const CELL *before, const CELL *gates,                  \
+                      const CELL *d_hidden, CELL *d_before, CELL *d_gates),                                          \
+                     (rule, rows, before, gates, d_hidden, d_before, d_gates))                                       \
+    LODCORE_GATES_OF(gru_reset_back_rows, CELL,                                                                      \
+                     (const Rule *rule, int64_t rows, const CELL *before, const CELL *gates, CELL *reset,     \
+                      CELL *d_before, CELL *d_gates),                                                                \
+                     (rule, rows, before, gates, reset, d_before, d_gates))                                          \
+    LODCORE_GATES_OF(simple_rows, CELL, (const Rule *rule, int64_t rows, CELL *hidden), (rule, rows, hidden)) \
+    LODCORE_GATES_OF(simple_back_rows, CELL,                                                                         \
+                     (const Rule *rule, int64_t rows, const CELL *hidden, const CELL *d_hidden,               \
+                      CELL *d_gates),                                                                                \
+                     (rule, rows, hidden, d_hidden, d_gates))
+
+LODCORE_GATES(float)
+LODCORE_GATES(double)
+
+#endif

@@ -1,0 +1,102 @@
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+_Real = TypeVar("_Real", np.float32, np.float64)
+
+def lstm_steps(
+    steps: npt.NDArray[np.int64],
+    first: int,
+    stop: int,
+    weight: npt.NDArray[_Real],
+    projection: npt.NDArray[_Real],
+    bias: npt.NDArray[_Real],
+    peepholes: npt.NDArray[_Real],
+    gate: int,
+    cell_activation: int,
+    candidate: int,
+    clip: float,
+    boot: npt.NDArray[_Real],
+    boot_cell: npt.NDArray[_Real],
+    gates: npt.NDArray[_Real],
+    cell: npt.NDArray[_Real],
+    inner: npt.NDArray[_Real],
+    hidden: npt.NDArray[_Real],
+) -> None: ...
+def lstm_steps_back(
+    steps: npt.NDArray[np.int64],
+    first: int,
+    stop: int,
+    weight: npt.NDArray[_Real],
+    projection: npt.NDArray[_Real],
+    peepholes: npt.NDArray[_Real],
+    gate: int,
+    cell_activation: int,
+    candidate: int,
+    clip: float,
+    boot_cell: npt.NDArray[_Real],
+    gates: npt.NDArray[_Real],
+    cell: npt.NDArray[_Real],
+    d_cell: npt.NDArray[_Real],
+    d_inner: npt.NDArray[_Real],
+    d_hidden: npt.NDArray[_Real],
+    carry: npt.NDArray[_Real],
+    d_gates: npt.NDArray[_Real],
+    d_boot: npt.NDArray[_Real],
+) -> None: ...
+def gru_steps(
+    steps: npt.NDArray[np.int64],
+    first: int,
+    stop: int,
+    stage: int,
+    weight: npt.NDArray[_Real],
+    weight_candidate: npt.NDArray[_Real],
+    bias: npt.NDArray[_Real],
+    gate: int,
+    candidate: int,
+    origin: bool,
+    boot: npt.NDArray[_Real],
+    gates: npt.NDArray[_Real],
+    reset: npt.NDArray[_Real],
+    hidden: npt.NDArray[_Real],
+) -> None: ...
+def gru_steps_back(
+    steps: npt.NDArray[np.int64],
+    first: int,
+    stop: int,
+    stage: int,
+    weight: npt.NDArray[_Real],
+    weight_candidate: npt.NDArray[_Real],
+    gate: int,
+    candidate: int,
+    origin: bool,
+    boot: npt.NDArray[_Real],
+    gates: npt.NDArray[_Real],
+    hidden: npt.NDArray[_Real],
+    d_hidden: npt.NDArray[_Real],
+    reset: npt.NDArray[_Real],
+    d_gates: npt.NDArray[_Real],
+    d_boot: npt.NDArray[_Real],
+) -> None: ...
+def simple_steps(
+    steps: npt.NDArray[np.int64],
+    first: int,
+    stop: int,
+    weight: npt.NDArray[_Real],
+    bias: npt.NDArray[_Real],
+    activation: int,
+    boot: npt.NDArray[_Real],
+    hidden: npt.NDArray[_Real],
+) -> None: ...
+def simple_steps_back(
+    steps: npt.NDArray[np.int64],
+    first: int,
+    stop: int,
+    weight: npt.NDArray[_Real],
+    activation: int,
+    hidden: npt.NDArray[_Real],
+    d_hidden: npt.NDArray[_Real],
+    d_gates: npt.NDArray[_Real],
+    d_boot: npt.NDArray[_Real],
+) -> None: ...

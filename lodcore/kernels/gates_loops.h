@@ -1,0 +1,20 @@
+/* The loops over steps, for both types of cells. */
+#ifndef LODCORE_GATES_LOOPS_H
+#define LODCORE_GATES_LOOPS_H
+
+#include "gates.h"
+#include "matrix.h"
+
+#define CELL float
+#define PLAIN(NAME) NAME##_float
+#include "gates_steps.h"
+#undef CELL
+#undef PLAIN
+
+#define CELL double
+#define PLAIN(NAME) NAME##_double
+#include "gates_steps.h"
+#undef CELL
+#undef PLAIN
+
+#endif

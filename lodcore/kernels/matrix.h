@@ -1,0 +1,144 @@
+/* Products of matrices, for matrices that are multiplied often or with few rows.
+ *
+ * A right operand is packed: panels of PANEL columns, each with all its rows behind each other, and zeros behind the last
+ * column. The product of a block of rows and a panel stays in registers. Every cell of a result is one chain of fused
+ * multiply-adds, in the order of the rows of the right operand, that begins with what the cell held or with 0: so it does
+ * not depend on how rows and columns are cut into blocks, on the number of rows, or on the instruction set. Without fused
+ * multiply-adds in the processor (has_product) there is a plain loop of products and sums. */
+#ifndef LODCORE_MATRIX_H
+#define LODCORE_MATRIX_H
+
+#include "simd.h"
+#include <stdint.h>
+#include <stddef.h>
+
+enum {
+    PANEL_BYTES = 128,
+    BLOCK_ROWS = 48,  /* rows of the left operand that are multiplied with a panel while it is in the cache */
+    BLOCK_DEPTH = 256 /* rows of a panel that are multiplied at a time */
+};
+
+/* What stands between a matrix and its rows: a row for each number of `index`, or the rows as they are. */
+#define ROW_AT(index, r) ((index) == NULL ? (r) : (index)[r])
+
+#if LODCORE_HAS_SIMD
+#define LODCORE_FMA256 __attribute__((target("avx2,fma,bmi,bmi2")))
+#define LODCORE_FMA512 __attribute__((target("avx2,fma,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl")))
+static LODCORE_UNUSED int has_product(void)
+{
+    return simd_level() >= SIMD_AVX2 && __builtin_cpu_supports("fma");
+}
+#else
+#define has_product() 0
+#endif
+
+#if LODCORE_HAS_SIMD
+/* Write the rows of a panel, whose columns are rows of b, by squares of four: all of them but the last depth % 4, which
+ * the caller writes. Gives how many are written. */
+static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int64_t depth, float *out)
+{
+    int64_t columns = PANEL_BYTES / sizeof(float), k = 0;
+    for (; k + 4 <= depth; k += 4)
+        for (int64_t c = 0; c < columns; c += 4) {
+            const float *from = b + c * line + k;
+            __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + line), r2 = _mm_loadu_ps(from + 2 * line);
+            __m128 r3 = _mm_loadu_ps(from + 3 * line);
+            _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+            _mm_storeu_ps(out + k * columns + c, r0);
+            _mm_storeu_ps(out + (k + 1) * columns + c, r1);
+            _mm_storeu_ps(out + (k + 2) * columns + c, r2);
+            _mm_storeu_ps(out + (k + 3) * columns + c, r3);
+        }
+    return k;
+}
+#endif
+
+#if defined(__clang__)
+#define LODCORE_UNROLLED _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define LODCORE_UNROLLED _Pragma("GCC unroll 16")
+#else
+#define LODCORE_UNROLLED
+#endif
+
+#define CELL float
+#define PLAIN(NAME) NAME##_float
+#include "matrix_cells.h"
+#if LODCORE_HAS_SIMD
+#define TARGET LODCORE_FMA256
+#define OF(NAME) NAME##_float_avx2
+#define VECTOR __m256
+#define DO(VERB) _mm256_##VERB##_ps
+#define LANES 8
+#define TALL 6
+#include "matrix_lanes.h"
+#define TARGET LODCORE_FMA512
+#define OF(NAME) NAME##_float_avx512
+#define VECTOR __m512
+#define DO(VERB) _mm512_##VERB##_ps
+#define LANES 16
+#define TALL 12
+#include "matrix_lanes.h"
+#endif
+#undef CELL
+#undef PLAIN
+
+#define CELL double
+#define PLAIN(NAME) NAME##_double
+#include "matrix_cells.h"
+#if LODCORE_HAS_SIMD
+#define TARGET LODCORE_FMA256
+#define OF(NAME) NAME##_double_avx2
+#define VECTOR __m256d
+#define DO(VERB) _mm256_##VERB##_pd
+#define LANES 4
+#define TALL 6
+#include "matrix_lanes.h"
+#define TARGET LODCORE_FMA512
+#define OF(NAME) NAME##_double_avx512
+#define VECTOR __m512d
+#define DO(VERB) _mm512_##VERB##_pd
+#define LANES 8
+#define TALL 12
+#include "matrix_lanes.h"
+#endif
+#undef CELL
+#undef PLAIN
+
+#if LODCORE_HAS_SIMD
+#define LODCORE_BLOCK(CELL)                                                                                          \
+    static LODCORE_UNUSED void whole_block_##CELL(const CELL *a, int64_t row, int64_t step, int64_t rows,            \
+                                                  int64_t depth, const CELL *panel, int64_t panel_line,              \
+                                                  int64_t columns, int adding, CELL *out, int64_t line)              \
+    {                                                                                                                \
+        if (has_product() && simd_level() == SIMD_AVX512)                                                            \
+            block_##CELL##_avx512(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                     \
+        else if (has_product())                                                                                      \
+            block_##CELL##_avx2(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                       \
+        else                                                                                                         \
+            block_##CELL(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                              \
+    }
+#else
+#define LODCORE_BLOCK(CELL)                                                                                          \
+    static LODCORE_UNUSED void whole_block_##CELL(const CELL *a, int64_t row, int64_t step, int64_t rows,            \
+                                                  int64_t depth, const CELL *panel, int64_t panel_line,              \
+                                                  int64_t columns, int adding, CELL *out, int64_t line)              \
+    {                                                                                                                \
+        block_##CELL(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                                  \
+    }
+#endif
+LODCORE_BLOCK(float)
+LODCORE_BLOCK(double)
+
+#define CELL float
+#define PLAIN(NAME) NAME##_float
+#include "matrix_whole.h"
+#undef CELL
+#undef PLAIN
+#define CELL double
+#define PLAIN(NAME) NAME##_double
+#include "matrix_whole.h"
+#undef CELL
+#undef PLAIN
+
+#endif

@@ -1,0 +1,100 @@
+"""Recurrent networks, one sequence at a time; rows are lists of numbers."""
+
+from reference.ops.levels import each_at_level, sequences
+from reference.ops.math import relu, sigmoid
+from reference.reals import add_up, tanh
+
+__all__ = ["ACTIVATIONS", "dynamic_gru", "dynamic_lstm", "simple_rnn"]
+
+ACTIVATIONS = {"sigmoid": sigmoid, "tanh": tanh, "relu": relu, "identity": lambda x: x}
+
+
+def over_sequences(run, nested, num_levels, boots, is_reverse):
+    """Run over each sequence of the last level with its boot states; `run` gives a tuple a row.
+
+    The function that comes back gives the batch of the entries k of these tuples.
+    """
+    found = []
+    for rows, boot in zip(sequences(nested, num_levels - 1), boots, strict=True):
+        made = run(rows[::-1] if is_reverse else rows, *boot)
+        found.append(made[::-1] if is_reverse else made)
+
+    def result(k):
+        return each_at_level([[row[k] for row in rows] for rows in found], nested, num_levels - 1)
+
+    return result
+
+
+def times(row, matrix, first, width):
+    """Multiply a row with some columns of a matrix, from the first on."""
+    return [add_up(row[k] * matrix[k][first + c] for k in range(len(row))) for c in range(width)]
+
+
+def plus(*rows):
+    return [add_up(cells) for cells in zip(*rows, strict=True)]
+
+
+def dynamic_lstm(nested, num_levels, weight, bias, h_0, c_0, use_peepholes, is_reverse, gate, cell, candidate):
+    """Run a LSTM: states and cells."""
+    width = len(weight)
+    gate, cell, candidate = ACTIVATIONS[gate], ACTIVATIONS[cell], ACTIVATIONS[candidate]
+    peep = bias[4 * width :] if use_peepholes else [0.0] * (3 * width)
+
+    def run(rows, h, c):
+        found = []
+        for row in rows:
+            u, i, f, o = (
+                plus(row[k * width : (k + 1) * width], times(h, weight, k * width, width), bias[k * width :][:width])
+                for k in range(4)
+            )
+            u = [candidate(x) for x in u]
+            i = [gate(i[k] + peep[k] * c[k]) for k in range(width)]
+            f = [gate(f[k] + peep[width + k] * c[k]) for k in range(width)]
+            c = [f[k] * c[k] + i[k] * u[k] for k in range(width)]
+            o = [gate(o[k] + peep[2 * width + k] * c[k]) for k in range(width)]
+            h = [o[k] * cell(c[k]) for k in range(width)]
+            found.append((h, c))
+        return found
+
+    found = over_sequences(run, nested, num_levels, list(zip(h_0, c_0, strict=True)), is_reverse)
+    return found(0), found(1)
+
+
+def dynamic_gru(nested, num_levels, weight, bias, h_0, is_reverse, origin_mode, gate, candidate):
+    """Run a GRU: states."""
+    width = len(weight)
+    cells = [x for row in weight for x in row]
+    gates = [cells[2 * width * k : 2 * width * (k + 1)] for k in range(width)]
+    last = [cells[2 * width * width + width * k :][:width] for k in range(width)]
+    gate, candidate = ACTIVATIONS[gate], ACTIVATIONS[candidate]
+
+    def run(rows, h):
+        found = []
+        for row in rows:
+            u, r = (
+                plus(row[k * width :][:width], times(h, gates, k * width, width), bias[k * width :][:width])
+                for k in range(2)
+            )
+            u, r = [gate(x) for x in u], [gate(x) for x in r]
+            reset = times([r[k] * h[k] for k in range(width)], last, 0, width)
+            n = [candidate(x) for x in plus(row[2 * width :], reset, bias[2 * width :])]
+            new, old = ([1.0 - x for x in u], u) if origin_mode else (u, [1.0 - x for x in u])
+            h = [old[k] * h[k] + new[k] * n[k] for k in range(width)]
+            found.append((h,))
+        return found
+
+    return over_sequences(run, nested, num_levels, [(h,) for h in h_0], is_reverse)(0)
+
+
+def simple_rnn(nested, num_levels, weight, bias, h_0, is_reverse, activation):
+    """Run a network of one activation: states."""
+    width, act = len(weight), ACTIVATIONS[activation]
+
+    def run(rows, h):
+        found = []
+        for row in rows:
+            h = [act(x) for x in plus(row, times(h, weight, 0, width), bias)]
+            found.append((h,))
+        return found
+
+    return over_sequences(run, nested, num_levels, [(h,) for h in h_0], is_reverse)(0)

@@ -1,0 +1,159 @@
+"""Matrices that are packed once: products, to the bit where nothing is rounded, and about where it is."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, read_only
+from tests.kernels.face_to_face import agree, unwritten
+from tests.kernels.paths import on_each_path
+
+DTYPES = st.sampled_from([np.dtype("f4"), np.dtype("f8")])
+SIZES = st.sampled_from([0, 1, 2, 3, 5, 11, 12, 13, 16, 31, 32, 33, 50, 64, 70])
+SEEDS = st.integers(0, 2**32)
+
+
+def whole(seed, *shape, dtype):
+    """Make small whole numbers, whose sums of products are exact."""
+    return read_only(np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype))
+
+
+def packed_size(depth, columns, dtype):
+    cells = 128 // dtype.itemsize
+    return -(-columns // cells) * cells * depth
+
+
+def packed(matrix, transposed=False):
+    depth, columns = matrix.shape[::-1] if transposed else matrix.shape
+    out = np.empty(packed_size(depth, columns, matrix.dtype), matrix.dtype)
+    kernels.matrix.pack_columns(matrix, transposed, out)
+    return out
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(SEEDS, SIZES, SIZES, DTYPES, st.booleans())
+    def test_pack(self, seed, depth, columns, dtype, transposed):
+        shape = (columns, depth) if transposed else (depth, columns)
+        out = unwritten(packed_size(depth, columns, dtype), dtype=dtype)
+        agree("matrix.pack_columns", whole(seed, *shape, dtype=dtype), transposed, out)
+
+    @given(SEEDS, SIZES, SIZES, SIZES, DTYPES, st.booleans())
+    def test_multiply(self, seed, rows, depth, columns, dtype, adding):
+        rows, depth = min(rows, 20), min(depth, 33)
+        left, matrix = whole(seed, rows, depth, dtype=dtype), whole(seed + 1, depth, columns, dtype=dtype)
+        out = np.random.default_rng(seed).integers(-3, 4, (rows, columns)).astype(dtype)
+        agree("matrix.multiply_packed", left, read_only(packed(matrix)), adding, out)
+
+    @given(SEEDS, SIZES, SIZES, SIZES, DTYPES, st.booleans(), st.booleans())
+    def test_pairs(self, seed, pairs, rows, columns, dtype, adding, indexed):
+        random = np.random.default_rng(seed)
+        rows, pairs = min(rows, 16), min(pairs, 33)
+        left, right = whole(seed, pairs, rows, dtype=dtype), whole(seed + 1, pairs, columns, dtype=dtype)
+        indices = [read_only(int64(random.integers(0, pairs, pairs // 2))) if indexed else None for _ in range(2)]
+        out = random.integers(-3, 4, (rows, columns)).astype(dtype)
+        agree("matrix.multiply_pairs", left, indices[0], right, indices[1], adding, out)
+
+    def test_who_is_fast(self):
+        """Kernels may be, the twin never is: its products are those of NumPy."""
+        from reference.kernels import matrix as twin
+
+        assert type(kernels.matrix.is_fast()) is bool, "matrix.is_fast"
+        assert twin.is_fast() is False
+
+
+@given(SEEDS, st.sampled_from([1, 5, 47, 48, 49, 130]), st.sampled_from([1, 100, 256, 257, 600]), SIZES, DTYPES)
+@pytest.mark.not_on_reference
+def test_large_products_are_those_of_numpy(seed, rows, depth, columns, dtype):
+    random = np.random.default_rng(seed)
+    left, matrix = random.standard_normal((rows, depth)).astype(dtype), random.standard_normal((depth, columns))
+    matrix, out = matrix.astype(dtype), np.empty((rows, columns), dtype)
+    near = {"rtol": 0, "atol": (rows + depth) * (3e-7 if dtype == np.float32 else 1e-15)}
+    for transposed in (False, True):
+        given_matrix = np.ascontiguousarray(matrix.T) if transposed else matrix
+        kernels.matrix.multiply_packed(left, packed(given_matrix, transposed), False, out)
+        np.testing.assert_allclose(out, left @ matrix, **near)
+    total = np.empty((depth, columns), dtype)
+    right = random.standard_normal((rows, columns)).astype(dtype)
+    kernels.matrix.multiply_pairs(left, None, right, None, False, total)
+    np.testing.assert_allclose(total, left.T @ right, **near)
+
+
+@pytest.mark.not_on_reference
+@given(SEEDS, st.integers(1, 60), st.integers(1, 300), SIZES, DTYPES)
+def test_a_row_has_the_same_bits_among_any_others(seed, rows, depth, columns, dtype):
+    random = np.random.default_rng(seed)
+    left, matrix = random.standard_normal((rows, depth)).astype(dtype), random.standard_normal((depth, columns))
+    weight, out = packed(matrix.astype(dtype)), np.empty((rows, columns), dtype)
+    kernels.matrix.multiply_packed(left, weight, False, out)
+    for r in {0, rows // 2, rows - 1}:
+        alone = np.empty((1, columns), dtype)
+        kernels.matrix.multiply_packed(left[r : r + 1], weight, False, alone)
+        assert alone.tobytes() == out[r : r + 1].tobytes()
+    cut = columns // 2 // 32 * 32
+    parts = np.empty((depth, columns), dtype)
+    kernels.matrix.multiply_pairs(left, None, out, None, False, parts)
+    for columns_of in (slice(cut), slice(cut, columns)):
+        some = np.empty((depth, columns), dtype)
+        kernels.matrix.multiply_pairs(left, None, out[:, columns_of], None, False, some[:, columns_of])
+        assert some[:, columns_of].tobytes() == parts[:, columns_of].tobytes()
+
+
+def test_views_of_columns():
+    left, right = np.arange(12.0).reshape(3, 4), np.arange(21.0).reshape(3, 7)
+    out = np.zeros((2, 9))
+    kernels.matrix.multiply_pairs(left[:, 1:3], None, right[:, 2:6], None, False, out[:, 3:7])
+    np.testing.assert_array_equal(out[:, 3:7], left[:, 1:3].T @ right[:, 2:6])
+    assert not out[:, :3].any()
+    assert not out[:, 7:].any()
+
+
+def digest():
+    """Compute products of all kinds of shapes, and hash them; of a processor without fused products, nothing."""
+    found = hashlib.sha256()
+    random = np.random.default_rng(3)
+    for seed in range(60):
+        dtype = [np.dtype("f4"), np.dtype("f8")][seed % 2]
+        rows, depth, columns = (int(random.integers(1, most)) for most in (70, 300, 150))
+        left, matrix = (random.standard_normal(shape).astype(dtype) for shape in ((rows, depth), (depth, columns)))
+        out, total = np.empty((rows, columns), dtype), np.zeros((depth, columns), dtype)
+        kernels.matrix.multiply_packed(left, packed(matrix), False, out)
+        kernels.matrix.multiply_pairs(left, None, out, None, True, total)
+        found.update(out.tobytes() + total.tobytes())
+    return found.hexdigest() if kernels.matrix.is_fast() else ""
+
+
+@pytest.mark.not_on_reference
+def test_every_fused_path_has_the_same_bits():
+    assert len(set(on_each_path("tests.kernels.test_matrix", "digest").values()) - {""}) <= 1
+
+
+def test_arrays_that_do_not_belong_together():
+    matrix, out = np.ones((2, 3)), np.full((2, 3), 7.0)
+    weight = packed(matrix)
+    for call, says in [
+        (lambda: kernels.matrix.pack_columns(matrix, False, np.empty(31)), "matrix and out"),
+        (lambda: kernels.matrix.pack_columns(matrix, True, np.empty(32)), "matrix and out"),
+        (lambda: kernels.matrix.multiply_packed(matrix, weight, False, out), "left, packed and out"),
+        (lambda: kernels.matrix.multiply_packed(np.ones((3, 2)), weight, False, out), "left, packed and out"),
+        (lambda: kernels.matrix.multiply_pairs(matrix, None, matrix, None, False, out), "left, right and out"),
+        (
+            lambda: kernels.matrix.multiply_pairs(matrix, int64([0]), matrix, None, False, np.ones((3, 3))),
+            "left, right",
+        ),
+        (
+            lambda: kernels.matrix.multiply_pairs(matrix, int64([0, 2]), matrix, None, False, np.ones((3, 3))),
+            "an index leaves",
+        ),
+        (
+            lambda: kernels.matrix.multiply_pairs(matrix, None, matrix, int64([-1, 0]), False, np.ones((3, 3))),
+            "an index leaves",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            call()
+    assert (out == 7).all()

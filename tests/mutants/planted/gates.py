@@ -1,0 +1,53 @@
+"""Recurrent networks, and the products of their steps."""
+
+from tests.mutants.mutant import Mutant
+
+LANES = "lodcore/kernels/gates_lanes.h"
+STEPS = "lodcore/kernels/gates_steps.h"
+WHOLE = "lodcore/kernels/matrix_whole.h"
+GATES = "lodcore/ops/gates.py"
+LSTM = "lodcore/ops/lstm.py"
+GRU = "lodcore/ops/gru.py"
+KERNEL_TESTS = "tests/kernels/test_gates.py"
+MATRIX_TESTS = "tests/kernels/test_matrix.py"
+TESTS = "tests/test_recurrent.py"
+
+MUTANTS = [
+    Mutant(
+        "the-output-gate-sees-the-old-cell",
+        LANES,
+        "o = o + GET(peep + 2 * width + c) * now;",
+        "o = o + GET(peep + 2 * width + c) * old;",
+        KERNEL_TESTS,
+    ),
+    Mutant("the-cotangent-of-the-cell-left-out", LANES, "d_now = d_now + GET(d_cell + at);", ";", KERNEL_TESTS),
+    Mutant("the-carry-forgets-the-forget-gate", LANES, "d_old = d_now * f;", "d_old = d_now;", KERNEL_TESTS),
+    Mutant("large-tanh-without-its-sign", LANES, "OF(if_less)(x, zero, -large, large)", "large", KERNEL_TESTS),
+    Mutant("the-boot-state-is-not-multiplied", STEPS, "((t) == 0 ? boot :", "((t) == 0 ? NULL :", KERNEL_TESTS),
+    Mutant(
+        "depth-beyond-a-block-starts-anew",
+        WHOLE,
+        "PLAIN(PANEL), columns - c, adding || k > 0,",
+        "PLAIN(PANEL), columns - c, adding,",
+        MATRIX_TESTS,
+    ),
+    Mutant(
+        "the-boot-state-has-no-part-in-the-weight",
+        GATES,
+        "if boot is not None:\n            pair_product",
+        "if False:\n            pair_product",
+        TESTS,
+    ),
+    Mutant("pairs-of-a-reversed-batch-run-forward", GATES, "self.behind + 1 if self.backwards else", "", TESTS),
+    Mutant(
+        "gradients-of-boot-states-by-rank", LSTM, "d_h_0[run.order] = d_boot", "d_h_0[: len(d_boot)] = d_boot", TESTS
+    ),
+    Mutant("empty-sequences-lose-their-cotangent", GATES, "boots[empty] += d_last[empty]", "pass", TESTS),
+    Mutant(
+        "first-rows-have-nothing-to-reset",
+        GRU,
+        "index = pairs.behind if residuals.h_0 is None else None",
+        "index = pairs.behind",
+        TESTS,
+    ),
+]

@@ -289,11 +289,16 @@ def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
     LoDTensor(2 sequences of lengths 1..2, int64: [[-1, 2], [-3]])
     """
     _check_ufunc(ufunc, xs)
+    for x in xs:
+        if type(x) is list or type(x) is tuple:
+            xs = Operands.constant("elementwise: xs", xs)
+            break
     return shared(ufunc.__name__, ufunc, *xs)
 
 
 def _check_ufunc(ufunc: Any, xs: Any) -> None:
-    list_of("elementwise: xs", xs)
+    if type(xs) is not list:
+        list_of("elementwise: xs", xs)
     if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1 or ufunc.signature is not None:
         raise DTypeError(f"elementwise: ufunc: is {ufunc!r}; a ufunc with one result is needed")
     if len(xs) != ufunc.nin:

@@ -11,7 +11,6 @@ import numpy as np
 import lodcore
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, TensorArray
 
-
 #: The public names; operators are loaded when they are first asked for.
 PUBLIC = {name: getattr(lodcore, name) for name in lodcore.__all__}
 

@@ -149,7 +149,7 @@ def _dtype(function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
 
 def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype[Any]:
     """Tell the dtype of an elementwise result; Python's numbers take that of the others."""
-    given = []
+    given: list[Any] = []
     for x in inputs:
         if isinstance(x, Spec) and x.kind in WEAK:
             given.append(x.kind)

@@ -84,7 +84,7 @@ def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "
     if lod is other or lod == other:
         return
     if lod.num_levels != other.num_levels:
-        raise LoDError(f"{where}: {name}: has {other.num_levels} levels; {first_name} has {lod.num_levels}")
+        raise no_levels(where, name, other.num_levels, first_name, lod.num_levels)
     for k in range(lod.num_levels):
         first, second = lod.lengths(k), other.lengths(k)
         if len(first) != len(second):
@@ -152,6 +152,11 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     except (TypeError, OverflowError) as error:  # a number of Python that the dtype of the others cannot hold
         raise no_dtype(where, values, error) from None
     return result if lod is None else on_rows(where, result, lod, ndim)
+
+
+def no_levels(where: str, name: str, levels: int, first_name: str, first_levels: int) -> LoDError:
+    """Make the error for an operand, or a Spec, that has another number of levels than the first."""
+    return LoDError(f"{where}: {name}: has {levels} levels; {first_name} has {first_levels}")
 
 
 def no_broadcast(where: str, shapes: Sequence[Any], on_rows: bool) -> ShapeError:
@@ -274,14 +279,18 @@ def joined(pieces: list[Array]) -> Array:
 def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
     """Tell the Spec of an elementwise result: shapes broadcast, None where the number of rows is not known."""
     first: Spec | None = None  # with levels
-    widest = 0
+    at = widest = 0
     for j, x in enumerate(inputs):
         if type(x) is not Spec:
             continue
         if x.kind not in KINDS:
             raise DTypeError(f"{where}: {operand_name(where, j)}: is a {x.kind.__name__}; a tensor is needed")
         if x.num_levels:
-            first, widest = first or x, max(widest, len(x.shape))
+            if first is None:
+                first, at = x, j
+            elif x.num_levels != first.num_levels:
+                raise no_levels(where, operand_name(where, j), x.num_levels, operand_name(where, at), first.num_levels)
+            widest = max(widest, len(x.shape))
     shapes = [x.shape if type(x) is Spec else np.shape(x) for x in inputs]
     if first is not None:
         shapes = [

@@ -54,6 +54,8 @@ CALLS = [
     "add(rows.astype('u1'), 300)",
     "minus(flat > 1, True)",
     "mul(None, flat)",
+    "mul(wide, array([[np.ones((1, 3))]]))",
+    "ops.concat_values([wide, x], 1)",
     "sequence_softmax(array([['a']]))",
     "ops.softmax(np.array(['a']))",
     "ops.sigmoid(np.array(['a']))",

@@ -240,6 +240,8 @@ def as_array(where: str, given: Any) -> Array:
         made = np.asarray(given)
     except ValueError:
         raise ShapeError(f"{where}: is nested unevenly; a dense array has one length an axis") from None
+    if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
+        raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
     return made if type(made) is np.ndarray else made.view(np.ndarray)
 
 

@@ -395,13 +395,13 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def checked(self, index: Any, value: Any, data_shared: bool) -> tuple[int, Any]:
         """Return the number and the element that a write writes."""
-        at = slot_number("TensorArray.write: index", index)
+        at = slot_number("tensor_array_write: index", index)
         if self._limit is not None and at >= self._limit:
-            raise IndexError(f"TensorArray.write: index: is {at}; the size is fixed at {self._limit}")
+            raise IndexError(f"tensor_array_write: index: is {at}; the size is fixed at {self._limit}")
         if type(value) is not np.ndarray and not isinstance(value, LoDTensor):
-            value = as_array("TensorArray.write: value", value)
+            value = as_array("tensor_array_write: x", value)
         if value.dtype.hasobject:
-            raise DTypeError(f"TensorArray.write: value: has dtype {value.dtype}; Python objects have no fixed size")
+            raise DTypeError(f"tensor_array_write: x: has dtype {value.dtype}; Python objects have no fixed size")
         return at, value if data_shared else _copied(value)
 
     def element(self, where: str, at: int) -> Any:

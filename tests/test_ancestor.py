@@ -548,7 +548,7 @@ def test_steps_are_views():
     [
         (lambda x: lodcore.sequence_pool(x.values, "sum"), DTypeError, "sequence_pool: x: is ndarray"),
         (lambda x: lodcore.sequence_pool(x, "sum", level=1), LevelError, "level.* 1"),
-        (lambda x: TensorArray().read(-1), IndexError, "TensorArray.read: index: is -1; slots count from 0"),
+        (lambda x: TensorArray().read(-1), IndexError, "tensor_array_read: index: is -1; slots count from 0"),
         (lambda x: lodcore.sequence_slice(x, [0, 1], [2, 9]), IndexError, "sequence_slice: offset, length: .*1, 9"),
         (lambda x: lodcore.sequence_expand(x, x.values), DTypeError, "sequence_expand: y: is ndarray"),
         (lambda x: lodcore.lod_reset(x, target_lod=[1, 6]), LoDError, r"\[0\].*1.*0"),

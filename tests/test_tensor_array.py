@@ -74,7 +74,7 @@ def test_pack_after_unpack_is_the_identity(drawn):
         assert same(rewritten.pack(level, indices_map), x)
     else:
         with pytest.raises(
-            ValueError, match=r"TensorArray\.pack: the array is empty, and nothing is known of its elements"
+            ValueError, match="tensor_array_pack: the array is empty, and nothing is known of its elements"
         ):
             rewritten.pack(level, indices_map)
     for ta in [steps, rewritten][: 1 + rewritten.size()]:

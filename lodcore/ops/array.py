@@ -59,22 +59,30 @@ of_read = computed(
 )
 
 
-def axis_of(where: str, axis: Any, ndim: int) -> int:
-    """Turn an axis, which may count from the last, into 0 .. ndim - 1."""
-    if not hasattr(axis, "__index__"):
-        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"{where}: axis: is {axis}; there are {ndim} axes")
-    return int(axis % ndim)
+def axis_of(where: str, axis: Any, ndim: int, having: str = "elements have") -> int:
+    """Turn an axis, which may count from the last, into 0 .. ndim - 1; of what, the message says."""
+    number = integer(f"{where}: axis", axis, bools=True)
+    if not -ndim <= number < ndim:
+        raise ShapeError(f"{where}: axis: is {number}; {having} {ndim} axes")
+    return number % ndim
+
+
+def cut_axis(where: str, axis: Any, x: Any) -> int:
+    """Check the axis along which a tensor, or a Spec, is cut into elements."""
+    number = integer(f"{where}: axis", axis, bools=True)
+    levels = x.num_levels if isinstance(x, (LoDTensor, Spec)) else 0
+    if not levels and not isinstance(x, LoDTensor):
+        return axis_of(where, number, len(x.shape) if isinstance(x, Spec) else np.ndim(x), "the tensor has")
+    if number not in (0, -levels - len(x.shape if isinstance(x, Spec) else x.values.shape)):
+        raise ShapeError(f"{where}: axis: is {number}; a LoDTensor is cut along axis 0")
+    return 0
 
 
 def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
     """Describe the array that `unstack` makes of a tensor."""
+    at = cut_axis(where, axis, x)
     if x.num_levels:
-        if axis not in (0, -x.num_levels - len(x.shape)):
-            raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
         return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
-    at = axis_of(where, axis, len(x.shape))
     return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
 
 
@@ -125,7 +133,7 @@ def tensor_array_new(size: Any = None, dynamic: bool = True, unstack_from: Any =
 @tensor_array_new.define_infer
 def _(size: Any, dynamic: bool, unstack_from: Any, repeated: bool) -> Spec:
     if isinstance(unstack_from, Spec):
-        return unstacked_spec("tensor_array_new", unstack_from, 0)
+        return unstacked_spec("TensorArray: unstack_from", unstack_from, 0)
     return Spec((), np.dtype(np.void), 0, TensorArray)
 
 
@@ -224,10 +232,10 @@ def tensor_array_fill(ta: Any, filled: Any, how: str = "fill") -> Any:
     if ta.known_elements():
         written = len(ta.known_elements())
         raise ValueError(
-            f"TensorArray.{how}: has {written} elements that were written; only an empty one can be filled"
+            f"tensor_array_{how}: has {written} elements that were written; only an empty one can be filled"
         )
     if count > slots and not ta.grows:
-        raise ValueError(f"TensorArray.{how}: the size is fixed at {slots}; {count} elements are to be filled in")
+        raise ValueError(f"tensor_array_{how}: the size is fixed at {slots}; {count} elements are to be filled in")
     made = filled.snapshot()
     made.reserve(max(slots, count), ta.grows)
     if type(ta) is ArrayVersion:
@@ -273,13 +281,13 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     >>> lodcore.tensor_array_read(lodcore.TensorArray(unstack_from=[[1, 2], [3, 4]]), 1)
     array([3, 4])
     """
-    where = "TensorArray.read"
-    check_steps("tensor_array_read", ta)
+    where = "tensor_array_read"
+    check_steps(where, ta)
     at = int(index) if type(index) is np.int64 else integer_of(f"{where}: index", index)
     if at < 0:
         if default is None:
             raise IndexError(f"{where}: index: is {at}; slots count from 0")
-        refuse_conversion("tensor_array_read: default", default)
+        refuse_conversion(f"{where}: default", default)
         return default if isinstance(default, (LoDTensor, int, float, complex)) else np.asarray(default)
     if at >= ta.num_slots:
         raise IndexError(f"{where}: index: is {at}; the size is {ta.num_slots}{ta.hint}")
@@ -330,15 +338,15 @@ def tensor_array_sizes(ta: Any, axis: int = 0) -> Any:
     array([2, 2])
     """
     check_steps("tensor_array_sizes", ta)
-    axis = integer("TensorArray.sizes: axis", axis, bools=True)
+    axis = integer("tensor_array_sizes: axis", axis, bools=True)
     source = ta.untouched_source
     if axis == 0 and isinstance(source, LoDTensor):
         return source.lengths
     sizes = []
-    for at, element in enumerate(ta.elements("TensorArray.sizes")):
+    for at, element in enumerate(ta.elements("tensor_array_sizes")):
         shape = element.shape
         if not -len(shape) <= axis < len(shape) or shape[axis] is None:
-            raise IndexError(f"TensorArray.sizes: axis: is {axis}; element {at} has shape {shape}")
+            raise IndexError(f"tensor_array_sizes: axis: is {axis}; element {at} has shape {shape}")
         sizes.append(shape[axis])
     return np.array(sizes, np.int64)
 

@@ -18,6 +18,7 @@ from lodcore.nested import join_arrays
 from lodcore.ops.array import (
     axis_of,
     check_steps,
+    cut_axis,
     element_spec,
     gradient_of_unstacked,
     levels_below,
@@ -79,25 +80,30 @@ def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
     if spec is None or spec.dtype == NO_ELEMENTS.dtype:
         raise ValueError(f"{where}: the array is empty, and nothing is known of its elements")
     ndim = len(spec.shape) + stacked
-    if not spec.shape and not stacked:
-        raise ShapeError(f"{where}: axis: elements have no axis; use stack")
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"{where}: axis: is {axis}; {'the result has' if stacked else 'elements have'} {ndim} axes")
+    at = axis_of(where, axis, ndim, "the result has") if stacked else _joined_axis(where, axis, ndim)
     shape = [0 if size is None else size for size in spec.shape]
     if spec.num_levels:
         levels = spec.num_levels + (stacked and axis == 0)
-        shape = shape if not (stacked and axis) else [*shape[: axis % ndim], 0, *shape[axis % ndim :]]
+        shape = shape if not (stacked and axis) else [*shape[:at], 0, *shape[at:]]
         return LoDTensor(np.empty(shape, spec.dtype), LoD.from_lengths(*[[]] * levels))
     if stacked:
-        shape.insert(axis % ndim, 0)
+        shape.insert(at, 0)
     else:
-        shape[axis % ndim] = 0
+        shape[at] = 0
     return np.empty(shape, spec.dtype)
+
+
+def _joined_axis(where: str, axis: Any, ndim: int) -> int:
+    """Check an axis along which elements of so many axes are joined."""
+    if not ndim:
+        integer(f"{where}: axis", axis, bools=True)
+        raise ShapeError(f"{where}: axis: elements have no axis; use stack")
+    return axis_of(where, axis, ndim)
 
 
 def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
     """Join elements along a new axis; return the result and the elements."""
-    where = "TensorArray.stack"
+    where = "tensor_array_stack"
     axis = integer(f"{where}: axis", axis, bools=True)
     if axis == 0 and isinstance(ta.untouched_source, np.ndarray):
         return ta.untouched_source, []
@@ -113,13 +119,11 @@ def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
         joined = join_arrays(where, values, None)[0]
         return LoDTensor(joined, LoD.from_offsets(outer, *levels), share=True), elements
     same_shapes(where, values, None)
-    ndim = values[0].ndim + 1
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"{where}: axis: is {axis}; the result has {ndim} axes")
-    return _with_one_lod(where, np.stack(values, axis), lods, axis % ndim), elements
+    at = axis_of(where, axis, values[0].ndim + 1, "the result has")
+    return _with_one_lod(where, np.stack(values, at), lods, at), elements
 
 
-def joined_elements(ta: TensorArray, axis: int, where: str = "TensorArray.concat") -> tuple[Any, list[Any]]:
+def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_concat") -> tuple[Any, list[Any]]:
     """Join elements along an axis that they have; return the result and the elements."""
     axis = integer(f"{where}: axis", axis, bools=True)
     source = ta.untouched_source
@@ -130,11 +134,7 @@ def joined_elements(ta: TensorArray, axis: int, where: str = "TensorArray.concat
         return _none_of(where, ta.element_spec(), axis, False), elements
     lods = _alike(where, elements)
     values = [rows_of(element) for element in elements]
-    if values[0].ndim == 0:
-        raise ShapeError(f"{where}: axis: elements have no axis; use stack")
-    if not -values[0].ndim <= axis < values[0].ndim:
-        raise ShapeError(f"{where}: axis: is {axis}; elements have {values[0].ndim} axes")
-    axis %= values[0].ndim
+    axis = _joined_axis(where, axis, values[0].ndim)
     same_shapes(where, values, axis)
     if axis == 0:
         joined = join_arrays(where, values, None)[0]
@@ -144,7 +144,7 @@ def joined_elements(ta: TensorArray, axis: int, where: str = "TensorArray.concat
 
 def _shapes(ta: TensorArray, elements: list[Any]) -> list[tuple[int, ...]]:
     """List the shapes of the values of all elements."""
-    return [rows_of(element).shape for element in elements or ta.elements("TensorArray")]
+    return [rows_of(element).shape for element in elements or ta.elements("tensor_array_concat")]
 
 
 @operator(ta=Steps, lod_rule=of_stacked)
@@ -195,7 +195,7 @@ def _(ta: Spec, axis: int) -> Spec:
         return one
     if one.num_levels and axis == 0:
         return one._replace(num_levels=one.num_levels + 1)
-    at = axis_of("tensor_array_stack", axis, len(one.shape) + 1)
+    at = axis_of("tensor_array_stack", axis, len(one.shape) + 1, "the result has")
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
 
 
@@ -260,7 +260,7 @@ def _(ta: Spec, axis: int) -> Spec:
     one = element_spec(ta)
     if one.kind is object:
         return one
-    at = axis_of("tensor_array_concat", axis, len(one.shape))
+    at = _joined_axis("tensor_array_concat", axis, len(one.shape))
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at + 1 :]))
 
 
@@ -300,8 +300,8 @@ def tensor_array_unstack(x: Any, axis: int = 0) -> Any:
     >>> lodcore.tensor_array_unstack(np.zeros((2, 3)), 1)
     TensorArray(3 elements)
     """
-    where = "TensorArray.unstack"
-    return TensorArray.over(source_of(f"{where}: x", x, integer(f"{where}: axis", axis, bools=True)))
+    where = "tensor_array_unstack"
+    return TensorArray.over(source_of(f"{where}: x", x, cut_axis(where, axis, x)))
 
 
 @tensor_array_unstack.define_infer

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from lodcore import tensor_core
-from lodcore.arguments import dense_of
+from lodcore.arguments import WEAK, dense_of, operand_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.nested import refuse_conversion
 from lodcore.recycling import computed
 from lodcore.registry import Spec
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
@@ -26,6 +25,7 @@ __all__ = [
     "joined",
     "kept_in",
     "lined_up",
+    "no_dtype",
     "on_rows",
     "operand_name",
     "rows_below",
@@ -84,7 +84,7 @@ def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "
     if lod is other or lod == other:
         return
     if lod.num_levels != other.num_levels:
-        raise LoDError(f"{where}: {name}: has {other.num_levels} levels; {first_name} has {lod.num_levels}")
+        raise no_levels(where, name, other.num_levels, first_name, lod.num_levels)
     for k in range(lod.num_levels):
         first, second = lod.lengths(k), other.lengths(k)
         if len(first) != len(second):
@@ -138,7 +138,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
                     uneven, ndim = True, max(ndim, rows.ndim)
             values.append(rows)
         else:
-            values.append(_plain(where, j, x))
+            values.append(operand_of(f"{where}: {operand_name(where, j)}", x))
     if uneven:
         values = lined_up(operands)
     try:
@@ -146,56 +146,44 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     except ValueError as error:
         if "broadcast" not in str(error):
             raise
-        shapes = ", ".join(str(np.shape(x)) for x in values)
-        if lod is None:
-            raise ShapeError(f"{where}: shapes {shapes}: do not broadcast") from None
-        raise ShapeError(f"{where}: shapes {shapes}: do not broadcast; {AGAINST_ROWS}") from None
+        raise no_broadcast(where, [np.shape(x) for x in values], lod is not None) from None
     except DTypeError:
         raise
     except (TypeError, OverflowError) as error:  # a number of Python that the dtype of the others cannot hold
-        dtypes = ", ".join(str(getattr(x, "dtype", type(x).__name__)) for x in values)
-        raise DTypeError(f"{where}: dtypes {dtypes}: {error}") from None
+        raise no_dtype(where, values, error) from None
     return result if lod is None else on_rows(where, result, lod, ndim)
 
 
-def _plain(where: str, j: int, x: Any) -> Any:
-    """Give the values of an operand without a LoD."""
-    if type(x) is np.ndarray:
-        if x.dtype.hasobject:
-            raise DTypeError(f"{where}: {operand_name(where, j)}: has dtype {x.dtype}; numbers are needed")
-        return x
-    if isinstance(x, (int, float, complex, np.generic, str, bytes)):
-        return x
-    named = f"{where}: {operand_name(where, j)}"
-    if isinstance(x, (list, tuple)):
-        try:
-            x = np.asarray(x)
-        except ValueError:
-            raise ShapeError(f"{named}: is a list of uneven lists; use lodcore.array for sequences") from None
-    elif isinstance(x, DenseTensor):
-        return x.values
-    elif isinstance(x, Tensor) and not isinstance(x, np.ndarray):
-        refuse_conversion(named, x)
-        if not hasattr(x, "__array__"):
-            raise DTypeError(f"{named}: is a {type(x).__name__}; a LoDTensor or an array is needed")
-        x = np.asarray(x)
-    elif isinstance(x, np.ma.MaskedArray):
-        raise DTypeError(f"{named}: is a masked array; fill or drop the masked entries first")
-    elif x is None or not hasattr(x, "__array__"):
-        raise DTypeError(f"{named}: is {type(x).__name__}; a tensor or a number is needed")
-    else:
-        x = np.asarray(x)
-    if x.dtype.hasobject:
-        raise DTypeError(f"{named}: has dtype {x.dtype}; numbers are needed")
-    return x
+def no_levels(where: str, name: str, levels: int, first_name: str, first_levels: int) -> LoDError:
+    """Make the error for an operand, or a Spec, that has another number of levels than the first."""
+    return LoDError(f"{where}: {name}: has {levels} levels; {first_name} has {first_levels}")
+
+
+def no_broadcast(where: str, shapes: Sequence[Any], on_rows: bool) -> ShapeError:
+    """Make the error for shapes, of values or of Specs, that do not broadcast."""
+    hint = f"; {AGAINST_ROWS}" if on_rows else ""
+    return ShapeError(f"{where}: shapes {', '.join(map(str, shapes))}: do not broadcast{hint}")
+
+
+def no_rows(where: str, shape: tuple[int | None, ...], num_rows: int | None) -> ShapeError:
+    """Make the error for a result, of values or of Specs, that has not one row a row."""
+    return ShapeError(f"{where}: the result has shape {shape}; there are {num_rows} rows, and {AGAINST_ROWS}")
+
+
+def no_dtype(where: str, operands: Sequence[Any], error: Exception) -> DTypeError:
+    """Make the error for dtypes of values, or of Specs, that a function is not defined for."""
+    dtypes = [x.kind.__name__ if type(x) is Spec and x.kind in WEAK else _dtype_text(x) for x in operands]
+    return DTypeError(f"{where}: dtypes {', '.join(dtypes)}: {error}")
+
+
+def _dtype_text(x: Any) -> str:
+    return str(getattr(x, "dtype", type(x).__name__))
 
 
 def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
     """Give an array with one row a row a LoD."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
-        raise ShapeError(
-            f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and {AGAINST_ROWS}"
-        )
+        raise no_rows(where, np.shape(result), lod.num_rows)
     if not lod.num_levels:
         return result
     return tensor_core.new_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)
@@ -290,27 +278,38 @@ def joined(pieces: list[Array]) -> Array:
 
 def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
     """Tell the Spec of an elementwise result: shapes broadcast, None where the number of rows is not known."""
-    specs = [x for x in inputs if isinstance(x, Spec)]
-    widest = 0  # of those with rows
-    for j, spec in enumerate(specs):
-        if spec.kind not in KINDS:
-            raise DTypeError(f"{where}: {operand_name(where, j)}: is a {spec.kind.__name__}; a tensor is needed")
-        if spec.num_levels:
-            widest = max(widest, len(spec.shape))
-    shapes = [_padded(spec.shape, widest) if spec.num_levels else spec.shape for spec in specs]
+    first: Spec | None = None  # with levels
+    at = widest = 0
+    for j, x in enumerate(inputs):
+        if type(x) is not Spec:
+            continue
+        if x.kind not in KINDS:
+            raise DTypeError(f"{where}: {operand_name(where, j)}: is a {x.kind.__name__}; a tensor is needed")
+        if x.num_levels:
+            if first is None:
+                first, at = x, j
+            elif x.num_levels != first.num_levels:
+                raise no_levels(where, operand_name(where, j), x.num_levels, operand_name(where, at), first.num_levels)
+            widest = max(widest, len(x.shape))
+    shapes = [x.shape if type(x) is Spec else np.shape(x) for x in inputs]
+    if first is not None:
+        shapes = [
+            _padded(shape, widest) if getattr(x, "num_levels", 0) else shape
+            for x, shape in zip(inputs, shapes, strict=True)
+        ]
     if shapes.count(shapes[0]) == len(shapes):
         return Spec(shapes[0], dtype)
     ndim = max(map(len, shapes))
-    if widest and ndim > widest:
-        raise ShapeError(f"{where}: shapes {[x.shape for x in specs]}: a dense operand has more axes than the rows")
-    shape: list[int | None] = []
+    made: list[int | None] = []
     for axis in range(-ndim, 0):
         sizes = {x[axis] for x in shapes if len(x) >= -axis} - {1}
         known = sizes - {None}
         if len(known) > 1:
-            raise ShapeError(f"{where}: shapes {[x.shape for x in specs]} do not broadcast")
-        shape.append(known.pop() if known else None if sizes else 1)
-    return Spec(tuple(shape), dtype)
+            raise no_broadcast(where, shapes, first is not None)
+        made.append(known.pop() if known else None if sizes else 1)
+    if first is not None and ndim > widest:
+        raise no_rows(where, tuple(made), first.shape[0])
+    return Spec(tuple(made), dtype)
 
 
 def _padded(shape: tuple[int | None, ...], ndim: int) -> tuple[int | None, ...]:

@@ -155,7 +155,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
     """
     values = array_of("softmax", x)
     where = _axis(axis, values.ndim, isinstance(x, LoDTensor))
-    values = values.astype(float_of(values.dtype), copy=False)
+    values = values.astype(float_of("softmax", values.dtype), copy=False)
     if values.shape[where] == 0:
         return values
     with np.errstate(invalid="ignore"):  # inf - inf
@@ -174,7 +174,7 @@ def _axis(axis: Any, ndim: int, nested: bool) -> int:
 @softmax.define_infer
 def _(x: Spec, axis: int) -> Spec:
     _axis(axis, len(x.shape), x.num_levels > 0)
-    return Spec(x.shape, float_of(x.dtype))
+    return Spec(x.shape, float_of("softmax", x.dtype))
 
 
 @softmax.define_vjp
@@ -225,7 +225,7 @@ def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Array, Array, Array]:
     if scores.ndim != 2 or scores.dtype.kind not in "biuf":
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     classes = _labels(labels, *scores.shape)
-    scores = scores.astype(float_of(scores.dtype), copy=False)
+    scores = scores.astype(float_of("cross_entropy", scores.dtype), copy=False)
     with np.errstate(invalid="ignore"):  # inf - inf
         shifted = scores - scores.max(1, keepdims=True, initial=-np.inf) if scores.size else scores
     powers = np.exp(shifted)
@@ -253,7 +253,7 @@ def _labels(labels: Any, count: int, num_classes: int) -> Array:
 
 @cross_entropy.define_infer
 def _(logits: Spec, labels: Any) -> Spec:
-    return Spec(logits.shape[:1], float_of(logits.dtype))
+    return Spec(logits.shape[:1], float_of("cross_entropy", logits.dtype))
 
 
 @cross_entropy.define_vjp

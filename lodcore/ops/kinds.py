@@ -11,7 +11,7 @@ import numpy as np
 from lodcore.arguments import WEAK
 from lodcore.errors import DTypeError
 from lodcore.lod_rules import same
-from lodcore.ops.common import broadcast_spec, shared
+from lodcore.ops.common import broadcast_spec, no_dtype, shared
 from lodcore.registry import OPS, Dense, Op, Role, Spec
 
 __all__ = ["elementwise_operator"]
@@ -136,13 +136,10 @@ def elementwise_operator(
 
 
 @functools.cache
-def _dtype(where: str, function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
-    """Find out the dtype of a result, of dtypes and types of numbers."""
+def _dtype(function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
+    """Find out the dtype of a result, of dtypes and types of numbers; TypeError as of NumPy."""
     if isinstance(function, np.ufunc):
-        try:
-            found: np.dtype[Any] = function.resolve_dtypes((*given, *[None] * function.nout))[function.nin]
-        except TypeError as error:
-            raise DTypeError(f"{where}: {error}") from None
+        found: np.dtype[Any] = function.resolve_dtypes((*given, *[None] * function.nout))[function.nin]
         return found
     with np.errstate(all="ignore"):
         result = function(*[x(1) if isinstance(x, type) else np.ones(1, x) for x in given])
@@ -162,4 +159,9 @@ def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype
             given.append(type(x))
         else:
             given.append(np.asarray(x).dtype)
-    return _dtype(where, function, *given)
+    try:
+        return _dtype(function, *given)
+    except DTypeError:
+        raise
+    except TypeError as error:
+        raise no_dtype(where, inputs, error) from None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore import arguments
 from lodcore.errors import DTypeError, LevelError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed, no_lod
@@ -48,7 +49,7 @@ def lod_lengths(x: Any, level: int = 0) -> Any:
 
 @lod_lengths.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("lod_lengths", x.num_levels, level)
+    spec_level("lod_lengths", arguments.structure_of("lod_lengths: x", x).num_levels, level)
     return Spec((None,), np.dtype(np.int64))
 
 

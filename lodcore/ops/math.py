@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.arguments import list_of
 from lodcore.errors import DTypeError
 from lodcore.ops.common import Array, broadcast_spec, shared
 from lodcore.ops.kinds import dtype_of, elementwise_operator
@@ -115,15 +116,15 @@ def _(d: Array, y: Any, out: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
 
 
 @functools.cache
-def float_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def float_of(where: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Tell the dtype in which NumPy computes functions of real numbers."""
-    return dtype_of(f"dtype {dtype}", np.tanh, dtype.type(0))
+    return dtype_of(where, np.tanh, Spec((), dtype))
 
 
 def _sigmoid(x: Any) -> Any:
     """Compute 1 / (1 + exp(-x)) without overflow: both branches are functions of exp(-|x|)."""
     x = np.asarray(x)
-    small = np.exp(-np.abs(x.astype(float_of(x.dtype), copy=False)))
+    small = np.exp(-np.abs(x.astype(float_of("sigmoid", x.dtype), copy=False)))
     return np.where(x < 0, small, small.dtype.type(1)) / (small + small.dtype.type(1))
 
 
@@ -288,13 +289,19 @@ def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
     LoDTensor(2 sequences of lengths 1..2, int64: [[-1, 2], [-3]])
     """
     _check_ufunc(ufunc, xs)
+    for x in xs:
+        if type(x) is list or type(x) is tuple:
+            xs = Operands.constant("elementwise: xs", xs)
+            break
     return shared(ufunc.__name__, ufunc, *xs)
 
 
 def _check_ufunc(ufunc: Any, xs: Any) -> None:
+    if type(xs) is not list:
+        list_of("elementwise: xs", xs)
     if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1 or ufunc.signature is not None:
         raise DTypeError(f"elementwise: ufunc: is {ufunc!r}; a ufunc with one result is needed")
-    if not isinstance(xs, (list, tuple)) or len(xs) != ufunc.nin:
+    if len(xs) != ufunc.nin:
         raise DTypeError(f"elementwise: xs: a list of {ufunc.nin} operands is needed for {ufunc.__name__}")
 
 

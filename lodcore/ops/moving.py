@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
+from lodcore import arguments, buffers, kernels
 from lodcore.arguments import rows_given_of, structure_of
 from lodcore.errors import DTypeError, LevelError
 from lodcore.lod import LoD
@@ -64,9 +64,7 @@ def level_of(where: str, lod: LoD, level: Any, name: str = "level") -> int:
 
 def spec_level(where: str, num_levels: int, level: int) -> int:
     """Turn a level, which may count from the last, into 0 .. num_levels - 1, of a structure that is not there yet."""
-    if not -num_levels <= level < num_levels:
-        raise LevelError(f"{where}: level: is {level}; x has {num_levels} levels")
-    return level % num_levels
+    return arguments.level_of(where, num_levels, level)
 
 
 def spec_rows(x: Spec) -> tuple[int | None, ...]:

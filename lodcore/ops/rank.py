@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers
+from lodcore.arguments import structure_of
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed, no_lod
@@ -51,7 +52,7 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
 
 @lod_rank_table.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("lod_rank_table", x.num_levels, level)
+    spec_level("lod_rank_table", structure_of("lod_rank_table: x", x).num_levels, level)
     return Spec((None,), np.dtype(np.int64), 0, RankTable)
 
 

@@ -59,7 +59,7 @@ def tensor_array_unpack(x: Any, level: int, sort_by_length: bool = True, out: Ar
     >>> list(steps)
     [array([3, 1]), array([4, 2]), array([5])]
     """
-    by_step, indices_map = in_step_order("TensorArray.unpack", x, level, sort_by_length, out)
+    by_step, indices_map = in_step_order("tensor_array_unpack", x, level, sort_by_length, out)
     return TensorArray.over(by_step, indices_map), indices_map
 
 
@@ -95,7 +95,7 @@ def in_step_order(
 
 @tensor_array_unpack.define_residuals("by_step", "order")
 def _(x: Any, level: int, sort_by_length: bool = True, out: Any = None) -> Any:
-    by_step, indices_map = in_step_order("TensorArray.unpack", x, level, sort_by_length, out)
+    by_step, indices_map = in_step_order("tensor_array_unpack", x, level, sort_by_length, out)
     return (TensorArray.over(by_step, indices_map), indices_map), by_step, indices_map
 
 
@@ -158,12 +158,12 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
     """
     check_steps("tensor_array_pack", ta)
-    return packed(ta, level, map_of("TensorArray.pack: indices_map", indices_map), out)
+    return packed(ta, level, map_of("tensor_array_pack: indices_map", indices_map), out)
 
 
 def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
     """Join steps into sequences, see `tensor_array_pack`."""
-    where = "TensorArray.pack"
+    where = "tensor_array_pack"
     lod, k = indices_map.lod, indices_map.level
     if lod._level(level, where) != k:
         raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
@@ -246,8 +246,8 @@ def _pack_arrays(
 
 @tensor_array_pack.define_residuals("sizes")
 def _(ta: Any, level: int, indices_map: Any, out: Any = None) -> Any:
-    made = packed(ta, level, map_of("TensorArray.pack: indices_map", indices_map))
-    return made, [len(rows_of(element)) for element in ta.elements("TensorArray.pack")]
+    made = packed(ta, level, map_of("tensor_array_pack: indices_map", indices_map))
+    return made, [len(rows_of(element)) for element in ta.elements("tensor_array_pack")]
 
 
 @tensor_array_pack.define_infer
@@ -260,7 +260,7 @@ def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
 
 @tensor_array_pack.define_vjp
 def _(d: Array, indices_map: Any, out: LoDTensor, sizes: list[int]) -> tuple[Any, None]:
-    whole, indices_map = out, map_of("TensorArray.pack: indices_map", indices_map)
+    whole, indices_map = out, map_of("tensor_array_pack: indices_map", indices_map)
     k, lod = indices_map.level, indices_map.lod
     if whole.num_levels == k + 1:
         rows = np.empty_like(d)

@@ -23,15 +23,15 @@ def is_same(found):
 
 #: A call, the name by which it refuses, and whether it gives the tensor itself back if it keeps it.
 CALLS = {
-    "TensorArray.write": (lambda x: written(x), r"TensorArray\.write|tensor_array_write"),
-    "TensorArray.unstack": (lambda x: TensorArray.unstack(x), r"TensorArray\.unstack|tensor_array_unstack"),
+    "TensorArray.write": (lambda x: written(x), "tensor_array_write"),
+    "TensorArray.unstack": (lambda x: TensorArray.unstack(x), "tensor_array_unstack"),
     "TensorArray(unstack_from)": (
         lambda x: TensorArray(unstack_from=x),
         r"TensorArray|tensor_array_unstack|tensor_array_new",
     ),
     "VarArray.segment": (
         lambda x: VarArray().segment(x),
-        r"VarArray\.segment|TensorArray\.unstack|tensor_array_unstack",
+        r"VarArray\.segment|tensor_array_unstack",
     ),
     "map_fn": (lambda x: map_fn(lambda row: row, x), "map_fn"),
     "lookup_table": (lambda x: lodcore.lookup_table(x, [0, 2]), "lookup_table"),

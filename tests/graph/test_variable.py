@@ -67,7 +67,7 @@ def test_nothing_is_known_of_nothing():
         _ = x.spec
     x.set([1, 2])
     assert x.shape == (2,)
-    with pytest.raises(DTypeError, match="Python objects"):
+    with pytest.raises(DTypeError, match="Variable variable: is a object; a LoDTensor or an array is needed"):
         x.set(object())
     with pytest.raises(DTypeError, match="is a Variable; the value itself"):
         x.set(x)

@@ -282,7 +282,7 @@ SAMPLES = {
             ("tensor_array_write(steps, -1, [1])", IndexError, "index.*-1"),
             ("tensor_array_write(steps, 1.0, [1])", DTypeError, "index.*1.0"),
             ("tensor_array_write(fixed, 2, [1])", IndexError, "index.*2.*fixed at 2"),
-            ("tensor_array_write(steps, 0, objects)", DTypeError, "value.*object"),
+            ("tensor_array_write(steps, 0, objects)", DTypeError, "tensor_array_write: x: has dtype object"),
             ("tensor_array_write(steps, 0, [[1, 2], [3]])", ShapeError, "x.*unevenly"),
         ],
     ),

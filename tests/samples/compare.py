@@ -16,7 +16,7 @@ def wrong(name):
         (f"ops.{name}(flat, array([[1, 2], [3], [4, 5]]))", LoDError, "sequence 1 of level 0 has length 1.*0"),
         (f"ops.{name}(flat, np.ones(3))", ShapeError, r"\(5,\), \(3,\)"),
         (f"ops.{name}(flat, np.ones((5, 1)))", ShapeError, r"\(5, 5\).*5 rows"),
-        (f"ops.{name}(flat, None)", DTypeError, "y: is NoneType"),
+        (f"ops.{name}(flat, None)", DTypeError, "y: is None"),
         (f"ops.{name}(flat, [[1], [2, 3]])", ShapeError, "y.*uneven"),
         (f"ops.{name}(flat, masked)", DTypeError, "y: is a masked array"),
     ]
@@ -28,7 +28,7 @@ def samples(name, function, count):
     def expected(arguments):
         return elementwise(function, *map(operand, list(arguments.values())[:count]))
 
-    errors = wrong(name) if count == 2 else [(f"ops.{name}(None)", DTypeError, "x: is NoneType")]
+    errors = wrong(name) if count == 2 else [(f"ops.{name}(None)", DTypeError, "x: is None")]
     return Samples(operands(count, DTYPES).map(lambda drawn: call(*drawn)), expected, None, errors)
 
 

@@ -67,8 +67,8 @@ SAMPLES = {
         part,
         None,
         [
-            ("ops.lod_data.structure_of(x, 'indices')", DTypeError, "x: is a LoDTensor, which has no indices"),
-            ("ops.lod_data.structure_of(x, 'width')", DTypeError, "part.*'width'"),
+            ("registry.OPS['structure_of'](x, 'indices')", DTypeError, "x: is a LoDTensor, which has no indices"),
+            ("registry.OPS['structure_of'](x, 'width')", DTypeError, "part.*'width'"),
         ],
     ),
 }

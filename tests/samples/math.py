@@ -47,7 +47,7 @@ def wrong(name):
         (f"ops.{name}(flat, np.ones((5, 1)))", ShapeError, r"\(5, 5\).*5 rows.*per_sequence"),
         (f"ops.{name}(wide, np.ones((2, 1, 1)))", ShapeError, r"\(2, 5, 2\)"),
         (f"ops.{name}(flat, [[1], [2, 3]])", ShapeError, "y.*uneven"),
-        (f"ops.{name}(flat, None)", DTypeError, "y: is NoneType"),
+        (f"ops.{name}(flat, None)", DTypeError, "y: is None"),
         (f"ops.{name}(flat, 'a')", DTypeError, "dtypes int64, str"),
         (f"ops.{name}(flat, objects)", DTypeError, "dtype object"),
         (f"ops.{name}(flat, masked)", DTypeError, "y: is a masked array"),
@@ -92,7 +92,7 @@ def unary(name):
     calls = operands(1, dtypes, **make).map(lambda drawn: call(*drawn))
     smooth = smooth_operands(1, *((0.1, 2) if name in POSITIVE else (-2, 2))).map(lambda drawn: call(*drawn))
     errors = [
-        (f"ops.{name}(None)", DTypeError, "x: is NoneType"),
+        (f"ops.{name}(None)", DTypeError, "x: is None"),
         (f"ops.{name}([[1], [2, 3]])", ShapeError, "x.*uneven"),
         (f"ops.{name}(np.array(['a']))", DTypeError, "<U1"),
     ]
@@ -149,7 +149,7 @@ SAMPLES["elementwise"] = Samples(
         ("ops.elementwise([flat, flat], np.matmul)", DTypeError, "ufunc.*matmul"),
         ("ops.elementwise([flat], np.sum)", DTypeError, "ufunc.*function sum"),
         ("ops.elementwise([flat], np.add)", DTypeError, "xs: a list of 2 operands.*add"),
-        ("ops.elementwise(flat, np.negative)", DTypeError, "xs: a list of 1 operands"),
+        ("ops.elementwise(flat, np.negative)", DTypeError, "xs: is LoDTensor; a list is needed"),
         ("ops.elementwise([flat, x], np.add)", LoDError, "y: has 2 levels; x has 1"),
         ("ops.elementwise([array([['a']])], np.negative)", DTypeError, "negative: dtypes <U1"),
     ],
@@ -178,7 +178,7 @@ SAMPLES["where"] = Samples(
     [
         ("ops.where(flat, flat, x)", LoDError, "y: has 2 levels; condition has 1"),
         ("ops.where(flat, np.ones(3), 0)", ShapeError, r"\(3,\)"),
-        ("ops.where(flat, None, 0)", DTypeError, "x: is NoneType"),
+        ("ops.where(flat, None, 0)", DTypeError, "x: is None"),
     ],
 )
 

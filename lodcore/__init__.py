@@ -205,7 +205,7 @@ _LATER = dict.fromkeys(
         "while_loop",
     ],
     "graph",
-) | {"graph": ""}
+) | {"graph": "", "batching": ""}
 
 
 def __getattr__(name: str) -> Any:

@@ -38,6 +38,7 @@ ORDER = [
     "numpy_facts",
     "faces",
     "graph",
+    "batching",
     "lodcore",
     "demo",
     "__main__",

@@ -1,29 +1,29 @@
 import numpy as np
 import numpy.typing as npt
 
-Int64 = npt.NDArray[np.int64]
-Int32 = npt.NDArray[np.int32]
+_Int64 = npt.NDArray[np.int64]
+_Int32 = npt.NDArray[np.int32]
 
-def next_fit(lengths: Int64, budget: int, max_items: int, window: int, out: Int64) -> int: ...
-def first_fit(lengths: Int64, budget: int, max_items: int, out: Int64) -> int: ...
-def best_fit(lengths: Int64, budget: int, max_items: int, out: Int64) -> int: ...
+def next_fit(lengths: _Int64, budget: int, max_items: int, window: int, out: _Int64) -> int: ...
+def first_fit(lengths: _Int64, budget: int, max_items: int, out: _Int64) -> int: ...
+def best_fit(lengths: _Int64, budget: int, max_items: int, out: _Int64) -> int: ...
 def histogram_fit(
-    sizes: Int64, counts: Int64, order: Int64, budget: int, max_items: int, items: Int64, out: Int64
+    sizes: _Int64, counts: _Int64, order: _Int64, budget: int, max_items: int, items: _Int64, out: _Int64
 ) -> int: ...
-def group_items(bins: Int64, order: Int64, offsets: Int64, items: Int64) -> int: ...
+def group_items(bins: _Int64, order: _Int64, offsets: _Int64, items: _Int64) -> int: ...
 def cut_batches(
-    lengths: Int64, order: Int64, groups: Int64, budget: int, padded: bool, max_items: int, out: Int64
+    lengths: _Int64, order: _Int64, groups: _Int64, budget: int, padded: bool, max_items: int, out: _Int64
 ) -> int: ...
-def segment_ends(documents: Int64, bins: Int64, length: int, with_tails: bool, out: Int32) -> int: ...
+def segment_ends(documents: _Int64, bins: _Int64, length: int, with_tails: bool, out: _Int32) -> int: ...
 def attention_rows(
-    tokens: Int64,
-    targets: Int64,
-    documents: Int64,
-    bins: Int64,
-    settings: Int64,
-    input_ids: Int64,
-    labels: Int64,
-    positions: Int64,
-    segment_ids: Int32,
-    seq_idx: Int32,
+    tokens: _Int64,
+    targets: _Int64,
+    documents: _Int64,
+    bins: _Int64,
+    settings: _Int64,
+    input_ids: _Int64,
+    labels: _Int64,
+    positions: _Int64,
+    segment_ids: _Int32,
+    seq_idx: _Int32,
 ) -> int: ...

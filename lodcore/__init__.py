@@ -16,7 +16,7 @@ from lodcore.tensor_array import TensorArray
 from lodcore.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from lodcore import graph, ops, testing
+    from lodcore import batching, graph, ops, testing
     from lodcore.graph import *
     from lodcore.ops.public import *
 
@@ -52,6 +52,7 @@ __all__ = [
     "Variable",
     "append_backward",
     "array",
+    "batching",
     "create_whileloop",
     "data",
     "errors",
@@ -75,7 +76,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    _OWN, _PACKAGES = frozenset(__all__), ("graph", "ops", "testing")
+    _OWN, _PACKAGES = frozenset(__all__), ("batching", "graph", "ops", "testing")
     #: NumPy's dtypes by their names, as the design documents write them.
     _DTYPES = frozenset(
         ["bool_", "complex64", "complex128", "float16", "float32", "float64"]

@@ -1,4 +1,4 @@
-"""python -m lodcore: the demo, a look into a saved batch, and a short self-measurement."""
+"""python -m lodcore: the demo, a look into a saved batch, packing of files, and a short self-measurement."""
 
 from __future__ import annotations
 
@@ -46,12 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="Saved as: numpy.savez(FILE, values=x.values, offsets_0=x.lod.offsets(0), offsets_1=x.lod.offsets(1))",
     )
     inspect.add_argument("file", metavar="FILE.npz", help="`values`, and `offsets_0` (coarsest) and following")
+    commands.add_parser("pack", help="pack the documents of a file into bins of a token budget", add_help=False)
     commands.add_parser("bench", help="measure some operations beside NumPy and a plain copy, in a few seconds")
     chosen, others = parser.parse_known_args(arguments)
     if chosen.command == "demo":  # has options of its own
         from lodcore import demo
 
         return demo.main(others)
+    if chosen.command == "pack":
+        from lodcore.batching import command
+
+        return command.main(others)
     if others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     if chosen.command == "bench":

@@ -22,6 +22,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # The architecture is that of the source tree, which an installed package does not have beside the tests.
 collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["test_architecture.py"]
+# Tests beside other libraries need them all: LODCORE_DOORS=1 asks for them.
+collect_ignore += [] if os.environ.get("LODCORE_DOORS") else ["doors"]
 collect_ignore += [] if importlib.util.find_spec("awkward") else ["with_awkward.py", "test_with_awkward.py"]
 
 

@@ -44,6 +44,7 @@ ORDER = [
     "faces",
     "graph",
     "testing",
+    "batching",
     "lodcore",
     "demo",
     "__main__",
@@ -266,7 +267,8 @@ import sys, lodcore
 x = lodcore.array([[1], [2, 3]])
 assert (len(x), x.shape, x[1].tolist(), x[:1].tolist()) == (2, (2, None), [2, 3], [[1]])
 assert repr(x) and x.lod.lengths().tolist() == [1, 2]
-print(*[name for name in ("lodcore.ops", "lodcore.registry", "lodcore.graph") if name in sys.modules])
+later = ("lodcore.ops", "lodcore.registry", "lodcore.graph", "lodcore.batching")
+print(*[name for name in later if name in sys.modules])
 """
     assert run_anew(code) == "\n"
 
@@ -289,6 +291,7 @@ print(*[name for name in ("lodcore.ops", "lodcore.registry", "lodcore.graph") if
         "lodcore.tanh(x)",
         "lodcore.vjp(lambda x: x * 2.0, x)",
         "lodcore.graph.Program()",
+        "lodcore.batching.pack_plan([1, 2], 2)",
         "lodcore.ops.check_operator(lodcore.tanh, [(x,)])",
         "[x.copy(), x.astype(float)]",
         "3 in x",

@@ -5,7 +5,20 @@ from typing import TYPE_CHECKING, Any
 from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
-    from lodcore.kernels import embedding, expand, index, pad, pool, position, product, softmax, sort, tokens, window
+    from lodcore.kernels import (
+        embedding,
+        expand,
+        index,
+        packing,
+        pad,
+        pool,
+        position,
+        product,
+        softmax,
+        sort,
+        tokens,
+        window,
+    )
 
 __all__ = [
     "embedding",
@@ -14,6 +27,7 @@ __all__ = [
     "index",
     "levels",
     "offsets",
+    "packing",
     "pad",
     "pool",
     "position",

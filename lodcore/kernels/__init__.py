@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
-    from lodcore.kernels import embedding, expand, index, pad, pool, position, product, softmax, sort, tokens, window
+    from lodcore.kernels import doors, embedding, expand, index, pad, pool, position, product, softmax, sort, tokens, window
 
 __all__ = [
+    "doors",
     "embedding",
     "expand",
     "gather",

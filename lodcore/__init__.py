@@ -113,6 +113,7 @@ __all__ = [
     "equal",
     "errors",
     "exp",
+    "from_arrow",
     "gather_sequences",
     "get_num_threads",
     "get_recycled_bytes",
@@ -205,7 +206,16 @@ _LATER = dict.fromkeys(
         "while_loop",
     ],
     "graph",
-) | {"graph": ""}
+) | {"graph": "", "interop": ""}
+
+#: Doors to other libraries; those that need one to be shown stand here alone, and not in __all__.
+_LATER |= dict.fromkeys(
+    [
+        "from_arrow",
+        "to_arrow",
+    ],
+    "interop",
+)
 
 
 def __getattr__(name: str) -> Any:

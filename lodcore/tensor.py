@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import core, tensor_core
 from lodcore.conversion import Conversions
+from lodcore.doors import Doors
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.making import Makers, guarded_values
@@ -125,7 +126,7 @@ class Spec(NamedTuple):
     kind: type = np.ndarray
 
 
-class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor, Face):
+class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Doors, Tensor, Face):
     """Sequences of different lengths, nested to any depth: the rows behind each other, and their structure.
 
     Parameters

@@ -23,7 +23,7 @@ LONGEST = 450  # lines of a file
 # A module imports only from those before it; the name of a package stands for all that is in it.
 BASE = ["errors", "symbol", "memory", "recycling", "threads", "kernels", "buffers", "core", "tensor_core"]
 STRUCTURES = ["structure", "lod_making", "lod", "nested"]
-TENSORS = ["show", "making", "conversion", "tensor"]
+TENSORS = ["show", "making", "conversion", "doors", "tensor"]
 ARRAYS = ["elements", "indices_map", "tensor_array"]
 ORDER = [
     *BASE,
@@ -38,6 +38,7 @@ ORDER = [
     "numpy_facts",
     "faces",
     "graph",
+    "interop",
     "lodcore",
     "demo",
     "__main__",

@@ -203,6 +203,8 @@ class Finisher:
         self.check_sequences(present[:-1], name)
         rows = len(values)
         lod: Any = self.shared(core.make_lod(levels, rows)) if levels else None
+        if not (isinstance(self.nulls, str) and self.nulls == "mask"):
+            return Finished(values if lod is None else tensor_core.new_tensor(values, lod), None)
         seen = tuple(
             np.ones(lod.num_sequences(k) if k < len(levels) else rows, bool) if mask is None else mask
             for k, mask in enumerate(present)

@@ -16,6 +16,13 @@ LODCORE_BODY widen_body(const int32_t *restrict given, int64_t count, int64_t *r
 }
 LODCORE_TWICE(widen, (const int32_t *given, int64_t count, int64_t *out), (given, count, out))
 
+LODCORE_BODY copy_words_body(const int64_t *restrict given, int64_t count, int64_t *restrict out)
+{
+    for (int64_t s = 0; s < count; s++)
+        out[s] = given[s];
+}
+LODCORE_TWICE(copy_words, (const int64_t *given, int64_t count, int64_t *out), (given, count, out))
+
 /* The sign bit is set if an offset is negative or below the one before. */
 LODCORE_BODY step_signs_body(const int64_t *restrict offsets, int64_t count, int64_t before, int64_t *restrict signs)
 {
@@ -45,7 +52,7 @@ static LODCORE_UNUSED int64_t copy_checked(const char *given, int64_t count, int
         if (size == 4)
             widen((const int32_t *)given + start, chunk, place);
         else
-            memcpy(place, given + 8 * start, (size_t)(8 * chunk));
+            copy_words((const int64_t *)given + start, chunk, place);
         if (start == 0)
             *first = before = place[0];
         step_signs(place, chunk, before, &signs);

@@ -107,6 +107,7 @@ __all__ = [
     "array",
     "concat_batches",
     "cross_entropy",
+    "cu_seqlens",
     "data",
     "div",
     "embedding_bag",
@@ -114,6 +115,7 @@ __all__ = [
     "errors",
     "exp",
     "from_arrow",
+    "from_dlpack",
     "gather_sequences",
     "get_num_threads",
     "get_recycled_bytes",
@@ -211,8 +213,14 @@ _LATER = dict.fromkeys(
 #: Doors to other libraries; those that need one to be shown stand here alone, and not in __all__.
 _LATER |= dict.fromkeys(
     [
-        "from_arrow",
-        "to_arrow",
+        "append",
+        "collate",
+        "cu_seqlens",
+        *("from_arrow", "from_awkward", "from_dlpack", "from_jax", "from_pandas", "from_polars", "from_scipy"),
+        *("from_tensorflow", "from_thinc", "from_torch", "from_xarray"),
+        *("load", "plot_lengths", "plot_occupancy", "save"),
+        *("to_arrow", "to_awkward", "to_jax", "to_pandas", "to_polars", "to_scipy", "to_tensorflow", "to_thinc"),
+        *("to_torch", "to_xarray"),
     ],
     "interop",
 )

@@ -8,10 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lodcore.interop.arrow import ArrowTable, from_arrow, to_arrow
+    from lodcore.interop.storage import append, load, save
 
 #: What each module gives.
 DOORS = {
     "arrow": ("ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "from_arrow", "to_arrow"),
+    "arrays": (
+        "Segments",
+        "from_dlpack",
+        "from_jax",
+        "from_scipy",
+        "from_tensorflow",
+        "from_thinc",
+        "records_of_scipy",
+        "to_jax",
+        "to_scipy",
+        "to_tensorflow",
+        "to_thinc",
+    ),
+    "awkward": ("from_awkward", "to_awkward"),
+    "plots": ("plot_lengths", "plot_occupancy"),
+    "storage": ("append", "load", "save"),
+    "groups": ("load_from_group", "save_to_group"),
+    "sealed": ("Shared", "share"),
+    "tables": ("Groups", "from_pandas", "from_polars", "from_xarray", "to_pandas", "to_polars", "to_xarray"),
+    "torch": ("TorchBatch", "Varlen", "collate", "cu_seqlens", "from_torch", "to_torch"),
 }
 
 _MODULES = {name: module for module, names in DOORS.items() for name in names}

@@ -27,7 +27,7 @@ DOORS = {
         "to_thinc",
     ),
     "awkward": ("from_awkward", "to_awkward"),
-    "plots": ("plot_lengths", "plot_occupancy"),
+    "plots": ("occupancy", "plot_lengths", "plot_occupancy"),
     "storage": ("append", "load", "save"),
     "groups": ("load_from_group", "save_to_group"),
     "sealed": ("Shared", "share"),

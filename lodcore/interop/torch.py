@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,13 +113,40 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
         )
     if layout == "packed":
         return _packed(torch, where, x)
-    lengths = x.lengths
+    known = _structure(torch, x.lod)
+    values = tensor_of(where, x.values, copy)
     return torch.nested.nested_tensor_from_jagged(
-        tensor_of(where, x.values, copy),
-        torch.from_numpy(x.offsets.copy()),
-        min_seqlen=int(lengths.min()) if len(lengths) else None,
-        max_seqlen=int(lengths.max()) if len(lengths) else None,
+        values, known.offsets, min_seqlen=known.shortest, max_seqlen=known.longest
     )
+
+
+class _Structure(NamedTuple):
+    """A LoD as torch knows it: its offsets, and the extreme lengths."""
+
+    lod: LoD
+    offsets: Any
+    shortest: int | None
+    longest: int | None
+
+
+#: For torch, tensors have one structure if they have the same tensor of offsets: so one LoD keeps one, for a while.
+_KNOWN: dict[int, _Structure] = {}
+_MOST_KNOWN = 16
+
+
+def _structure(torch: Any, lod: Any) -> _Structure:
+    """Give the tensor of offsets that the LoD had last time, if torch has not written into it; or make one."""
+    found = _KNOWN.get(id(lod))
+    if found is not None and found.lod is lod and not found.offsets._version:
+        return found
+    lengths = lod.lengths(0)
+    low, high = (int(lengths.min()), int(lengths.max())) if len(lengths) else (None, None)
+    made = _Structure(lod, torch.from_numpy(lod.offsets(0).copy()), low, high)
+    while len(_KNOWN) >= _MOST_KNOWN:
+        with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # another thread may do the same
+            _KNOWN.pop(next(iter(_KNOWN)))
+    _KNOWN[id(lod)] = made
+    return made
 
 
 def tensor_of(where: str, values: Array, copy: bool | None = None) -> Any:
@@ -188,15 +216,10 @@ def from_torch(x: Any) -> LoDTensor:
         return _over(where, guarded_values(where, _numpy(where, x.values)), lod, first, stop)
     if isinstance(x, torch.nn.utils.rnn.PackedSequence):
         return _unpacked(where, x)
-    if not isinstance(x, torch.Tensor) or not x.is_nested:
-        kind = "a tensor that is not nested" if isinstance(x, torch.Tensor) else type(x).__name__
-        raise DTypeError(f"{where}: x: is {kind}; a nested tensor or a PackedSequence is needed")
-    if x.layout != torch.jagged:
-        return LoDTensor.from_arrays([_numpy(where, part) for part in x.unbind()])
-    if getattr(x, "_ragged_idx", 1) != 1:
+    if not hasattr(x, "_ragged_idx"):  # what only tensors of jagged layout have; to ask for the layout takes longer
+        return _strided(torch, where, x)
+    if x._ragged_idx != 1:
         raise LoDError(f"{where}: x: is ragged on axis {x._ragged_idx}; on axis 1 it must be: x.transpose(1, ...)")
-    if x.requires_grad:
-        raise DTypeError(f"{where}: x: wants gradients, which would end here; x.detach() gives what does not")
     values = guarded_values(where, _numpy(where, x.values()))
     lengths = x.lengths()
     if lengths is not None:
@@ -204,6 +227,14 @@ def from_torch(x: Any) -> LoDTensor:
         return LoDTensor.from_starts_stops(values, starts, starts + _numpy(where, lengths))
     lod, first, stop = private_lod(f"{where}: x.offsets()", _numpy(where, x.offsets()))
     return _over(where, values, lod, first, stop)
+
+
+def _strided(torch: Any, where: str, x: Any) -> LoDTensor:
+    """Copy the parts of a nested tensor of strided layout."""
+    if not isinstance(x, torch.Tensor) or not x.is_nested:
+        kind = "a tensor that is not nested" if isinstance(x, torch.Tensor) else type(x).__name__
+        raise DTypeError(f"{where}: x: is {kind}; a nested tensor or a PackedSequence is needed")
+    return LoDTensor.from_arrays([_numpy(where, part) for part in x.unbind()])
 
 
 def _over(where: str, values: Array, lod: LoD, first: int, stop: int) -> LoDTensor:
@@ -219,7 +250,8 @@ def _numpy(where: str, tensor: Any) -> Array:
     try:
         made: Array = tensor.numpy()
     except (RuntimeError, TypeError) as error:  # on another device, with gradients, or of a dtype that NumPy lacks
-        raise DTypeError(f"{where}: x: has no view for NumPy: {error}") from None
+        hint = "; x.detach() has none" if getattr(tensor, "requires_grad", False) else ""
+        raise DTypeError(f"{where}: x: has no view for NumPy: {error}{hint}") from None
     return made
 
 

@@ -250,7 +250,7 @@ cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
 
 
 def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
-    """Make a LoD over memory that nobody can write any more, such as the sealed memory of the system, after checking it.
+    """Make a LoD over memory that nobody can write any more, as sealed memory of the system, after checking it.
 
     Parameters
     ----------

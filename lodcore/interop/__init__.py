@@ -4,11 +4,7 @@ Every door is public as `lodcore.<name>`, and those that give a LoDTensor away a
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from lodcore.interop.arrow import ArrowTable, from_arrow, to_arrow
-    from lodcore.interop.storage import append, load, save
+from typing import Any
 
 #: What each module gives.
 DOORS = {
@@ -37,7 +33,7 @@ DOORS = {
 
 _MODULES = {name: module for module, names in DOORS.items() for name in names}
 
-__all__ = sorted(_MODULES)  # noqa: PLE0605
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

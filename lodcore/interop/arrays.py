@@ -8,8 +8,8 @@ import numpy as np
 
 from lodcore import kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.libraries import library
 from lodcore.interop.lending import narrow, private_lod
+from lodcore.interop.libraries import library
 from lodcore.lod import LoD
 from lodcore.making import guarded_values
 from lodcore.memory import check_size, integer
@@ -65,7 +65,7 @@ def from_scipy(matrix: Any) -> tuple[LoDTensor, LoDTensor]:
             f"{matrix.shape[0]} rows and {min(len(columns), len(values))} entries"
         )
     columns, values = columns[first:stop], values[first:stop]
-    if len(columns) and not (0 <= int(columns.min()) and int(columns.max()) < matrix.shape[1]):
+    if len(columns) and not (int(columns.min()) >= 0 and int(columns.max()) < matrix.shape[1]):
         at = int(np.argmax((columns < 0) | (columns >= matrix.shape[1])))
         raise IndexError(f"{where}: matrix.indices: is {columns[at]} at {at}; there are {matrix.shape[1]} columns")
     return tensor_core.new_tensor(columns, lod), tensor_core.new_tensor(values, lod)

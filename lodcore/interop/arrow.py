@@ -103,7 +103,9 @@ def _choose(name: str, given: Any, one: str, other: str) -> None:
 def pair_of(capsules: Any) -> tuple[Any, Any]:
     """Check that `__arrow_c_array__` gave two capsules."""
     if not isinstance(capsules, tuple) or len(capsules) != 2:
-        raise DTypeError(f"{WHERE}: obj: its __arrow_c_array__ gives {type(capsules).__name__}; two capsules are needed")
+        raise DTypeError(
+            f"{WHERE}: obj: its __arrow_c_array__ gives {type(capsules).__name__}; two capsules are needed"
+        )
     return capsules
 
 

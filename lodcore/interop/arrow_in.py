@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 WHERE = "lodcore.from_arrow: obj"
 UINT8 = np.dtype(np.uint8)
 #: Type of the offsets of strings and binaries.
-STRINGS = {"u": np.dtype(np.int32), "z": np.dtype(np.int32), "U": np.dtype(np.int64), "Z": np.dtype(np.int64)}
+STRINGS: dict[str, np.dtype[Any]] = {key: np.dtype(np.int32 if key in "uz" else np.int64) for key in "uzUZ"}
 
 
 class Options(NamedTuple):
@@ -154,7 +154,7 @@ def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
     """Take lists that may lie in any order; they are copied unless each begins where the one before ends."""
     child, dtype = column.children[0], LIST_VIEWS[column.format]
     first, last = column.offset + start, column.offset + stop
-    begins = column.buffer(1, dtype, first, last, "offsets").astype(np.int64)
+    begins: Array = column.buffer(1, dtype, first, last, "offsets").astype(np.int64)
     sizes = column.buffer(2, dtype, first, last, "sizes").astype(np.int64)
     there = _validity(column, start, stop)
     if there is not None:
@@ -228,7 +228,9 @@ def _encoded(column: Column, dictionary: Column, start: int, stop: int, options:
     if len(checked) and (int(checked.min()) < 0 or int(checked.max()) >= count):
         wrong = (ids < 0) | (ids >= count) if there is None else ((ids < 0) | (ids >= count)) & there
         at = int(np.argmax(wrong))
-        raise LoDError(f"{WHERE}{column.path}: id {ids[at]} at position {at + start}; its dictionary has {count} entries")
+        raise LoDError(
+            f"{WHERE}{column.path}: id {ids[at]} at position {at + start}; its dictionary has {count} entries"
+        )
     if not options.decode:
         return hidden(Part(stop - start, [], [None], ids, words), there)
     chosen = ids.astype(np.int64)
@@ -248,4 +250,3 @@ def _blank(words: Part) -> Part:
     rows = 0 if levels else 1
     values = np.zeros((rows, *words.values.shape[1:]), words.values.dtype)
     return Part(1, levels, [None] * len(words.present), values)
-

@@ -5,7 +5,6 @@ ndarray or None, and a tuple of nodes. Each struct of an array can be moved out 
 by any thread.
 """
 
-from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.errno cimport ENOMEM

@@ -8,8 +8,8 @@ import numpy as np
 
 from lodcore import core, tensor_core
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.libraries import library
 from lodcore.interop.lending import private_level
+from lodcore.interop.libraries import library
 from lodcore.making import guarded_values
 from lodcore.tensor import as_nested
 
@@ -35,7 +35,9 @@ def to_awkward(x: Any) -> Any:
     x = as_nested("lodcore.to_awkward: x", x)
     values: Array = x.values
     if values.dtype.names is not None:
-        fields = [awkward.from_numpy(np.ascontiguousarray(values[name]), highlevel=False) for name in values.dtype.names]
+        fields = [
+            awkward.from_numpy(np.ascontiguousarray(values[name]), highlevel=False) for name in values.dtype.names
+        ]
         layout = awkward.contents.RecordArray(fields, list(values.dtype.names), length=len(values))
     else:
         layout = awkward.from_numpy(values, regulararray=True, highlevel=False)
@@ -70,7 +72,9 @@ def from_awkward(x: Any) -> Any:
         raise DTypeError(f"{WHERE}: x: is {type(x).__name__}; an awkward array is needed")
     layout = awkward.to_layout(x)
     if layout.backend.name != "cpu":
-        raise DTypeError(f"{WHERE}: x: has backend {layout.backend.name}; awkward.to_backend(x, 'cpu') makes it NumPy's")
+        raise DTypeError(
+            f"{WHERE}: x: has backend {layout.backend.name}; awkward.to_backend(x, 'cpu') makes it NumPy's"
+        )
     return _content(layout, [], awkward.to_numpy)
 
 
@@ -114,5 +118,3 @@ def _is_dense(layout: Any) -> bool:
 def _made(values: Array, levels: list[Array]) -> Any:
     rows = guarded_values(f"{WHERE}: x", values)
     return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows))) if levels else rows
-
-

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import kernels
+from lodcore import buffers, core, kernels
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.npz import LARGEST_MANIFEST, check_bools, dtype_of
 from lodcore.interop.trees import Packed, Reader
@@ -76,10 +76,7 @@ class Stored:
         """Count more rows in."""
         data = np.frombuffer(bytes.fromhex(self.rest), np.uint8)
         raw = np.ascontiguousarray(rows).reshape(-1).view(np.uint8) if rows.nbytes else np.empty(0, np.uint8)
-        if len(data):
-            data = np.concatenate([data, raw])
-        else:
-            data = raw
+        data = np.concatenate([data, raw]) if len(data) else raw
         whole = len(data) // WORD * WORD
         self.sum = kernels.doors.checksum(data[:whole], self.sum)
         self.rest = data[whole:].tobytes().hex()
@@ -217,7 +214,9 @@ def write_folder(where: str, name: str, packed: Packed) -> None:
     os.makedirs(name, exist_ok=True)
     foreign = [entry for entry in os.listdir(name) if entry not in _known(name)]
     if foreign:
-        raise FileExistsError(f"{where}: {name}: has {foreign[0]!r} in it; an empty folder, or one of lodcore, is needed")
+        raise FileExistsError(
+            f"{where}: {name}: has {foreign[0]!r} in it; an empty folder, or one of lodcore, is needed"
+        )
     with _writer(where, name):
         before = {entry for entry in os.listdir(name) if FILE.fullmatch(entry)}
         turn = 1 + max((int(entry.split("-")[0]) for entry in before if entry.split("-")[0].isdigit()), default=0)
@@ -294,7 +293,7 @@ def append_to_folder(where: str, name: str, packed: Packed) -> None:
 
 def _matched(where: str, manifest: Manifest, packed: Packed) -> list[tuple[Stored, Array]]:
     """Find what is added to which file, after checking that it fits."""
-    entries = packed.tree["dict"] if "dict" in packed.tree else [["", packed.tree]]
+    entries = packed.tree.get("dict", [["", packed.tree]])
     if not all("lodtensor" in entry for _, entry in entries):
         raise DTypeError(f"{where}: tree: a LoDTensor, or a dict of LoDTensors, can be added")
     if packed.tree != manifest.tree:
@@ -334,13 +333,54 @@ def read_folder(where: str, name: str, verify: bool) -> Any:
     def lod(number: int) -> LoD:
         if number >= len(manifest.lods):
             raise LoDError(f"{where}: tree: names structure {number}, which the manifest does not have")
-        levels = [_mapped(where, name, stored, verify) for stored in manifest.lods[number]]
-        try:
-            return LoD.from_offsets(*levels, num_rows=manifest.num_rows[number])
-        except (LoDError, DTypeError) as error:
-            raise type(error)(f"{where}: structure {number}: {error}") from None
+        return _lod(where, name, manifest.lods[number], manifest.num_rows[number], verify)
 
     return Reader(where, array, lod).read(manifest.tree)
+
+
+def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: bool) -> LoD:
+    """Read the offsets of a structure into memory that nobody can write, and check them there."""
+    made: list[Array] = []
+    counts = [*(stored.shape[0] - 1 for stored in levels[1:]), num_rows]
+    for stored, count in zip(levels, counts, strict=True):
+        here = f"{where}: {stored.file}"
+        if stored.kind(where) != INT64 or len(stored.shape) != 1 or not stored.shape[0]:
+            raise LoDError(f"{here}: has dtype {stored.dtype!r} and shape {stored.shape}; offsets are int64, (n + 1,)")
+        path = os.path.join(name, stored.file)
+        held, size = os.stat(path).st_size if os.path.exists(path) else None, WORD * stored.shape[0]
+        if held is None or held < size:
+            what = "is missing" if held is None else f"has {held} bytes; its manifest counts {size}"
+            raise LoDError(f"{here}: {what}")
+        offsets = buffers.new_offsets(stored.shape[0])
+        _read_into(here, path, offsets.view(np.uint8))
+        bad = kernels.offsets.first_bad_offset(offsets, count)
+        if bad >= 0:
+            raise LoDError(
+                f"{here}: is {offsets[bad]} at position {bad}; offsets start at 0, never fall, and end at {count}"
+            )
+        if verify:
+            _verify(here, stored, offsets.view(np.uint8))
+        made.append(offsets)
+    lod: LoD = core.make_lod(made, num_rows)
+    return lod
+
+
+def _read_into(where: str, path: str, data: Array) -> None:
+    """Read the first bytes of a file."""
+    place = memoryview(data.data)
+    with open(path, "rb", buffering=0) as opened:
+        while place:
+            got = opened.readinto(place)
+            if not got:
+                raise LoDError(f"{where}: ends at byte {len(data) - len(place)}; its manifest counts {len(data)}")
+            place = place[got:]
+
+
+def _verify(where: str, stored: Stored, raw: Array) -> None:
+    """Compare bytes with their checksum."""
+    whole = len(raw) // WORD * WORD
+    if kernels.doors.checksum(raw[:whole], 0) != stored.sum or raw[whole:].tobytes().hex() != stored.rest:
+        raise LoDError(f"{where}: is damaged: its checksum is another one")
 
 
 def _mapped(where: str, name: str, stored: Stored, verify: bool) -> Array:
@@ -359,9 +399,7 @@ def _mapped(where: str, name: str, stored: Stored, verify: bool) -> Array:
         raise LoDError(f"{where}: is missing") from None
     raw = np.frombuffer(data, np.uint8)
     if verify:
-        whole = size // WORD * WORD
-        if kernels.doors.checksum(raw[:whole], 0) != stored.sum or raw[whole:].tobytes().hex() != stored.rest:
-            raise LoDError(f"{where}: is damaged: its checksum is another one")
+        _verify(where, stored, raw)
     check_bools(where, raw, dtype)
     shape = () if stored.single and stored.shape == [1] else tuple(stored.shape)
     if not size:

@@ -1,4 +1,4 @@
-"""Memory that other libraries made, or will write into: offsets copied and checked, values shared where that is safe."""
+"""Memory of other libraries, and for them: offsets are copied and checked, values shared where that is safe."""
 
 from __future__ import annotations
 

@@ -123,9 +123,8 @@ def batches(lengths: Array) -> Iterator[str]:
             break
         _, come = occupancy(lengths, size)
         _, sorted_ = occupancy(np.sort(lengths), size)
-        yield (
-            f"batches of {size}: {100 * (1 - come):.0f} % filling as they come, {100 * (1 - sorted_):.0f} % sorted by length"
-        )
+        shares = f"{100 * (1 - come):.0f} % filling as they come, {100 * (1 - sorted_):.0f} % sorted by length"
+        yield f"batches of {size}: {shares}"
     ends, share = buckets(lengths)
     if len(ends) > 1:
         listed = ", ".join(f"{end:,}" for end in ends)

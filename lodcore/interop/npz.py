@@ -38,9 +38,7 @@ def write_npz(file: IO[bytes], packed: Packed, compress: bool) -> None:
         "format": "lodcore",
         "version": VERSION,
         "tree": packed.tree,
-        "lods": [
-            {"offsets": names, "num_rows": lod.num_rows} for names, lod in zip(levels, packed.lods, strict=True)
-        ],
+        "lods": [{"offsets": names, "num_rows": lod.num_rows} for names, lod in zip(levels, packed.lods, strict=True)],
     }
     with zipfile.ZipFile(file, "w", method, allowZip64=True) as archive:
         for name, values in packed.arrays.items():
@@ -204,7 +202,7 @@ def _read_array(where: str, member: IO[bytes], size: int) -> Array:
     if needed != held:
         raise LoDError(f"{where}: has {held} bytes of values; shape {shape} of {dtype} has {needed}")
     data = np.empty(needed, np.uint8)
-    place = memoryview(data)
+    place = memoryview(data.data)
     while place:
         got = member.readinto(place[:PIECE])  # type: ignore[attr-defined]
         if not got:

@@ -106,8 +106,8 @@ def load(file: Any, *, verify: bool = False) -> Any:
 
     Notes
     -----
-    Nobody should shorten the files of a folder while they are mapped: to read behind the end of a file ends the process.
-    `append` never does.
+    Nobody should shorten the files of a folder while they are mapped: to read behind the end of a file ends the
+    process. `append` never does.
 
     Examples
     --------

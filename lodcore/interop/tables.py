@@ -80,7 +80,9 @@ def plain(rows: Any) -> Array:
 def gathered(name: str, rows: Array, lod: LoD, order: Array | None) -> LoDTensor:
     """Put a structure over a column, in the order of its groups."""
     if rows.dtype.hasobject:
-        raise DTypeError(f"{name}: has dtype {rows.dtype}; Python objects have no fixed size: give numbers, or its codes")
+        raise DTypeError(
+            f"{name}: has dtype {rows.dtype}; Python objects have no fixed size: give numbers, or its codes"
+        )
     values = guarded_values(name, rows) if order is None else rows[order]
     made: LoDTensor = tensor_core.new_tensor(values, lod)
     return made
@@ -268,7 +270,7 @@ def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list
     for level, (name, given) in enumerate(keys.items()):
         if len(given) != lod.num_sequences(level):
             raise LoDError(
-                f"{where}: keys[{name!r}]: has {len(given)} entries; level {level} has {lod.num_sequences(level)} sequences"
+                f"{where}: keys[{name!r}]: has {len(given)} entries; there are {lod.num_sequences(level)} sequences"
             )
         repeated.append(np.asarray(given)[lod.segment_ids(level)])
     return list(keys), repeated
@@ -347,7 +349,7 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
             return polars.Series("values", x)
         return to_polars({"values": x}, keys, lists=False)
     if lists:
-        table = {name: plain(key) for name, key in list((keys or {}).items())[:1]}
+        table: dict[str, Any] = {name: plain(key) for name, key in list((keys or {}).items())[:1]}
         for name, x in columns.items():
             table[name] = x if isinstance(x, (LoDTensor, np.ndarray)) else _column(where, name, x)
         return polars.DataFrame(ArrowTable(table))
@@ -395,11 +397,13 @@ def to_xarray(
     lod: Any = common_lod(where, tensors)
     if lod.num_levels != 1:
         raise LoDError(f"{where}: columns: have {lod.num_levels} levels; the representation has one")
-    variables = {count: ((instance_dimension,), lod.lengths(), {"sample_dimension": sample_dimension})}
+    variables: dict[str, Any] = {count: ((instance_dimension,), lod.lengths(), {"sample_dimension": sample_dimension})}
     for name, given in (per_sequence or {}).items():
         rows = np.asarray(given)
         if len(rows) != lod.num_sequences():
-            raise LoDError(f"{where}: per_sequence[{name!r}]: has {len(rows)} entries; {lod.num_sequences()} are needed")
+            raise LoDError(
+                f"{where}: per_sequence[{name!r}]: has {len(rows)} entries; {lod.num_sequences()} are needed"
+            )
         variables[name] = ((instance_dimension,), rows, {})
     for name, x in tensors.items():
         inner = tuple(f"{name}_axis_{k}" for k in range(1, x.values.ndim))

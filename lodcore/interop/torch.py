@@ -11,8 +11,8 @@ from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError
 from lodcore.indices_map import in_step_order
 from lodcore.interop.arrow_read import writable
-from lodcore.interop.libraries import library
 from lodcore.interop.lending import lent, narrow, private_lod
+from lodcore.interop.libraries import library
 from lodcore.lod import LoD
 from lodcore.making import guarded_values
 from lodcore.tensor import LoDTensor, array, as_nested
@@ -151,8 +151,7 @@ def _structure(torch: Any, lod: Any) -> _Structure:
 
 def tensor_of(where: str, values: Array, copy: bool | None = None) -> Any:
     """Give values to torch."""
-    import torch
-
+    torch = library("torch", "torch", where)
     if copy is False and not lent(values):
         raise ValueError(f"{where}: copy: is False; the values are in memory that cannot be written, as torch may do")
     if copy or not lent(values):
@@ -340,8 +339,7 @@ class TorchBatch:
 
     def jagged(self) -> Any:
         """View a batch of one level as a nested tensor of jagged layout."""
-        import torch
-
+        torch = library("torch", "torch", "TorchBatch.jagged")
         return torch.nested.nested_tensor_from_jagged(self.values, self.offsets[-1])
 
 
@@ -365,7 +363,7 @@ def collate(samples: list[Any]) -> Any:
         return {key: collate([sample[key] for sample in samples]) for key in first}
     if isinstance(first, (tuple, list)):
         return type(first)(collate(list(entries)) for entries in zip(*samples, strict=True))
-    if isinstance(first, (int, float, complex, np.generic)) or np.ndim(first) == 0 and not isinstance(first, str):
+    if isinstance(first, (int, float, complex, np.generic)) or (np.ndim(first) == 0 and not isinstance(first, str)):
         return torch.as_tensor(np.asarray(samples))
     if isinstance(first, str):
         return samples

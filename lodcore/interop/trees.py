@@ -60,7 +60,7 @@ class Packed:
         return name.lower() in {known.lower() for known in self.arrays} or name.startswith("offsets_")
 
     def number(self, lod: LoD) -> int:
-        """Number a structure."""
+        """Give a structure a number."""
         if id(lod) not in self._numbers:
             self._numbers[id(lod)] = len(self.lods)
             self.lods.append(lod)
@@ -96,7 +96,9 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
     if isinstance(tree, (np.ndarray, np.generic)):
         values = np.asarray(tree) if isinstance(tree, np.generic) else tree
         if isinstance(values, np.ma.MaskedArray) or values.dtype.hasobject:
-            raise DTypeError(f"{here}: has dtype {values.dtype} and class {type(values).__name__}; numbers can be saved")
+            raise DTypeError(
+                f"{here}: has dtype {values.dtype} and class {type(values).__name__}; numbers can be saved"
+            )
         return {"scalar" if isinstance(tree, np.generic) else "array": packed.name(np.asarray(values), path)}
     kind = type(tree)
     if kind is dict:
@@ -105,9 +107,7 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
                 raise DTypeError(f"{here}: has the key {key!r}; str and int can be saved")
         return {"dict": [[key, _node(where, packed, tree[key], (*path, str(key)), depth + 1)] for key in tree]}
     if kind in (list, tuple):
-        return {
-            kind.__name__: [_node(where, packed, part, (*path, str(k)), depth + 1) for k, part in enumerate(tree)]
-        }
+        return {kind.__name__: [_node(where, packed, part, (*path, str(k)), depth + 1) for k, part in enumerate(tree)]}
     if tree is None or kind in (bool, str):
         return {"plain": tree}
     if kind is int:
@@ -119,7 +119,7 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
     if kind is bytes:
         return {"bytes": tree.hex()}
     raise DTypeError(
-        f"{here}: is {kind.__name__}; arrays, LoDTensors, dicts, lists, tuples, numbers, str, bytes and None can be saved"
+        f"{here}: is {kind.__name__}; arrays, LoDTensors, dicts, lists, tuples, numbers, text and None can be saved"
     )
 
 
@@ -201,7 +201,9 @@ class Reader:
         made = {}
         for entry in content:
             if not isinstance(entry, list) or len(entry) != 2 or type(entry[0]) not in (str, int):
-                raise LoDError(f"{self.where}: tree: has {str(entry)[:40]!r} in a dict; a key and a description are needed")
+                raise LoDError(
+                    f"{self.where}: tree: has {str(entry)[:40]!r} in a dict; a key and a description are needed"
+                )
             made[entry[0]] = self.read(entry[1], depth + 1)
         return made
 

@@ -5,7 +5,20 @@ from typing import TYPE_CHECKING, Any
 from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
-    from lodcore.kernels import doors, embedding, expand, index, pad, pool, position, product, softmax, sort, tokens, window
+    from lodcore.kernels import (
+        doors,
+        embedding,
+        expand,
+        index,
+        pad,
+        pool,
+        position,
+        product,
+        softmax,
+        sort,
+        tokens,
+        window,
+    )
 
 __all__ = [
     "doors",

@@ -72,7 +72,6 @@ def content(column: Column, start: int, stop: int, options: Options) -> Part:
         there = np.zeros(stop - start, bool) if stop > start else None
         return Part(stop - start, [], [there], np.zeros(stop - start))
     else:
-        _expect(column, buffers=2, children=0)
         part = Part(stop - start, [], [None], _leaf(column, start, stop))
     return hidden(part, _validity(column, start, stop))
 
@@ -113,11 +112,12 @@ def _bits(column: Column, k: int, start: int, stop: int, what: str) -> Array:
 
 def _leaf(column: Column, start: int, stop: int) -> Array:
     """View values, which lie behind each other."""
-    if column.format == "b":
-        return np.ascontiguousarray(_bits(column, 1, start, stop, "values"))
     found = stored(column.format)
-    if found is None:
+    if found is None and column.format != "b":
         raise DTypeError(f"{WHERE}{column.path}: has format {column.format!r}, which NumPy has no dtype for")
+    _expect(column, buffers=2, children=0)
+    if found is None:
+        return np.ascontiguousarray(_bits(column, 1, start, stop, "values"))
     values: Array = column.buffer(1, found.dtype, column.offset + start, column.offset + stop)
     return values if found.becomes == found.dtype else values.astype(found.becomes)
 
@@ -220,7 +220,6 @@ def _encoded(column: Column, dictionary: Column, start: int, stop: int, options:
     """Take ids of a dictionary, or what they stand for."""
     if column.format not in tuple("cCsSiIlL"):
         raise LoDError(f"{WHERE}{column.path}: has a dictionary and format {column.format!r}; an integer one is needed")
-    _expect(column, buffers=2, children=0)
     ids, there = _leaf(column, start, stop), _validity(column, start, stop)
     words = content(dictionary, 0, dictionary.length, options)
     count = dictionary.length

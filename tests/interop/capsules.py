@@ -153,6 +153,7 @@ class ForgedStream:
             if fails_at == -1:
                 return 5
             ctypes.memmove(out, ctypes.addressof(self.kind.schema), ctypes.sizeof(ArrowSchema))
+            self.kind.schema.release = None  # it was moved
             return 0
 
         def get_next(stream, out):
@@ -162,6 +163,7 @@ class ForgedStream:
                 ctypes.memset(out, 0, ctypes.sizeof(ArrowArray))
                 return 0
             ctypes.memmove(out, ctypes.addressof(self.chunks[self.at].array), ctypes.sizeof(ArrowArray))
+            self.chunks[self.at].array.release = None
             self.at += 1
             return 0
 

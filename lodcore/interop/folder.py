@@ -341,7 +341,7 @@ def read_folder(where: str, name: str, verify: bool) -> Any:
 def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: bool) -> LoD:
     """Read the offsets of a structure into memory that nobody can write, and check them there."""
     made: list[Array] = []
-    counts = [*(stored.shape[0] - 1 for stored in levels[1:]), num_rows]
+    counts = [*(stored.shape[0] - 1 for stored in levels[1:]), num_rows][: len(levels)]
     for stored, count in zip(levels, counts, strict=True):
         here = f"{where}: {stored.file}"
         if stored.kind(where) != INT64 or len(stored.shape) != 1 or not stored.shape[0]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import os
 import struct
@@ -27,6 +28,8 @@ LONGEST_HEADER = 10_000  # of an array, as NumPy has it
 LARGEST_MANIFEST = 1 << 26
 DENSEST = 1100  # bytes that one byte can stand for, compressed
 PIECE = 1 << 24
+#: What `zipfile` raises for bytes that make no sense.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
 
 
 def write_npz(file: IO[bytes], packed: Packed, compress: bool) -> None:
@@ -86,7 +89,11 @@ def read_npz(where: str, file: IO[bytes]) -> Any:
             file.seek(0, os.SEEK_END)
             members = _members(where, archive, file.tell())
             return _read(where, archive, members)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
+    except (LoDError, DTypeError, MemoryError):
+        raise
+    except (*DAMAGED, ValueError, OverflowError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # what a place before the file makes
+            raise
         raise LoDError(f"{where}: is damaged, or no .npz file: {error or type(error).__name__}") from None
 
 

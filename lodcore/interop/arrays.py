@@ -197,6 +197,10 @@ class Segments(NamedTuple):
     positions: Any
     num_segments: int
 
+    def to_lodtensor(self) -> LoDTensor:
+        """Make a LoDTensor of it; see `from_jax`."""
+        return from_jax(self.values, self.segment_ids, self.num_segments)
+
 
 def to_jax(x: Any, size: int | None = None, level: int = -1) -> Segments:
     """Give a LoDTensor to JAX as segments.

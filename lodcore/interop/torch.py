@@ -36,6 +36,12 @@ class Varlen(NamedTuple):
     cu_seqlens: Any
     max_seqlen: int
 
+    def to_lodtensor(self) -> LoDTensor:
+        """View the values as a LoDTensor, checking the offsets anew."""
+        where = "Varlen.to_lodtensor"
+        lod, first, stop = private_lod(f"{where}: cu_seqlens", _numpy(where, self.cu_seqlens))
+        return _over(where, guarded_values(where, _numpy(where, self.values)), lod, first, stop)
+
 
 def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
     """Give the offsets of a level in rows as attention kernels want them.
@@ -208,11 +214,8 @@ def from_torch(x: Any) -> LoDTensor:
     """
     where = "lodcore.from_torch"
     torch = library("torch", "torch", where)
-    if isinstance(x, TorchBatch):
+    if isinstance(x, (TorchBatch, Varlen)):
         return x.to_lodtensor()
-    if isinstance(x, Varlen):
-        lod, first, stop = private_lod(f"{where}: x.cu_seqlens", _numpy(where, x.cu_seqlens))
-        return _over(where, guarded_values(where, _numpy(where, x.values)), lod, first, stop)
     if isinstance(x, torch.nn.utils.rnn.PackedSequence):
         return _unpacked(where, x)
     if not hasattr(x, "_ragged_idx"):  # what only tensors of jagged layout have; to ask for the layout takes longer

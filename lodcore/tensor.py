@@ -314,7 +314,9 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     where = "lodcore.array"
     if isinstance(obj, LoDTensor):
         made = _as_asked(where, obj, dtype, num_levels)
-        return made.clone() if made is obj else made
+        if made is obj:
+            return obj.clone()
+        return made
     if isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1:
         obj = obj.tolist()
     if not isinstance(obj, (list, tuple, np.ndarray)) or hasattr(obj, "_fields"):

@@ -27,8 +27,9 @@ DOORS = {
     "storage": ("append", "load", "save"),
     "groups": ("load_from_group", "save_to_group"),
     "sealed": ("Shared", "share"),
-    "tables": ("Groups", "from_pandas", "from_polars", "from_xarray", "to_pandas", "to_polars", "to_xarray"),
+    "tables": ("Groups", "from_pandas", "from_polars", "to_pandas", "to_polars"),
     "torch": ("TorchBatch", "Varlen", "collate", "cu_seqlens", "from_torch", "to_torch"),
+    "xarray": ("from_xarray", "to_xarray"),
 }
 
 _MODULES = {name: module for module, names in DOORS.items() for name in names}

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import core, tensor_core
+from lodcore import tensor_core
 from lodcore.errors import LoDError
 from lodcore.interop.npz import dtype_of
+from lodcore.structure import lod_over
 from lodcore.tensor import LoDTensor, as_nested
 
 __all__ = ["Shared", "share"]
@@ -130,7 +131,7 @@ class Shared:
         size = dtype.itemsize * int(np.prod(shape, dtype=object))
         if not 0 <= num_levels < words or not 8 * words <= start <= len(block) - size:
             raise LoDError(f"{where}: its memory has {len(block)} bytes, which cannot hold it")
-        lod = core.lod_over(block[: 8 * words].view(np.int64), num_levels)
+        lod = lod_over(block[: 8 * words].view(np.int64), num_levels)
         values = block[start : start + size].view(dtype).reshape(shape) if size else np.zeros(shape, dtype)
         if not shape or shape[0] != lod.num_rows:
             raise LoDError(f"{where}: its values have shape {shape}; the structure has {lod.num_rows} rows")

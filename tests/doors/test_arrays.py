@@ -55,7 +55,7 @@ def test_sparse_matrices_that_lie(change, error, says):
 
 
 def test_other_sparse_matrices():
-    with pytest.raises(DTypeError, match="a sparse matrix of rows is needed: m.tocsr"):
+    with pytest.raises(DTypeError, match=r"a sparse matrix of rows is needed: m.tocsr"):
         lodcore.from_scipy(sparse.coo_array(np.eye(2)))
     with pytest.raises(LoDError, match="another structure than columns"):
         lodcore.to_scipy([[1]], [[1.0, 2.0]])

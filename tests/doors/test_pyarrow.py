@@ -1,4 +1,4 @@
-"""pyarrow, and what else speaks Arrow's C data interface: nanoarrow, DuckDB, datasets; Parquet, Feather and IPC files."""
+"""pyarrow, and what else speaks Arrow's C data interface: nanoarrow, DuckDB, datasets; and files."""
 
 import gc
 
@@ -86,7 +86,11 @@ def test_slices_and_chunks(name):
     assert from_arrow(shuffled).tolist() == [NESTED[k] for k in (3, 0, 0, 2)]
 
 
-@given(st.lists(st.none() | st.lists(st.none() | st.lists(st.none() | st.integers(-9, 9), max_size=3), max_size=3), max_size=6))
+@given(
+    st.lists(
+        st.none() | st.lists(st.none() | st.lists(st.none() | st.integers(-9, 9), max_size=3), max_size=3), max_size=6
+    )
+)
 def test_nulls_anywhere(nested):
     array = pyarrow.array(nested, type=pyarrow.list_(pyarrow.list_(pyarrow.int64())))
 
@@ -107,9 +111,7 @@ def test_nulls_anywhere(nested):
         assert x.num_levels == 2
 
 
-@pytest.mark.parametrize(
-    "kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"]
-)
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"])
 def test_strings(kind):
     text = kind.endswith(("string", "string_view"))
     words = [["a", "Zürich is a long word"], [], ["", "x", None]]
@@ -178,7 +180,7 @@ def test_a_python_reader_is_asked_for_its_batches():
         yield table.to_batches()[0]
         raise ZeroDivisionError("no more")
 
-    with pytest.raises(OSError, match="get_next of its stream failed.*no more"):
+    with pytest.raises(OSError, match=r"get_next of its stream failed.*no more"):
         from_arrow(pyarrow.RecordBatchReader.from_batches(table.schema, fails()))
 
 

@@ -48,7 +48,7 @@ def test_values_stay_where_they_are():
     assert from_torch(jagged).values.ctypes.data == mine.ctypes.data
     assert not from_torch(jagged).values.flags.writeable
     assert x.to_torch(copy=True).values().data_ptr() != mine.ctypes.data
-    with pytest.raises(ValueError, match="WRITEABLE|read-only"):
+    with pytest.raises(ValueError, match=r"WRITEABLE|read-only"):
         x.values[0] = 1
 
 
@@ -119,7 +119,10 @@ def test_what_wants_gradients_is_refused():
     [
         (torch.ones(3), "is a tensor that is not nested"),
         (3, "is int; a nested tensor or a PackedSequence"),
-        (torch.nested.nested_tensor([torch.ones(2)], dtype=torch.bfloat16, layout=torch.jagged), "has no view for NumPy"),
+        (
+            torch.nested.nested_tensor([torch.ones(2)], dtype=torch.bfloat16, layout=torch.jagged),
+            "has no view for NumPy",
+        ),
     ],
 )
 def test_what_is_no_such_tensor_is_refused(x, says):
@@ -166,7 +169,9 @@ def test_a_network_runs_on_it():
     for k, piece in enumerate(x):
         want, _ = layer(torch.from_numpy(piece.copy())[:, None])
         assert torch.allclose(want[-1, 0], last[0, k])
-        assert np.allclose(want[:, 0].detach().numpy(), from_torch(rnn.PackedSequence(outputs.data.detach(), *outputs[1:]))[k])
+        assert np.allclose(
+            want[:, 0].detach().numpy(), from_torch(rnn.PackedSequence(outputs.data.detach(), *outputs[1:]))[k]
+        )
 
 
 def test_empty_sequences_are_refused():

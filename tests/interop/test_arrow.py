@@ -1,4 +1,4 @@
-"""Arrow arrays in and out, without pyarrow: what goes out comes in again, and structs made by hand mean what they say."""
+"""Arrow arrays in and out, without pyarrow: what goes out comes in again, and structs mean what they say."""
 
 import gc
 import sys
@@ -17,7 +17,9 @@ from tests.draw import DTYPES, lod_tensors
 from tests.interop.capsules import Forged, ForgedStream, array_of, leaf, lists, schema_of
 
 NUMBERS = np.arange(5)
-OUT = [dtype for dtype in DTYPES if dtype.kind not in "cMmV"] + [np.dtype(name) for name in ("M8[s]", "m8[ns]", "M8[us]")]
+OUT = [dtype for dtype in DTYPES if dtype.kind not in "cMmV"] + [
+    np.dtype(name) for name in ("M8[s]", "m8[ns]", "M8[us]")
+]
 OUT += [np.dtype("i2, f4")]
 
 
@@ -84,7 +86,7 @@ def test_capsules_keep_the_values_alive():
             return capsules
 
     y = from_arrow(Held())
-    del x, values, capsules, stream
+    del x, values, stream
     gc.collect()
     assert y.tolist() == [[1, 2], [3]]
 
@@ -223,7 +225,9 @@ def test_views_may_lie_in_any_order():
     x = from_arrow(Forged(b"+vl", 3, [None, offsets, sizes], [leaf(NUMBERS)]))
     assert x.tolist() == [[3, 4], [0, 1, 2], []]
     nested = lists([0, 2, 2, 3, 4, 5], leaf(NUMBERS))
-    assert from_arrow(Forged(b"+vL", 3, [None, *(part.astype("i8") for part in (offsets, sizes))], [nested])).tolist() == [
+    assert from_arrow(
+        Forged(b"+vL", 3, [None, *(part.astype("i8") for part in (offsets, sizes))], [nested])
+    ).tolist() == [
         [[3], [4]],
         [[0, 1], [], [2]],
         [],

@@ -52,12 +52,18 @@ LIES = {
         f"has {2**40} children; 0 .. 65536 is valid",
     ),
     "offsets that fall": (lambda: lists([0, 3, 2, 5], leaf(NUMBERS)), r"offsets: fall at position 2 (3 -> 2)"),
-    "offsets that begin below 0": (lambda: lists([-1, 3, 5], leaf(NUMBERS)), "offsets: are negative at position 0 (-1)"),
+    "offsets that begin below 0": (
+        lambda: lists([-1, 3, 5], leaf(NUMBERS)),
+        "offsets: are negative at position 0 (-1)",
+    ),
     "offsets that wrap": (
         lambda: lists([0, 2**62, -(2**62)], leaf(NUMBERS), np.int64),
         "offsets: are negative at position 2",
     ),
-    "offsets behind the end": (lambda: lists([0, 2, 6], leaf(NUMBERS)), "offsets: end at 6; there are 5 elements below"),
+    "offsets behind the end": (
+        lambda: lists([0, 2, 6], leaf(NUMBERS)),
+        "offsets: end at 6; there are 5 elements below",
+    ),
     "offsets far behind the end": (
         lambda: lists([0, 2**63 - 1], leaf(NUMBERS), np.int64),
         f"offsets: end at {2**63 - 1}; there are 5 elements below",
@@ -69,7 +75,10 @@ LIES = {
     ),
     "no format": (lambda: ok(schema={"format": None}), "its schema has no format"),
     "an empty format": (lambda: leaf(NUMBERS, schema={"format": b""}), "has format ''"),
-    "an unknown format": (lambda: leaf(NUMBERS, schema={"format": b"q"}), "has format 'q', which NumPy has no dtype for"),
+    "an unknown format": (
+        lambda: leaf(NUMBERS, schema={"format": b"q"}),
+        "has format 'q', which NumPy has no dtype for",
+    ),
     "a decimal": (lambda: leaf(NUMBERS, schema={"format": b"d:19,10"}), "has format 'd:19,10'"),
     "a union": (lambda: Forged(b"+us:0,1", 1, [np.zeros(1, np.int8)]), "has format '+us:0,1'"),
     "a run-end encoding": (lambda: Forged(b"+r", 1, [None, None]), "has format '+r'"),
@@ -190,7 +199,7 @@ def test_what_is_nested_in_itself_is_refused():
     outer = lists([0, 1], inner)
     outer.schemas[0] = ctypes.pointer(outer.schema)
     outer.arrays[0] = ctypes.pointer(outer.array)
-    with pytest.raises(LoDError, match="was released already|is nested more than 64 deep"):
+    with pytest.raises(LoDError, match=r"was released already|is nested more than 64 deep"):
         from_arrow(outer)
 
 

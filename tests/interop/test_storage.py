@@ -42,13 +42,19 @@ def same(a, b):
     return type(a) is type(b) and a == b
 
 
-NUMBERS = st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers(allow_nan=False) | st.text(max_size=5)
-ARRAYS = st.sampled_from([np.arange(6.0).reshape(2, 3), np.array(7), np.float32(2.5), np.empty((0, 2), ">i4"), np.True_])
-LEAVES = NUMBERS | st.binary(max_size=4) | ARRAYS | lod_tensors(0, 3, DTYPES)
+NUMBERS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers(allow_nan=False) | st.text(max_size=5)
+)
+ARRAYS = st.sampled_from(
+    [np.arange(6.0).reshape(2, 3), np.array(7), np.float32(2.5), np.empty((0, 2), ">i4"), np.True_]
+)
+LEAVES = NUMBERS | st.text(max_size=5) | st.binary(max_size=4) | ARRAYS | lod_tensors(0, 3, DTYPES)
 KEYS = st.text(max_size=5) | st.integers()
 TREES = st.recursive(
     LEAVES,
-    lambda inner: st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(KEYS, inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(KEYS, inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -140,7 +146,7 @@ def test_choices_that_do_not_fit(tmp_path):
         lodcore.load(tmp_path / "none.npz")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
-    with pytest.raises(FileExistsError, match="has 'letter.txt' in it"):
+    with pytest.raises(FileExistsError, match=r"has 'letter.txt' in it"):
         lodcore.save(tmp_path / "mine", X)
 
 
@@ -156,7 +162,7 @@ def saved():
 
 def test_a_file_that_is_cut_anywhere_is_refused(saved):
     for size in range(0, len(saved), 7):
-        with pytest.raises(REFUSED, match="lodcore.load: file"):
+        with pytest.raises(REFUSED, match=r"lodcore.load: file"):
             lodcore.load(io.BytesIO(saved[:size]))
 
 
@@ -170,10 +176,14 @@ def test_a_file_with_a_changed_byte_is_refused_or_the_same(saved):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
-                    assert same(tree, lodcore.load(io.BytesIO(bytes(damaged))))
+                    again = lodcore.load(io.BytesIO(bytes(damaged)))
                 except REFUSED as error:
-                    assert str(error).startswith("lodcore.load: file")
-                    refused += 1
+                    said = str(error)
+                else:
+                    assert same(tree, again)
+                    continue
+                assert said.startswith("lodcore.load: file")
+                refused += 1
     assert refused > len(saved) / 3
 
 
@@ -248,7 +258,11 @@ FORGERIES = {
     "a dict with a float for a key": (ONE, manifest({"dict": [[1.5, {"int": "1"}]]}), "a key and a description"),
     "no array": ({"v.npy": b"GIF89a.."}, manifest({"array": "v"}), "begins with b'GIF89a..'"),
     "an array of nothing": ({"v.npy": b""}, manifest({"array": "v"}), "begins with b''"),
-    "an array of a later version": ({"v.npy": header("", version=b"\x07\x00")}, manifest({"array": "v"}), "begins with"),
+    "an array of a later version": (
+        {"v.npy": header("", version=b"\x07\x00")},
+        manifest({"array": "v"}),
+        "begins with",
+    ),
     "objects": ({"v.npy": np.array([{}])}, manifest({"array": "v"}), "Python objects are not read"),
     "objects in a field": (
         {"v.npy": np.zeros(1, [("a", "O")])},
@@ -326,7 +340,7 @@ def test_a_member_that_stands_twice_is_refused():
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("a.npy", b"")
             archive.writestr("a.npy", b"")
-    with pytest.raises(LoDError, match="a.npy: stands twice in it"):
+    with pytest.raises(LoDError, match=r"a.npy: stands twice in it"):
         lodcore.load(file)
 
 
@@ -337,7 +351,7 @@ def test_sizes_that_cannot_be_are_refused_before_memory_is_asked_for():
     for mark, field in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         place = data.find(mark)
         data[place + field : place + field + 4] = struct.pack("<I", 2**31)
-    with pytest.raises(LoDError, match="values.npy: says that it has 2147483648 bytes, which cannot be"):
+    with pytest.raises(LoDError, match=r"values.npy: says that it has 2147483648 bytes, which cannot be"):
         lodcore.load(io.BytesIO(bytes(data)))
 
 
@@ -402,7 +416,7 @@ def test_nothing_to_add_to(tmp_path):
     with pytest.raises(FileNotFoundError, match="is no folder"):
         lodcore.append(tmp_path / "x.lod", X)
     (tmp_path / "y.lod").mkdir()
-    with pytest.raises(LoDError, match="manifest.json: is missing"):
+    with pytest.raises(LoDError, match=r"manifest.json: is missing"):
         lodcore.append(tmp_path / "y.lod", X)
 
 

@@ -214,8 +214,7 @@ def _read_array(where: str, member: IO[bytes], size: int) -> Array:
         got = member.readinto(place[:PIECE])  # type: ignore[attr-defined]
         if not got:
             raise LoDError(f"{where}: ends at byte {size - len(place)} of {size}")
-        place = place[got:]
-    member.read(1)  # the end is where the sum over all bytes is compared
+        place = place[got:]  # with the last byte the sum over all is compared
     check_bools(where, data, dtype)
     if not dtype.itemsize:
         return np.ndarray(shape, dtype, bytearray(1))

@@ -25,6 +25,7 @@ cdef extern from "<string.h>" nogil:
 cnp.import_array()
 
 cdef str WHERE = "lodcore.from_arrow: obj"
+cdef int64_t LARGEST = 1 << 47  # bytes that a process can address
 cdef enum:
     DEEPEST = 64  # types in types; more are a struct that contains itself
     MOST_COLUMNS = 1 << 16  # of one tree
@@ -132,7 +133,8 @@ cdef class Column:
         cdef Py_ssize_t size = kind.itemsize
         if start >= stop or size == 0:
             return np.zeros(max(0, stop - start), kind)
-        check_size(WHERE, stop, size)
+        if stop > LARGEST // size:  # more than memory holds may still be mapped from a file
+            raise MemoryError(f"{WHERE}{self.path}: has {stop} x {size} bytes of {what}; {LARGEST} is the most")
         if not self.has_buffer(k):
             raise LoDError(f"{WHERE}{self.path}: has no buffer of {what}; {stop} entries need one")
         shape[0] = stop - start
@@ -142,6 +144,7 @@ cdef class Column:
         place += <uintptr_t> (start * size)
         if place % <uintptr_t> kind.alignment == 0:
             return array_over(self.lender, <cnp.PyArray_Descr*> kind, 1, shape, NULL, <const void*> place, False)
+        check_size(WHERE, shape[0], size)
         shape[0] *= size
         data = array_over(self.lender, <cnp.PyArray_Descr*> BYTE, 1, shape, NULL, <const void*> place, False)
         copy = data.copy().view(kind)
@@ -282,10 +285,3 @@ def read_stream(capsule):
         if lender.array.release == NULL:
             return columns, kind
         columns.append(read_column(&schema.schema, &lender.array, lender, "", 0, [0]))
-
-
-def writable(cnp.ndarray array not None):
-    """View memory for writing that belongs, in the end, to an array which is writable; for libraries without read-only
-    arrays."""
-    return array_over(array, cnp.PyArray_DESCR(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
-                      cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), True)

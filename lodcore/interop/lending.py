@@ -61,19 +61,40 @@ def private_lod(where: str, given: Any) -> tuple[LoD, int, int]:
     return lod, first, first + rows
 
 
-def lent(values: Array) -> bool:
-    """Tell whether another library may write into these values: whether they are, in the end, a writable array's.
+def lent(values: Array) -> Array | None:
+    """Give values to another library, which may write into them: a writable array over the same memory.
 
-    Read-only memory of a file or of the system would crash the process, and that of bytes objects is for good.
+    Parameters
+    ----------
+    values : ndarray
+        C-contiguous.
+
+    Returns
+    -------
+    ndarray or None
+        None unless the memory is, in the end, that of a writable array: to write into read-only memory of a file or of
+        the system would end the process, and that of a bytes object is for good.
     """
+    if values.flags.writeable:
+        return values if _is_own(values) else None
     owner: Any = values
-    while isinstance(owner, np.ndarray):
-        if owner.base is None or not isinstance(owner.base, np.ndarray):
-            break
+    while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    if not isinstance(owner, np.ndarray) or not owner.flags.writeable:
-        return False
-    base = owner.base.obj if isinstance(owner.base, memoryview) else owner.base
+    if owner is values or not owner.flags.writeable or not owner.flags.c_contiguous or not _is_own(owner):
+        return None
+    if owner.nbytes == values.nbytes and owner.dtype == values.dtype:  # all of it
+        whole: Array = owner.reshape(values.shape)
+        return whole
+    start = values.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray(values.shape, values.dtype, owner, start)
+
+
+def _is_own(array: Array) -> bool:
+    """Tell whether a writable array is over memory that stays writable."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    base = base.obj if isinstance(base, memoryview) else base
     return not isinstance(base, (bytes, mmap.mmap))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError
 from lodcore.indices_map import in_step_order
-from lodcore.interop.arrow_read import writable
 from lodcore.interop.lending import lent, narrow, private_lod
 from lodcore.interop.libraries import library
 from lodcore.lod import LoD
@@ -148,6 +147,8 @@ def _structure(torch: Any, lod: Any) -> _Structure:
     lengths = lod.lengths(0)
     low, high = (int(lengths.min()), int(lengths.max())) if len(lengths) else (None, None)
     made = _Structure(lod, torch.from_numpy(lod.offsets(0).copy()), low, high)
+    if torch.is_inference_mode_enabled():  # what is made here is of no use outside
+        return made
     while len(_KNOWN) >= _MOST_KNOWN:
         with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # another thread may do the same
             _KNOWN.pop(next(iter(_KNOWN)))
@@ -158,12 +159,10 @@ def _structure(torch: Any, lod: Any) -> _Structure:
 def tensor_of(where: str, values: Array, copy: bool | None = None) -> Any:
     """Give values to torch."""
     torch = library("torch", "torch", where)
-    if copy is False and not lent(values):
+    given = None if copy else lent(values)
+    if given is None and copy is False:
         raise ValueError(f"{where}: copy: is False; the values are in memory that cannot be written, as torch may do")
-    if copy or not lent(values):
-        values = values.copy()
-    elif not values.flags.writeable:
-        values = writable(values)
+    values = values.copy() if given is None else given
     try:
         return torch.from_numpy(values)
     except TypeError as error:

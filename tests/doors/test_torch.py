@@ -77,6 +77,17 @@ def test_a_structure_that_torch_wrote_into_is_made_anew():
     assert x.offsets.tolist() == [0, 2, 5]
 
 
+def test_a_structure_of_inference_mode_stays_there():
+    x = drawn([2, 3])
+    with torch.inference_mode():
+        assert from_torch(to_torch(x)).equals(x)
+        assert from_torch(to_torch(x)).equals(x)
+    outside = to_torch(x)
+    assert not outside.offsets().is_inference()
+    with torch.inference_mode():
+        assert to_torch(x).offsets() is outside.offsets()
+
+
 def test_other_jagged_tensors():
     narrow = torch.nested.narrow(
         torch.arange(12).reshape(3, 4), 1, torch.tensor([0, 1, 2]), torch.tensor([2, 0, 2]), layout=torch.jagged

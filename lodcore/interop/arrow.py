@@ -80,7 +80,7 @@ def from_arrow(
     """
     _choose("strings", strings, "rows", "fixed")
     _choose("dictionaries", dictionaries, "ids", "decode")
-    options = Options(strings == "fixed", dictionaries == "decode")
+    options = Options(strings == "fixed", dictionaries == "decode", records)
     if hasattr(obj, "__arrow_c_array__"):
         schema, array = pair_of(obj.__arrow_c_array__())
         column: Any = read_array(schema, array)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow_parts import Part, hidden, taken
+from lodcore.interop.arrow_parts import Part, hidden, is_flat, records, taken
 from lodcore.interop.arrow_read import Column
 from lodcore.interop.arrow_strings import fixed_size, viewed
 from lodcore.interop.arrow_types import LIST_VIEWS, LISTS, stored, width_of
@@ -28,6 +28,7 @@ class Options(NamedTuple):
 
     fixed_strings: bool
     decode: bool
+    records: bool | None = None
 
 
 def content(column: Column, start: int, stop: int, options: Options) -> Part:
@@ -187,6 +188,8 @@ def _fixed_size_list(column: Column, start: int, stop: int, options: Options) ->
     if last > child.length:
         raise LoDError(f"{WHERE}{column.path}: ends at element {last} of those below; there are {child.length}")
     below = content(child, first, last, options)
+    if options.records is not False and is_flat(below) and not any(_nulls(part) for part in below.values.values()):
+        below = records(below)
     if below.levels or isinstance(below.values, dict):
         offsets = buffers.new_offsets(count + 1)
         offsets[:] = np.arange(count + 1) * width
@@ -195,6 +198,10 @@ def _fixed_size_list(column: Column, start: int, stop: int, options: Options) ->
     inner = None if there is None else there.reshape(count, width, *there.shape[1:])
     values = below.values.reshape(count, width, *below.values.shape[1:])
     return Part(count, [], [inner], values, below.dictionary)
+
+
+def _nulls(part: Part) -> bool:
+    return part.present[-1] is not None
 
 
 def _struct(column: Column, start: int, stop: int, options: Options) -> Part:

@@ -14,7 +14,7 @@ from lodcore.lod import LoD
 from lodcore.nested import join_arrays
 from lodcore.structure import concat_lods
 
-__all__ = ["Finished", "Part", "finish", "hidden", "joined", "taken"]
+__all__ = ["Finished", "Part", "finish", "hidden", "is_flat", "joined", "records", "taken"]
 
 Array = np.ndarray[Any, Any]
 WHERE = "lodcore.from_arrow"
@@ -150,6 +150,30 @@ def _same_dictionaries(dictionaries: list[Part | None]) -> None:
             )
 
 
+def is_flat(part: Part) -> bool:
+    """Tell whether a part is structs whose fields are values, which a structured dtype can hold."""
+    fields = part.values.values() if isinstance(part.values, dict) else ()
+    return isinstance(part.values, dict) and not any(inner.levels or isinstance(inner.values, dict) for inner in fields)
+
+
+def new_records(part: Part, name: str = "") -> Array:
+    """Make an array for the records that the fields of structs become."""
+    try:
+        dtype = np.dtype([(key, inner.values.dtype, inner.values.shape[1:]) for key, inner in part.values.items()])
+    except ValueError as error:
+        raise DTypeError(f"{WHERE}: obj{name}: {error}") from None
+    made: Array = buffers.new_rows(WHERE, np.empty(0, dtype), part.num_rows)
+    return made
+
+
+def records(part: Part) -> Part:
+    """Turn flat structs, all of whose fields are there, into records."""
+    made = new_records(part)
+    for key, inner in part.values.items():
+        made[key] = inner.values
+    return Part(part.count, part.levels, part.present, made)
+
+
 # -- the end -------------------------------------------------------------------------------------------------------
 
 
@@ -181,7 +205,6 @@ class Finisher:
         """Turn a part below outer levels into what is handed out."""
         levels, present = [*outer, *part.levels], [*above, *part.present]
         if isinstance(part.values, dict):
-            flat = all(not inner.levels and not isinstance(inner.values, dict) for inner in part.values.values())
             wanted = self.records if self.records is not None else bool(levels)
             if not wanted:
                 found = {
@@ -191,7 +214,7 @@ class Finisher:
                 return Finished(
                     {key: done.value for key, done in found.items()}, {key: done.present for key, done in found.items()}
                 )
-            if not flat:
+            if not is_flat(part):
                 raise LoDError(
                     f"{WHERE}: obj{name}: its structs hold lists or structs, which a structured dtype cannot; "
                     "records=False makes a dict of LoDTensors"
@@ -214,11 +237,7 @@ class Finisher:
     def record(self, part: Part, name: str) -> tuple[Array, Array | None]:
         """Copy the fields of structs into one array of a structured dtype; also give what is there of each."""
         fields = part.values
-        try:
-            dtype = np.dtype([(key, inner.values.dtype, inner.values.shape[1:]) for key, inner in fields.items()])
-        except ValueError as error:
-            raise DTypeError(f"{WHERE}: obj{name}: {error}") from None
-        made: Array = buffers.new_rows(WHERE, np.empty(0, dtype), part.num_rows)
+        made = new_records(part, name)
         mask: Array | None = None
         for key, inner in fields.items():
             there = inner.present[-1]

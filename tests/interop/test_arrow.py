@@ -311,6 +311,16 @@ def test_structs_are_records_or_columns_that_share_a_lod():
     assert columns["a"].lod is columns["b"].lod
 
 
+def test_structs_in_lists_of_a_fixed_size_are_rows_of_records():
+    def pairs(count=2):
+        return Forged(b"+w:2", count, [None], [struct(4, a=np.arange(4), b=np.arange(4) * 10)])
+
+    x = from_arrow(lists([0, 1, 2], pairs()))
+    assert x.shape == (2, None, 2)
+    assert x[1].tolist() == [[(2, 20), (3, 30)]]
+    assert from_arrow(lists([0, 1, 2], pairs()), records=False)["b"].tolist() == [[[0, 10]], [[20, 30]]]
+
+
 def test_structs_of_lists_are_columns():
     inner = lists([0, 1, 1, 3], leaf(np.arange(3)))
     inner.schema.name = b"a"

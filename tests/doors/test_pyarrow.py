@@ -1,4 +1,4 @@
-"""pyarrow, and what else speaks Arrow's C data interface: nanoarrow, DuckDB, datasets; and files."""
+"""pyarrow: arrays, tables, streams, files."""
 
 import gc
 
@@ -203,29 +203,6 @@ def test_files(tmp_path, capsys):
         shown = capsys.readouterr().out
         assert "== ['x']" in shown
         assert "level 0: 3 sequences, lengths in rows" in shown
-
-
-def test_nanoarrow():
-    nanoarrow = imported("nanoarrow")
-    assert nanoarrow.Array(X).to_pylist() == X.tolist()
-    assert from_arrow(nanoarrow.Array(X)).equals(X)
-    assert lodcore.array(nanoarrow.Array(X)).equals(X)
-
-
-def test_duckdb():
-    duckdb = imported("duckdb")
-    batch = ArrowTable({"id": np.arange(3), "x": X})  # noqa: F841
-    assert duckdb.sql("select id, list_sum(x) from batch").fetchall() == [(0, 6), (1, None), (2, 9)]
-    again = from_arrow(duckdb.sql("select x from batch order by id desc").arrow())
-    assert again["x"].tolist() == X.tolist()[::-1]
-
-
-def test_datasets():
-    datasets = imported("datasets")
-    stored = datasets.Dataset(lodcore.to_arrow({"x": X}))
-    assert stored[0]["x"] == [1, 2, 3]
-    assert from_arrow(stored.with_format("arrow")[:])["x"].equals(X)
-    assert lodcore.from_arrow(stored.data.table)["x"].equals(X)
 
 
 def test_arrays_of_arrow_are_taken_at_once():

@@ -6,6 +6,7 @@ from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
     from lodcore.kernels import (
+        doors,
         embedding,
         expand,
         index,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "doors",
     "embedding",
     "expand",
     "gather",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError
-from lodcore.__main__ import load, main
+from lodcore import DTypeError, load
+from lodcore.__main__ import main
 from lodcore.batching import PackPlan, batches, fills, pack_plan, show_bins
 from tests.batching.draws import documents_of
 

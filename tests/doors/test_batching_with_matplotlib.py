@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from lodcore.batching import batches, fills, pack_plan, plot_occupancy
+from tests.doors.libraries import MARKS
 
+pytestmark = MARKS
 mpl.use("agg")
 
 

@@ -11,6 +11,9 @@ from torch.utils.data import DataLoader, Dataset
 from lodcore import LoDTensor
 from lodcore.batching import assert_isolated, attention_inputs, batches, cu_seqlens, pack_plan
 from tests.batching.draws import documents_of
+from tests.doors.libraries import MARKS
+
+pytestmark = MARKS
 
 LENGTHS = [4, 1, 6, 3, 0, 5, 4, 7, 2]
 TOLERANCE = {"rtol": 1e-5, "atol": 1e-6}

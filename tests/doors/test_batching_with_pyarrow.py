@@ -9,6 +9,9 @@ import pytest
 from lodcore.__main__ import main
 from lodcore.batching import pack_plan
 from tests.batching.draws import documents_of
+from tests.doors.libraries import MARKS
+
+pytestmark = MARKS
 
 X = documents_of([3, 0, 9, 5, 2, 7, 1])
 WRITE = {"parquet": pyarrow.parquet.write_table, "arrow": pyarrow.feather.write_feather}

@@ -18,7 +18,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test lint types bench bench-compare peers pages asan coverage mutants wheel clean
+.PHONY: help demo test doors lint types bench bench-compare peers pages asan coverage mutants wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,12 @@ demo: build/built ## learn from real recordings and from real text, in two acts
 
 test: build/built ## run all tests, and the examples of docstrings and README
 	$(RUN) -m pytest
+
+doors: build/built ## install the libraries of docs/doors.md into build/doors, and run every door against its own
+	@test -x build/doors/bin/python || $(PYTHON) -m venv build/doors
+	@build/doors/bin/python -m pip install -qq $(REQUIRES)
+	@build/doors/bin/python -m pip install -qq --no-build-isolation -e '.[doors]'
+	LODCORE_DOORS=1 build/doors/bin/python -m pytest tests/doors
 
 lint: build/built ## check style: ruff, cython-lint
 	$(RUN) -m ruff check .

@@ -14,7 +14,8 @@ MODE = os.environ.get("LODCORE_BUILD", "release")
 JOBS = int(os.environ.get("LODCORE_JOBS", os.cpu_count() or 1))
 
 KERNELS = Path("lodcore/kernels")
-SOURCES = [path for place in (KERNELS, Path("lodcore"), Path("lodcore/graph")) for path in sorted(place.glob("*.pyx"))]
+PLACES = (KERNELS, Path("lodcore"), Path("lodcore/graph"), Path("lodcore/interop"))
+SOURCES = [path for place in PLACES for path in sorted(place.glob("*.pyx"))]
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
 
 SAME_BITS = ["-ffp-contract=off"]  # no fused multiply-add where a processor has it: the same bits everywhere

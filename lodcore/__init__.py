@@ -16,8 +16,36 @@ from lodcore.tensor_array import TensorArray
 from lodcore.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from lodcore import graph, ops, testing
+    from lodcore import batching, graph, interop, ops, testing
     from lodcore.graph import *
+    from lodcore.interop.arrays import from_dlpack as from_dlpack
+    from lodcore.interop.arrays import from_jax as from_jax
+    from lodcore.interop.arrays import from_scipy as from_scipy
+    from lodcore.interop.arrays import from_tensorflow as from_tensorflow
+    from lodcore.interop.arrays import from_thinc as from_thinc
+    from lodcore.interop.arrays import to_jax as to_jax
+    from lodcore.interop.arrays import to_scipy as to_scipy
+    from lodcore.interop.arrays import to_tensorflow as to_tensorflow
+    from lodcore.interop.arrays import to_thinc as to_thinc
+    from lodcore.interop.arrow import from_arrow as from_arrow
+    from lodcore.interop.arrow import to_arrow as to_arrow
+    from lodcore.interop.awkward import from_awkward as from_awkward
+    from lodcore.interop.awkward import to_awkward as to_awkward
+    from lodcore.interop.plots import plot_lengths as plot_lengths
+    from lodcore.interop.plots import plot_occupancy as plot_occupancy
+    from lodcore.interop.storage import append as append
+    from lodcore.interop.storage import load as load
+    from lodcore.interop.storage import save as save
+    from lodcore.interop.tables import from_pandas as from_pandas
+    from lodcore.interop.tables import from_polars as from_polars
+    from lodcore.interop.tables import to_pandas as to_pandas
+    from lodcore.interop.tables import to_polars as to_polars
+    from lodcore.interop.torch import collate as collate
+    from lodcore.interop.torch import cu_seqlens as cu_seqlens
+    from lodcore.interop.torch import from_torch as from_torch
+    from lodcore.interop.torch import to_torch as to_torch
+    from lodcore.interop.xarray import from_xarray as from_xarray
+    from lodcore.interop.xarray import to_xarray as to_xarray
     from lodcore.ops.public import *
 
 __version__ = "0.1.0"
@@ -52,13 +80,18 @@ __all__ = [
     "Variable",
     "append_backward",
     "array",
+    "batching",
     "create_whileloop",
+    "cu_seqlens",
     "data",
     "errors",
+    "from_arrow",
+    "from_dlpack",
     "get_num_threads",
     "get_recycled_bytes",
     "grad_check",
     "graph",
+    "interop",
     "is_inheritance_of",
     "map_fn",
     "ops",
@@ -75,21 +108,29 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    _OWN, _PACKAGES = frozenset(__all__), ("graph", "ops", "testing")
+    _OWN, _PACKAGES = frozenset(__all__), ("batching", "graph", "interop", "ops", "testing")
     #: NumPy's dtypes by their names, as the design documents write them.
     _DTYPES = frozenset(
         ["bool_", "complex64", "complex128", "float16", "float32", "float64"]
         + [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
     )
+    #: Doors to other libraries and to files; those that need a library or a file to be shown are not in `__all__`.
+    _LIBRARIES = ("arrow", "awkward", "jax", "pandas", "polars", "scipy", "tensorflow", "thinc", "torch", "xarray")
+    _DOORS = frozenset(
+        ["append", "collate", "cu_seqlens", "from_dlpack", "load", "plot_lengths", "plot_occupancy", "save"]
+        + [f"{way}_{library}" for way in ("from", "to") for library in _LIBRARIES]
+    )
     del __all__  # what it is with the operators is asked for below
 
     def __getattr__(name: str) -> _Any:
-        """Find what is loaded when it is first used: packages, what `graph` has, and operators."""
+        """Find what is loaded when it is first used: packages, what `graph` has, doors, and operators."""
         if name in _PACKAGES:
             return _import_module(f"lodcore.{name}")
         if name in _DTYPES:
             return getattr(_import_module("numpy"), name)
-        if name in _OWN:
+        if name in _DOORS:
+            found = getattr(_import_module("lodcore.interop"), name)
+        elif name in _OWN:
             found = getattr(_import_module("lodcore.graph"), name)
         elif name[0] != "_" and _find_spec(f"lodcore.{name}") is None:  # a module is none of the names
             found = getattr(_import_module("lodcore.ops.public"), name, None)
@@ -103,4 +144,4 @@ if not TYPE_CHECKING:
         return found
 
     def __dir__() -> list[str]:
-        return list(__getattr__("__all__"))
+        return sorted({*__getattr__("__all__"), *_DOORS})

@@ -1,23 +1,20 @@
-"""python -m lodcore: the demo, a look into a saved batch, and a short self-measurement."""
+"""python -m lodcore: the demo, a look into a saved batch, packing of files, and a short self-measurement."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 import lodcore
 from lodcore import LoD, LoDTensor, TensorArray
+from lodcore.interop import look
 
-BARS = 40  # characters of the longest bar
-BINS = 12  # lines of a histogram
 SECONDS = 0.3  # for each thing that is measured
 
 Array = np.ndarray[Any, Any]
@@ -42,107 +39,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("demo", help="learn from real recordings and from real text, in two acts", add_help=False)
     inspect = commands.add_parser(
         "inspect",
-        help="show a saved batch: its structure, its lengths, and what padding it would cost",
-        epilog="Saved as: numpy.savez(FILE, values=x.values, offsets_0=x.lod.offsets(0), offsets_1=x.lod.offsets(1))",
+        help="show a saved batch or table: its structure, its lengths, and what padding it would cost",
+        epilog="Saved by lodcore.save, by numpy.savez(FILE, values=x.values, offsets_0=x.lod.offsets(0)), or by others",
     )
-    inspect.add_argument("file", metavar="FILE.npz", help="`values`, and `offsets_0` (coarsest) and following")
+    inspect.add_argument("file", metavar="FILE", help=".npz, a folder, Parquet, or Arrow (.arrow, .feather)")
+    commands.add_parser("pack", help="pack the documents of a file into bins of a token budget", add_help=False)
     commands.add_parser("bench", help="measure some operations beside NumPy and a plain copy, in a few seconds")
     chosen, others = parser.parse_known_args(arguments)
     if chosen.command == "demo":  # has options of its own
         from lodcore import demo
 
         return demo.main(others)
+    if chosen.command == "pack":
+        from lodcore.batching import command
+
+        return command.main(others)
     if others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     if chosen.command == "bench":
         bench()
         return 0
     try:
-        x = load(chosen.file)
-    except (OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError, BadZipFile, zlib.error) as error:
-        problem = getattr(error, "strerror", None) or error or type(error).__name__
+        tree = look.read(chosen.file)
+    except (OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError, ImportError) as error:
+        problem = str(getattr(error, "strerror", None) or error or type(error).__name__)
+        problem = problem.removeprefix(f"lodcore.load: {chosen.file}: ")
         print(f"lodcore inspect: {chosen.file}: {problem}", file=sys.stderr)
         return 1
-    print("\n".join(describe(x)))
+    print("\n".join(look.describe_tree(tree)))
     return 0
-
-
-# -- inspect ---------------------------------------------------------------------------------------------------
-
-
-def load(path: str) -> LoDTensor:
-    """Read a LoDTensor from an .npz file that holds `values` and `offsets_0`, `offsets_1`, ...
-
-    Parameters
-    ----------
-    path : str
-        Nothing in the file is unpickled, and its offsets are checked like any others.
-
-    Returns
-    -------
-    LoDTensor
-
-    Raises
-    ------
-    OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError, BadZipFile, zlib.error
-        If the file cannot be read, or does not hold a LoDTensor.
-    """
-    with open(path, "rb") as file:
-        archive = np.load(file, allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            raise ValueError("is one array; an .npz file with values and offsets_0, offsets_1, ... is needed")
-        names = ["values", *(f"offsets_{k}" for k in range(len(archive.files) - 1))]
-        if sorted(names) != sorted(archive.files):
-            raise ValueError(f"holds {', '.join(archive.files) or 'nothing'}; {', '.join(names)} is needed")
-        values, *offsets = (archive[name] for name in names)
-    return LoDTensor.from_offsets(values, *offsets)
-
-
-def describe(x: LoDTensor) -> Iterator[str]:
-    """Give lines of text about a LoDTensor: shape, lengths level by level, the cost of padding."""
-    yield repr(x)
-    yield f"shape {x.shape}, {x.dtype}, {x.num_rows:,} rows, {x.nbytes:,} bytes"
-    for level in range(x.num_levels):
-        lengths = x.lod.lengths(level)
-        unit = "rows" if level == x.num_levels - 1 else f"sequences of level {level + 1}"
-        yield ""
-        yield f"level {level}: {len(lengths):,} sequence{'s' * (len(lengths) != 1)}, lengths in {unit}"
-        if len(lengths):
-            yield (
-                f"  min {lengths.min():,}, median {np.median(lengths):,g}, mean {lengths.mean():,.4g}, "
-                f"max {lengths.max():,}, {np.count_nonzero(lengths == 0):,} empty"
-            )
-            yield from histogram(lengths)
-    if x.num_levels:
-        yield ""
-        yield padding_cost(x)
-
-
-def histogram(lengths: Array) -> Iterator[str]:
-    """Draw how many sequences have which length, a line a group of lengths."""
-    low, high = int(lengths.min()), int(lengths.max())
-    step = -(-(high - low + 1) // BINS)
-    counts = np.bincount((lengths - low) // step)
-    widest = len(f"{high:,}")
-    for k, count in enumerate(counts.tolist()):
-        first, last = low + k * step, min(low + (k + 1) * step - 1, high)
-        span = f"{first:>{widest},}" + (f" .. {last:>{widest},}" if step > 1 else "")
-        bar = "#" * -(-BARS * count // int(counts.max()))
-        yield f"  {span} |{bar:<{BARS}} {count:,}"
-
-
-def padding_cost(x: LoDTensor) -> str:
-    """Say how large the batch would be if all levels were padded."""
-    rows = len(x)
-    for level in range(x.num_levels):
-        rows *= int(x.lod.lengths(level).max(initial=0))
-    if not x.num_rows:
-        return f"padded: {rows:,} rows; there are none"
-    filled = 100 * (1 - x.num_rows / rows)
-    return (
-        f"padded: {rows:,} rows, {rows * (x.nbytes // x.num_rows):,} bytes: {rows / x.num_rows:.2f} times as many, "
-        f"{filled:.0f} % of them filling"
-    )
 
 
 # -- bench -----------------------------------------------------------------------------------------------------

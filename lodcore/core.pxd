@@ -33,6 +33,7 @@ cdef class Splitter:
 
 
 cdef bint own_kernels()
+cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t num_levels, Py_ssize_t num_rows)
 cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows)
 cdef int64_t last(cnp.ndarray offsets) noexcept
 cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray ranges, list levels, int64_t* size)

@@ -3,9 +3,11 @@
 cimport numpy as cnp
 from libc.stdint cimport INT64_MAX, int64_t
 
+import numpy as np
+
 from lodcore import kernels
-from lodcore.buffers cimport new_offsets
-from lodcore.core cimport LoDBody, make_lod, own_kernels
+from lodcore.buffers cimport array_over, new_offsets
+from lodcore.core cimport LoDBody, make_lod, new_lod, own_kernels
 from lodcore.errors import DTypeError, LoDError
 
 cdef extern from "kernels/rows.h" nogil:
@@ -13,6 +15,8 @@ cdef extern from "kernels/rows.h" nogil:
 
 cnp.import_array()
 
+cdef object INT64_DTYPE = np.dtype(np.int64)
+cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 
 def concat_lods(str where, list lods):
     """Put the structures of batches behind each other.
@@ -124,3 +128,33 @@ cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
         place += count
         base = place[0]
     return joined
+
+
+def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
+    """Make a LoD over memory that nobody can write any more, as sealed memory of the system, after checking it.
+
+    Parameters
+    ----------
+    memory : ndarray
+        int64, C-contiguous: the offsets of all levels behind each other, coarse first, as a LoD has them, behind their
+        numbers (`num_levels` numbers of sequences, and the number of rows).
+    num_levels : int
+    """
+    cdef const int64_t* sizes = <const int64_t*> cnp.PyArray_DATA(memory)
+    cdef Py_ssize_t place = num_levels + 1, k, count, room = cnp.PyArray_DIM(memory, 0)
+    cdef cnp.npy_intp shape[1]
+    cdef list levels = []
+    for k in range(num_levels):
+        count = sizes[k]
+        if count < 0 or count >= room - place:
+            raise LoDError(f"LoD: level {k} has {count} sequences; there are {room - place} offsets left")
+        shape[0] = count + 1
+        levels.append(array_over(memory, INT64, 1, shape, NULL, sizes + place, False))
+        bad = kernels.offsets.first_bad_offset(levels[k], sizes[k + 1])
+        if bad >= 0:
+            raise LoDError(f"LoD: offsets[{k}]: is {levels[k][bad]} at position {bad}; offsets start at 0, never fall, "
+                           f"and end at {sizes[k + 1]}")
+        place += count + 1
+    if num_levels == 0:
+        return new_lod(None, NULL, 0, 0, sizes[0])
+    return new_lod(memory, sizes + num_levels + 1, sizes[0], num_levels, sizes[num_levels])

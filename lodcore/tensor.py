@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import core, tensor_core
 from lodcore.conversion import Conversions
+from lodcore.doors import Doors, taken
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.making import Makers, guarded_values
@@ -126,7 +127,7 @@ class Spec(NamedTuple):
     kind: type = np.ndarray
 
 
-class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Tensor, Face):
+class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Doors, Tensor, Face):
     """Sequences of different lengths, nested to any depth: the rows behind each other, and their structure.
 
     Parameters
@@ -288,7 +289,9 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     obj : list
         The batch. Each list below is a sequence; an ndarray is one sequence of rows. The width of a row comes from
         ndarrays only, never from lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied; in a
-        list each is one sequence, with levels of its own.
+        list each is one sequence, with levels of its own. Arrays of Arrow, torch, awkward, pandas, Polars,
+        TensorFlow, SciPy and thinc come in through their doors, such as `lodcore.from_torch`, which share memory
+        where they can.
     dtype : dtype_like, optional
         What NumPy finds, if not given; float64 for no rows.
     num_levels : int, optional
@@ -313,21 +316,35 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     """
     where = "lodcore.array"
     if isinstance(obj, LoDTensor):
-        if num_levels is not None and num_levels != obj.num_levels:
-            raise LoDError(f"{where}: obj: has num_levels {obj.num_levels}; {num_levels} is given")
-        made = as_dtype(where, dtype)
-        if made is None or made == obj.dtype:
+        made = _as_asked(where, obj, dtype, num_levels)
+        if made is obj:
             return obj.clone()
-        x: LoDTensor = tensor_core.new_tensor(obj.values.astype(made), obj.lod)
-        return x
+        return made
     if isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1:
         obj = obj.tolist()
+    if not isinstance(obj, (list, tuple, np.ndarray)) or hasattr(obj, "_fields"):
+        found = taken(obj)
+        if isinstance(found, LoDTensor):
+            return _as_asked(where, found, dtype, num_levels)
+        if found is not None:
+            raise DTypeError(f"{where}: obj: makes {type(found).__name__}, no LoDTensor; take it through its own door")
     if not isinstance(obj, (list, tuple)):
         hint = ", as LoDTensor.from_arrays(obj) makes of one array" if isinstance(obj, np.ndarray) else ""
         raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed{hint}")
     if num_levels is not None and (not hasattr(num_levels, "__index__") or not 1 <= num_levels <= DEEPEST):
         raise LoDError(f"{where}: num_levels: is {num_levels!r}; 1 .. {DEEPEST} is valid")
     return _of_lists(f"{where}: obj", obj, as_dtype(where, dtype), num_levels)
+
+
+def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels: int | None) -> LoDTensor:
+    """Give a LoDTensor another dtype, if that is asked for, and check its levels."""
+    if num_levels is not None and num_levels != x.num_levels:
+        raise LoDError(f"{where}: obj: has num_levels {x.num_levels}; {num_levels} is given")
+    made = as_dtype(where, dtype)
+    if made is None or made == x.dtype:
+        return x
+    converted: LoDTensor = tensor_core.new_tensor(x.values.astype(made), x.lod)
+    return converted
 
 
 def _of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_levels: int | None = None) -> LoDTensor:

@@ -22,6 +22,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # The architecture is that of the source tree, which an installed package does not have beside the tests.
 collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["test_architecture.py"]
+# `make doors` tries the doors on all of their libraries; the main suite runs a file whose name ends with a library if
+# that library is there.
+DOORS = [] if os.environ.get("LODCORE_DOORS") else sorted((Path(__file__).parent / "doors").glob("test_*.py"))
+SINGLE = [name for name in ("awkward", "matplotlib", "pyarrow", "torch") if importlib.util.find_spec(name)]
+collect_ignore += [f"doors/{path.name}" for path in DOORS if path.stem.split("_")[-1] not in SINGLE]
 collect_ignore += [] if importlib.util.find_spec("awkward") else ["with_awkward.py", "test_with_awkward.py"]
 
 

@@ -27,7 +27,7 @@ LONGEST = 320  # lines of code of a file, without docstrings and comments
 # A module imports only from those before it; the name of a package stands for all that is in it.
 BASE = ["errors", "symbol", "memory", "recycling", "threads", "kernels", "buffers", "core", "tensor_core"]
 STRUCTURES = ["structure", "lod", "nested"]
-TENSORS = ["show", "making", "conversion", "tensor", "arguments"]
+TENSORS = ["show", "making", "conversion", "doors", "tensor", "arguments"]
 ARRAYS = ["sparse_tensor", "rank_table", "tensor_array", "array_version"]
 ORDER = [
     *BASE,
@@ -44,6 +44,8 @@ ORDER = [
     "faces",
     "graph",
     "testing",
+    "batching",
+    "interop",
     "lodcore",
     "demo",
     "__main__",
@@ -266,7 +268,8 @@ import sys, lodcore
 x = lodcore.array([[1], [2, 3]])
 assert (len(x), x.shape, x[1].tolist(), x[:1].tolist()) == (2, (2, None), [2, 3], [[1]])
 assert repr(x) and x.lod.lengths().tolist() == [1, 2]
-print(*[name for name in ("lodcore.ops", "lodcore.registry", "lodcore.graph") if name in sys.modules])
+later = ("lodcore.ops", "lodcore.registry", "lodcore.graph", "lodcore.batching", "lodcore.interop")
+print(*[name for name in later if name in sys.modules])
 """
     assert run_anew(code) == "\n"
 
@@ -289,6 +292,9 @@ print(*[name for name in ("lodcore.ops", "lodcore.registry", "lodcore.graph") if
         "lodcore.tanh(x)",
         "lodcore.vjp(lambda x: x * 2.0, x)",
         "lodcore.graph.Program()",
+        "lodcore.batching.pack_plan([1, 2], 2)",
+        "lodcore.from_arrow(x)",
+        "lodcore.interop.ArrowTable({'x': x})",
         "lodcore.ops.check_operator(lodcore.tanh, [(x,)])",
         "[x.copy(), x.astype(float)]",
         "3 in x",
@@ -306,7 +312,8 @@ def test_methods_that_are_loaded_later_are_those_that_are_attached():
 
 @not_on_reference
 def test_exported_names():
-    assert dir(lodcore) == lodcore.__all__ == sorted(set(lodcore.__all__))
+    assert lodcore.__all__ == sorted(set(lodcore.__all__))
+    assert dir(lodcore) == sorted({*lodcore.__all__, *lodcore._DOORS})
     assert not [name for name in lodcore.__all__ if name.startswith("_")]
     assert not set(vars(builtins)) & set(lodcore.__all__)
     names = {}

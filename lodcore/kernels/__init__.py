@@ -6,11 +6,13 @@ from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
     from lodcore.kernels import (
+        doors,
         embedding,
         expand,
         gates,
         index,
         matrix,
+        packing,
         pad,
         pool,
         position,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "doors",
     "embedding",
     "expand",
     "gates",
@@ -30,6 +33,7 @@ __all__ = [
     "levels",
     "matrix",
     "offsets",
+    "packing",
     "pad",
     "pool",
     "position",

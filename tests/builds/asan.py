@@ -8,6 +8,7 @@ from tests.builds import tree
 TESTS = (
     *("tests/kernels", "tests/test_errors.py", "tests/test_hostile.py", "tests/test_operators.py"),
     *("tests/test_recycling.py", "tests/graph/test_steady.py"),
+    *("tests/interop/test_arrow.py", "tests/interop/test_arrow_hostile.py", "tests/interop/test_storage.py"),
 )
 
 

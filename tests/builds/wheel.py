@@ -60,7 +60,7 @@ def main() -> None:
         tree.run(directory, python, "-m", "pip", "install", "-qq", str(wheel))
         tree.run(directory, python, "-W", "error", "-c", "import lodcore; print('imported', lodcore.__file__)")
         tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[test]")
-        tests = tree.copy(directory / "copy", "tests", "reference", "asv_benchmarks", "pyproject.toml", *tree.PAGES)
+        tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
         command = tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python)
         tree.run(tests, *command, HYPOTHESIS_PROFILE="handful")
 

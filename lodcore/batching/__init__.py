@@ -1,0 +1,38 @@
+"""Batching: documents packed into bins of a budget, batches within a budget, windows, and samplers."""
+
+from lodcore.batching.attention import AttentionInputs, attention_inputs, cu_seqlens
+from lodcore.batching.batch_report import BatchReport
+from lodcore.batching.batches import BatchPlan, batches
+from lodcore.batching.chunks import ChunkPlan, chunk_plan, concat_and_cut
+from lodcore.batching.isolation import assert_isolated
+from lodcore.batching.packing import pack_plan
+from lodcore.batching.plan import PackPlan
+from lodcore.batching.report import PackReport
+from lodcore.batching.sampling import SourceSampler, sample_by_temperature
+from lodcore.batching.show import fills, plot_occupancy, show_bins
+from lodcore.batching.stream import Stream, StreamFill, batch_stream, pack_stream
+
+__all__ = [
+    "AttentionInputs",
+    "BatchPlan",
+    "BatchReport",
+    "ChunkPlan",
+    "PackPlan",
+    "PackReport",
+    "SourceSampler",
+    "Stream",
+    "StreamFill",
+    "assert_isolated",
+    "attention_inputs",
+    "batch_stream",
+    "batches",
+    "chunk_plan",
+    "concat_and_cut",
+    "cu_seqlens",
+    "fills",
+    "pack_plan",
+    "pack_stream",
+    "plot_occupancy",
+    "sample_by_temperature",
+    "show_bins",
+]

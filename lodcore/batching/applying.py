@@ -1,0 +1,128 @@
+"""Packing plans applied to tensors, and undone."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from lodcore import core
+from lodcore.batching.arguments import Int64
+from lodcore.errors import LoDError
+from lodcore.lod import LoD
+from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_slice
+from lodcore.symbol import Symbol
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["known_levels", "pack_documents", "unpack_documents"]
+
+
+class Plan(Protocol):
+    """What is applied of a plan."""
+
+    lengths: Int64
+
+    @property
+    def num_documents(self) -> int: ...
+    @property
+    def num_bins(self) -> int: ...
+    @property
+    def documents(self) -> Int64: ...
+    @property
+    def starts(self) -> Int64: ...
+    @property
+    def sizes(self) -> Int64: ...
+    @property
+    def places(self) -> Int64: ...
+    @property
+    def bins(self) -> LoD: ...
+    @property
+    def lod(self) -> LoD: ...
+    @property
+    def is_cut(self) -> bool: ...
+    @property
+    def is_whole(self) -> bool: ...
+
+
+def known_levels(x: Any) -> tuple[int, Any]:
+    """Count how many levels a tensor or a Variable has, and give its value: None if there is none yet."""
+    if isinstance(x, Symbol):
+        return x.spec.num_levels, x.get() if x.has_value else None  # type: ignore[attr-defined]
+    return x.num_levels if isinstance(x, LoDTensor) else 0, x
+
+
+def pack_documents(plan: Plan, x: Any) -> LoDTensor:
+    """Bring documents, or pieces of them, into bins."""
+    where = "PackPlan.apply"
+    if not isinstance(x, Symbol):
+        x = as_nested(f"{where}: x", x)
+    levels, value = known_levels(x)
+    if value is not None:
+        check_documents(plan, where, value.lod)
+    taken: Any = gather_sequences(x, plan.documents)
+    if plan.is_cut:
+        if levels > 1:
+            raise LoDError(f"{where}: x: has {levels} levels; the plan cuts documents, which must have one level")
+        taken = sequence_slice(taken, plan.starts, plan.sizes)
+    if levels == 1:
+        target = plan.lod
+    else:
+        inner = taken.lod
+        offsets = [plan.bins.offsets(), *(inner.offsets(k) for k in range(inner.num_levels))]
+        target = core.make_lod(offsets, inner.num_rows)
+    packed: LoDTensor = lod_reset(taken, target_lod=target)
+    return packed
+
+
+def unpack_documents(plan: Plan, y: Any) -> Any:
+    """Bring what lies in bins back into the order of the documents."""
+    where = "PackPlan.undo"
+    if not isinstance(y, (Symbol, np.ndarray)):
+        y = as_nested(f"{where}: y", y)
+    levels, value = known_levels(y)
+    if levels == 0:
+        if value is not None and len(value) != plan.lod.num_rows:
+            raise LoDError(f"{where}: y: has {len(value)} rows; the plan packs {plan.lod.num_rows} tokens")
+        y = lod_reset(y, target_lod=plan.lod)
+        levels, value = known_levels(y)
+    if value is not None:
+        check_bins(plan, where, value.lod)
+    if levels == 1:
+        if not plan.is_whole:
+            raise LoDError(f"{where}: y: has one row a document; the plan drops or cuts documents, or is a part")
+        single = lod_append(y, lengths=np.ones(len(plan.documents), np.int64))
+        back = gather_sequences(single, plan.places, level=1)
+        return lod_reset(back, target_lod=LoD.from_offsets(num_rows=plan.num_documents))
+    back = gather_sequences(y, plan.places, level=1)
+    if plan.is_whole:
+        return back
+    _, value = known_levels(back)
+    inner = LoD.from_lengths(plan.sizes[plan.places]) if value is None else value.lod
+    ends = np.append(0, np.cumsum(np.bincount(plan.documents, minlength=plan.num_documents)))
+    offsets = [inner.offsets(0)[ends], *(inner.offsets(k) for k in range(1, inner.num_levels))]
+    return lod_reset(back, target_lod=LoD.from_offsets(*offsets))
+
+
+def check_documents(plan: Plan, where: str, lod: LoD) -> None:
+    """Compare the lengths of documents with those that were planned."""
+    if not lod.num_levels:
+        raise LoDError(f"{where}: x: has no levels; documents are needed")
+    found = lod.lengths(0) if lod.num_levels == 1 else np.diff(lod.row_offsets(0))
+    if len(found) != plan.num_documents:
+        raise LoDError(f"{where}: x: has {len(found)} documents; the plan has {plan.num_documents}")
+    if not np.array_equal(found, plan.lengths):
+        bad = int(np.argmax(found != plan.lengths))
+        raise LoDError(f"{where}: x: document {bad} has {found[bad]} tokens; {plan.lengths[bad]} were planned")
+
+
+def check_bins(plan: Plan, where: str, lod: LoD) -> None:
+    """Compare the numbers of pieces in bins with those of the plan."""
+    found, planned = lod.offsets(0), plan.bins.offsets()
+    if len(found) != len(planned):
+        raise LoDError(f"{where}: y: has {len(found) - 1} bins; the plan has {plan.num_bins}")
+    if not np.array_equal(found, planned):
+        bad = int(np.argmax(found != planned)) - 1
+        raise LoDError(
+            f"{where}: y: bin {bad} has {found[bad + 1] - found[bad]} documents; the plan has "
+            f"{planned[bad + 1] - planned[bad]} there"
+        )

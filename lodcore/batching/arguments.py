@@ -1,0 +1,120 @@
+"""Arguments that the functions of this package share: lengths, budgets, limits, ranks, lists of bins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore import buffers, kernels
+from lodcore.errors import DTypeError, LoDError
+from lodcore.lod import LoD
+from lodcore.memory import integer
+from lodcore.tensor import LoDTensor
+
+__all__ = ["MOST", "Int64", "as_choice", "as_count", "as_lengths", "as_rank", "longest_first", "sealed", "size_counts"]
+
+Int64 = npt.NDArray[np.int64]
+
+#: The largest budget, and what stands for no limit.
+MOST = 2**62
+
+#: No table is made for lengths up to here, whatever their number is.
+SMALL = 2**16
+
+
+def as_count(where: str, number: Any, least: int = 1) -> int:
+    """Take a whole number that is at least `least`, and at most `MOST`."""
+    count = integer(where, number)
+    if not least <= count <= MOST:
+        raise ValueError(f"{where}: is {count}; {least} .. 2**62 is valid")
+    return count
+
+
+def as_choice(where: str, given: Any, choices: tuple[str, ...]) -> str:
+    """Take one of some words."""
+    if isinstance(given, str) and given in choices:
+        return given
+    names = ", ".join(repr(choice) for choice in choices[:-1]) + f" or {choices[-1]!r}"
+    raise ValueError(f"{where}: is {given!r}; {names} is needed")
+
+
+def as_rank(where: str, rank: Any, count: int, name: str) -> int:
+    """Take a rank below a number of ranks."""
+    number = integer(f"{where}: rank", rank)
+    if not 0 <= number < count:
+        raise IndexError(f"{where}: rank: is {number}; {name} is {count}")
+    return number
+
+
+def as_lengths(where: str, lengths: Any) -> Int64:
+    """Copy the lengths of sequences, and check them.
+
+    Parameters
+    ----------
+    where : str
+        Function and argument, for the message.
+    lengths : array_like of integers, shape (n,), or LoD or LoDTensor
+        Of a structure the rows of each outermost sequence are counted.
+
+    Returns
+    -------
+    ndarray
+        int64, shape (n,), read-only; none is negative, and their sum fits in int64.
+
+    Raises
+    ------
+    LoDError
+        Naming the first length that is negative or makes the sum overflow.
+    DTypeError, ShapeError
+        If it is no vector of integers.
+    """
+    if isinstance(lengths, LoDTensor):
+        lengths = lengths.lod
+    if isinstance(lengths, LoD):
+        if not lengths.num_levels:
+            raise DTypeError(f"{where}: has no levels; sequences are needed")
+        lengths = np.diff(lengths.row_offsets(0))
+    elif isinstance(lengths, (list, tuple)) and any(isinstance(one, (list, tuple, np.ndarray)) for one in lengths[:1]):
+        raise DTypeError(f"{where}: holds sequences; their lengths are needed, as lodcore.array(sequences) has them")
+    own = buffers.as_int64(lengths, where, LoDError)
+    own = np.array(own, np.int64)
+    total = int(own.sum(dtype=np.float64)) if len(own) else 0
+    if len(own) and (own.min() < 0 or total >= MOST):
+        bad = int(np.argmax(own < 0)) if own.min() < 0 else int(own.argmax())
+        rule = "a length is not negative" if own[bad] < 0 else "their sum must be below 2**62"
+        raise LoDError(f"{where}: is {own[bad]} at position {bad}; {rule}")
+    return sealed(own)
+
+
+def sealed(array: Int64) -> Int64:
+    """Make an array read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def size_counts(lengths: Int64) -> tuple[Int64, Int64]:
+    """Count the lengths that occur: the lengths, longest first, and how many have each."""
+    most = int(lengths.max(initial=0))
+    if most > SMALL and most > 4 * len(lengths):
+        sizes, counts = np.unique(lengths, return_counts=True)
+    else:
+        table = np.bincount(lengths, minlength=1)
+        sizes = np.flatnonzero(table)
+        counts = table[sizes]
+    return np.ascontiguousarray(sizes[::-1]), np.ascontiguousarray(counts[::-1])
+
+
+def longest_first(lengths: Int64) -> Int64:
+    """Order items by their lengths, longest first; equal lengths keep their order."""
+    most = int(lengths.max(initial=0))
+    if most > SMALL and most > 4 * len(lengths):
+        return np.argsort(-lengths, kind="stable")
+    offsets = buffers.new_int64(len(lengths) + 1)
+    kernels.offsets.offsets_from_lengths(lengths, offsets)
+    steps = buffers.new_int64(most + 1)
+    kernels.rank.step_offsets(offsets, steps)
+    order: Int64 = buffers.new_int64(len(lengths))
+    kernels.rank.rank_by_length(offsets, steps, order)
+    return order

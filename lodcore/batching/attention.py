@@ -1,0 +1,299 @@
+"""What attention needs to keep packed documents apart: ids, labels, positions, cu_seqlens, segment ids, masks."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore import kernels
+from lodcore.batching.arguments import Int64, as_choice, as_count
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.memory import check_size, integer
+from lodcore.recycling import Recycled
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["AttentionInputs", "attention_inputs", "cu_seqlens"]
+
+Int32 = npt.NDArray[np.int32]
+
+#: The label that losses leave out.
+IGNORED = -100
+
+
+class AttentionInputs(NamedTuple):
+    """What a transformer is given for packed documents: `attention_inputs` makes it.
+
+    Of n bins with rows of `length` tokens. Without a length all bins lie behind each other, and n is 1.
+
+    Parameters
+    ----------
+    input_ids : int64, shape (n, length)
+    labels : int64, shape (n, length)
+        The ignored label at the first token of each document (at the last one, if shifted), and in the filling.
+    position_ids : int64, shape (n, length)
+        They start anew in each document, and in the filling.
+    segment_ids : int32, shape (n, length)
+        The number of the document in its row, from 1; 0 in the filling (the convention of JAX).
+    seq_idx : int32, shape (n, length)
+        The same from 0; in the filling the next number if it is a segment of its own, else -1 (that of Mamba).
+    cu_seqlens : int32, shape (number of segments + 1,)
+        Where each segment begins in the rows behind each other, and the end of the last one.
+    max_seqlen : int
+        The longest segment.
+    """
+
+    input_ids: Any
+    labels: Any
+    position_ids: Any
+    segment_ids: Any
+    seq_idx: Any
+    cu_seqlens: Any
+    max_seqlen: int
+
+    def mask(self, causal: bool = True) -> Any:
+        """Make the dense block-diagonal mask: which token (line) may look at which (column).
+
+        Parameters
+        ----------
+        causal : bool
+            Only at those before it, and at itself.
+
+        Returns
+        -------
+        bool, shape (n, length, length)
+            A segment of filling looks at itself. Filling that is no segment looks at nothing, and nothing at it.
+
+        Raises
+        ------
+        MemoryError
+            If the mask does not fit in the machine.
+
+        Examples
+        --------
+        >>> from lodcore.batching import attention_inputs
+        >>> attention_inputs([[[5, 6], [7]]]).mask().astype(int)
+        array([[[1, 0, 0],
+                [1, 1, 0],
+                [0, 0, 1]]])
+        """
+        rows, length = self.seq_idx.shape
+        check_size("AttentionInputs.mask", rows, length, length)
+        one, other = self.seq_idx[:, :, None], self.seq_idx[:, None, :]
+        mask = (one == other) & (one >= 0)
+        if causal:
+            places = np.arange(length)
+            after = places[None, :] > places[:, None]
+            if not isinstance(mask, np.ndarray):
+                after = _torch().from_numpy(after).to(mask.device)
+            mask &= ~after
+        return mask
+
+    def to_torch(self, device: Any = None) -> AttentionInputs:
+        """Return the same with torch tensors, which share the memory of the arrays on the CPU.
+
+        Parameters
+        ----------
+        device : torch.device or str, optional
+        """
+        torch = _torch()
+        return AttentionInputs._make([*(torch.from_numpy(one).to(device) for one in self[:-1]), self.max_seqlen])
+
+
+def _torch() -> Any:
+    """Load torch, which is needed only here."""
+    from importlib import import_module
+
+    return import_module("torch")
+
+
+def attention_inputs(
+    packed: Any,
+    length: int | None = None,
+    *,
+    labels: Any = None,
+    shift_labels: bool = False,
+    ignore_index: int = IGNORED,
+    pad_id: int = 0,
+    position_start: int = 0,
+    tail: str = "segment",
+    num_segments: int | None = None,
+    library: str = "numpy",
+) -> AttentionInputs:
+    """Make all that a transformer needs of packed documents, so that none of them looks at another.
+
+    Parameters
+    ----------
+    packed : LoDTensor of integers, or nested lists
+        Bins of documents of token ids, as `PackPlan.apply` makes them.
+    length : int, optional
+        Each bin becomes a row of this length, filled up with `pad_id`. If not given, all bins become one row without
+        any filling.
+    labels : LoDTensor of integers, or nested lists, optional
+        With the structure of `packed`; the token ids are the labels, if not given.
+    shift_labels : bool
+        False: the label of a token is its own, and a model shifts them itself, so that the first label of a document
+        is ignored. True: the label of a token is that of the next one, and the last one of a document is ignored.
+    ignore_index : int
+        The label that the loss leaves out.
+    pad_id : int
+        The token id of the filling.
+    position_start : int
+        The position of the first token of each document: 0, or 2 for the models of the RoBERTa family.
+    tail : {"segment", "none"}
+        Whether the filling of a row is a segment of its own. If it is none, `cu_seqlens` ends before it, so that only
+        the last row may have any.
+    num_segments : int, optional
+        Segments without tokens are added at the end of `cu_seqlens`, so that its length stays the same: this and 1.
+    library : {"numpy", "torch"}
+        Of the arrays.
+
+    Returns
+    -------
+    AttentionInputs
+
+    Raises
+    ------
+    LoDError
+        If a bin has more tokens than `length`, labels have another structure, or there are more segments than
+        `num_segments`.
+    ValueError
+        If `tail` is "none" and another row than the last is filled up.
+    OverflowError
+        If int32 cannot count the tokens.
+    DTypeError, ShapeError
+        If the ids are no integers, or not one a row.
+
+    Examples
+    --------
+    >>> from lodcore.batching import attention_inputs
+    >>> inputs = attention_inputs([[[5, 6, 7], [8, 9]], [[3]]], length=6)
+    >>> inputs.input_ids
+    array([[5, 6, 7, 8, 9, 0],
+           [3, 0, 0, 0, 0, 0]])
+    >>> inputs.labels
+    array([[-100,    6,    7, -100,    9, -100],
+           [-100, -100, -100, -100, -100, -100]])
+    >>> inputs.position_ids
+    array([[0, 1, 2, 0, 1, 0],
+           [0, 0, 1, 2, 3, 4]])
+    >>> inputs.cu_seqlens, inputs.max_seqlen
+    (array([ 0,  3,  5,  6,  7, 12], dtype=int32), 5)
+    """
+    where = "attention_inputs"
+    as_choice(f"{where}: tail", tail, ("segment", "none"))
+    as_choice(f"{where}: library", library, ("numpy", "torch"))
+    x = _as_ids(where, "packed", packed)
+    targets = x if labels is None else _as_ids(where, "labels", labels)
+    if targets.lod != x.lod:
+        raise LoDError(f"{where}: labels: have another structure than packed; each token has a label")
+    documents, bins = x.lod.offsets(1), x.lod.offsets(0)
+    if length is None:
+        length, bins = x.num_rows, np.array([0, len(documents) - 1])
+    else:
+        length = as_count(f"{where}: length", length, 0)
+    shape = len(bins) - 1, length
+    ends, longest = _segments(where, documents, bins, length, tail, num_segments)
+    check_size(where, *shape, 32)
+    with Recycled():
+        ids, targets_of, positions = (np.empty(shape, np.int64) for _ in range(3))
+        segment_ids, seq_idx = (np.empty(shape, np.int32) for _ in range(2))
+    numbers = {"pad_id": pad_id, "ignore_index": ignore_index, "position_start": position_start}
+    settings = [_int64(f"{where}: {name}", number) for name, number in numbers.items()]
+    settings += [int(bool(shift_labels)), int(tail == "segment")]
+    rows = ids, targets_of, positions, segment_ids, seq_idx
+    kernels.packing.attention_rows(_values(x), _values(targets), documents, bins, np.array(settings), *rows)
+    made = AttentionInputs(*rows, ends, longest)
+    return made.to_torch() if library == "torch" else made
+
+
+def cu_seqlens(packed: Any) -> tuple[Int32, int]:
+    """Make the offsets of all documents in tokens, as variable-length attention takes them, and the longest length.
+
+    Parameters
+    ----------
+    packed : LoDTensor or LoD, or nested lists
+        The sequences of its last level are the documents; no filling lies between them.
+
+    Returns
+    -------
+    cu_seqlens : int32, shape (number of documents + 1,)
+    max_seqlen : int
+
+    Raises
+    ------
+    OverflowError
+        If int32 cannot count the tokens.
+
+    Examples
+    --------
+    >>> from lodcore.batching import cu_seqlens
+    >>> cu_seqlens([[[5, 6, 7], [8, 9]], [[3]]])
+    (array([0, 3, 5, 6], dtype=int32), 3)
+    """
+    lod = packed.lod if type(packed) is LoDTensor else packed
+    if not isinstance(lod, LoD):
+        lod = as_nested("cu_seqlens: packed", packed).lod
+    if not lod.num_levels:
+        raise LoDError("cu_seqlens: packed: has no levels; documents are needed")
+    offsets = lod.offsets(-1)
+    if lod.num_rows > 2**31 - 1:
+        raise OverflowError(f"cu_seqlens: packed: has {lod.num_rows} tokens; int32 counts to {2**31 - 1}")
+    return offsets.astype(np.int32), kernels.offsets.max_length(offsets)
+
+
+def _as_ids(where: str, name: str, given: Any) -> LoDTensor:
+    """Take bins of documents of integers."""
+    x = as_nested(f"{where}: {name}", given)
+    if x.num_levels != 2:
+        raise LoDError(f"{where}: {name}: has {x.num_levels} levels; bins of documents of tokens have 2")
+    if x.dtype.kind not in "iu" and x.num_rows:
+        raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; token ids are integers")
+    if x.values.ndim != 1:
+        raise ShapeError(f"{where}: {name}: has rows of shape {x.values.shape[1:]}; a token has one id")
+    return x
+
+
+def _values(x: LoDTensor) -> Int64:
+    """Return the ids as int64."""
+    return x.values if x.values.dtype == np.int64 else x.values.astype(np.int64)
+
+
+def _int64(where: str, number: Any) -> int:
+    """Take an integer that int64 can hold."""
+    found = integer(where, number)
+    if not -(2**62) <= found <= 2**62:
+        raise ValueError(f"{where}: is {found}; -2**62 .. 2**62 is valid")
+    return found
+
+
+def _segments(
+    where: str, documents: Int64, bins: Int64, length: int, tail: str, num_segments: int | None
+) -> tuple[Int32, int]:
+    """Return the offsets of segments in rows, and the longest one."""
+    out = np.empty(len(documents) + len(bins) + 1, np.int32)
+    bad = kernels.packing.segment_ends(documents, bins, length, tail == "segment", out)
+    tokens = documents[bins]
+    if bad >= 0:
+        held = int(tokens[bad + 1] - tokens[bad])
+        if held > length:
+            raise LoDError(f"{where}: length: is {length}; bin {bad} has {held} tokens")
+        raise OverflowError(f"{where}: length: is {length} in {len(bins) - 1} rows; int32 counts to {2**31 - 1}")
+    if tail == "none":
+        short = np.flatnonzero(np.diff(tokens) < length)
+        if len(short) and short[0] < len(bins) - 2:
+            raise ValueError(
+                f"{where}: tail: is 'none'; bin {short[0]} is not full, and only the last bin may be: what fills it up "
+                "has to be a segment, or leave length out"
+            )
+    count = int(out[-2])
+    ends = out[: count + 1].copy()
+    if num_segments is not None:
+        wanted = as_count(f"{where}: num_segments", num_segments, 0)
+        if count > wanted:
+            raise LoDError(f"{where}: num_segments: is {wanted}; there are {count} segments")
+        check_size(where, wanted + 1, 4)
+        ends = np.concatenate([ends, np.full(wanted - count, ends[-1], np.int32)])
+    return ends, int(out[-1])

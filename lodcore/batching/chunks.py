@@ -1,0 +1,281 @@
+"""Documents in windows of a length: overlapping ones and the way back, or concatenated and cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, sealed
+from lodcore.batching.plan import PackPlan, Pieces
+from lodcore.errors import DTypeError, LoDError
+from lodcore.lod import LoD
+from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_concat, sequence_pool
+from lodcore.symbol import Symbol
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["ChunkPlan", "chunk_plan", "concat_and_cut"]
+
+
+def chunk_plan(
+    lengths: npt.ArrayLike | LoD | LoDTensor, size: int, stride: int | None = None, last: str = "short"
+) -> ChunkPlan:
+    """Plan windows of `size` tokens over documents, one every `stride` tokens.
+
+    Parameters
+    ----------
+    lengths : array_like of integers, shape (n,), or LoD or LoDTensor
+        The length of each document; of a structure the rows of each outermost sequence are counted.
+    size : int
+        Tokens of a window.
+    stride : int, optional
+        From the start of a window to that of the next, at most `size`, so that no token is left out; `size`, if not
+        given, so that none is in two windows.
+    last : {"short", "full"}
+        What the last window of a document does that would reach over its end: it ends there and is shorter, or it
+        begins earlier and is full, as far as the document has as many tokens.
+
+    Returns
+    -------
+    ChunkPlan
+
+    Raises
+    ------
+    ValueError, LoDError, DTypeError, ShapeError
+        If an argument is out of range or of the wrong kind.
+
+    Examples
+    --------
+    >>> from lodcore import array
+    >>> from lodcore.batching import chunk_plan
+    >>> x = array([[1, 2, 3, 4, 5, 6], [7, 8], []])
+    >>> plan = chunk_plan(x, size=4, stride=3)
+    >>> plan.apply(x).tolist()
+    [[[1, 2, 3, 4], [4, 5, 6]], [[7, 8]], []]
+    >>> plan.undo(plan.apply(x * 1.0)).tolist()
+    [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [7.0, 8.0], []]
+    """
+    where = "chunk_plan"
+    known = as_lengths(f"{where}: lengths", lengths)
+    window = as_count(f"{where}: size", size)
+    step = window if stride is None else as_count(f"{where}: stride", stride)
+    if step > window:
+        raise ValueError(f"{where}: stride: is {step}; at most the size {window}, or tokens are left out")
+    as_choice(f"{where}: last", last, ("short", "full"))
+    counts = np.where(known > 0, -(-np.maximum(known - window, 0) // step) + 1, 0)
+    windows = LoD.from_lengths(counts)
+    documents = windows.segment_ids()
+    starts = windows.positions() * step
+    if last == "full":
+        starts = np.minimum(starts, np.maximum(known[documents] - window, 0))
+    return ChunkPlan(known, windows, starts, np.minimum(known[documents] - starts, window))
+
+
+class ChunkPlan:
+    """Windows over documents: `chunk_plan` makes it.
+
+    Attributes
+    ----------
+    lengths : int64, shape (number of documents,)
+    windows : LoD
+        Documents of windows.
+    starts, sizes : int64, shape (number of windows,)
+        The first token of each window in its document, and how many it has.
+    lod : LoD
+        Documents of windows of tokens.
+    """
+
+    __slots__ = ("_copies", "lengths", "lod", "sizes", "starts", "windows")
+
+    def __init__(self, lengths: Int64, windows: LoD, starts: Int64, sizes: Int64) -> None:
+        self.lengths, self.windows = lengths, windows
+        self.starts, self.sizes = sealed(starts), sealed(sizes)
+        self.lod: LoD = LoD.from_offsets(windows.offsets(), LoD.from_lengths(sizes).offsets())
+        self._copies: tuple[Int64, LoD] | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __repr__(self) -> str:
+        return f"ChunkPlan({len(self)} windows of {len(self.lengths)} documents)"
+
+    def apply(self, x: Any) -> LoDTensor:
+        """Cut documents to windows.
+
+        Parameters
+        ----------
+        x : LoDTensor or nested lists
+            Documents of tokens, of one level.
+
+        Returns
+        -------
+        LoDTensor
+            Documents of windows of tokens. It carries gradients to x.
+
+        Raises
+        ------
+        LoDError
+            If x has other documents than were planned.
+        """
+        where = "ChunkPlan.apply"
+        if not isinstance(x, Symbol):
+            x = as_nested(f"{where}: x", x)
+        if x.lod.num_levels != 1:
+            raise LoDError(f"{where}: x: has {x.lod.num_levels} levels; documents of tokens have one")
+        found = x.lod.lengths()
+        if not np.array_equal(found, self.lengths):
+            same = len(found) == len(self.lengths)
+            what = (
+                f"document {np.argmax(found != self.lengths)} of another length" if same else f"{len(found)} documents"
+            )
+            raise LoDError(f"{where}: x: has {what}; {len(self.lengths)} documents were planned")
+        begins = x.lod.offsets()[self.windows.segment_ids()] + self.starts
+        rows = LoD.from_lengths(self.sizes)
+        return _take_rows(x, np.repeat(begins, self.sizes) + rows.positions(), self.lod)
+
+    def undo(self, y: Any, reduce: str = "mean") -> LoDTensor:
+        """Bring windows back to documents: one row a token, of those that overlapping windows have.
+
+        Parameters
+        ----------
+        y : LoDTensor, nested lists or ndarray
+            Documents of windows with as many rows as were planned, of any width; or only their rows.
+        reduce : {"mean", "first"}
+            The mean of all windows that have the token, or the row of the first one. Of integers "first" is meant, or
+            their mean in float64.
+
+        Returns
+        -------
+        LoDTensor
+            Documents of tokens. It carries gradients to y.
+
+        Raises
+        ------
+        LoDError
+            If y has other windows than were planned.
+
+        Examples
+        --------
+        >>> from lodcore.batching import chunk_plan
+        >>> plan = chunk_plan([4], size=3, stride=1)
+        >>> plan.undo([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]).tolist()
+        [[1.0, 3.0, 4.0, 6.0]]
+        >>> plan.undo([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]], reduce="first").tolist()
+        [[1.0, 2.0, 3.0, 6.0]]
+        """
+        where = "ChunkPlan.undo"
+        as_choice(f"{where}: reduce", reduce, ("mean", "first"))
+        if not isinstance(y, (Symbol, np.ndarray)):
+            y = as_nested(f"{where}: y", y)
+        value = y.get() if isinstance(y, Symbol) else y  # type: ignore[attr-defined]
+        if isinstance(value, LoDTensor) and value.num_levels and value.lod != self.lod:
+            raise LoDError(f"{where}: y: has other windows than the {len(self)} that were planned")
+        rows = len(value.values if isinstance(value, LoDTensor) else value)
+        if rows != self.lod.num_rows:
+            raise LoDError(f"{where}: y: has {rows} rows; the windows have {self.lod.num_rows}")
+        places, tokens = self._places()
+        documents = LoD.from_lengths(self.lengths)
+        if reduce == "first":
+            return _take_rows(y, places[tokens.offsets()[:-1]], documents)
+        pooled = sequence_pool(_take_rows(y, places, tokens), "mean")
+        return lod_reset(pooled, target_lod=documents)  # type: ignore[no-any-return]
+
+    def _places(self) -> tuple[Int64, LoD]:
+        """List the rows of windows token by token, in the order of the windows; and how many each token has."""
+        if self._copies is None:
+            begins = LoD.from_lengths(self.lengths).offsets()[self.windows.segment_ids()] + self.starts
+            tokens = np.repeat(begins, self.sizes) + LoD.from_lengths(self.sizes).positions()
+            total = int(self.lengths.sum())
+            counts = np.bincount(tokens, minlength=total)
+            self._copies = sealed(np.argsort(tokens, kind="stable")), LoD.from_lengths(counts)
+        return self._copies
+
+
+def _take_rows(x: Any, index: Int64, lod: LoD) -> LoDTensor:
+    """Take rows by their numbers, and give them another structure."""
+    rows = lod_reset(x, target_lod=LoD.from_lengths(np.ones(_count_rows(x), np.int64)))
+    return lod_reset(gather_sequences(rows, index), target_lod=lod)  # type: ignore[no-any-return]
+
+
+def _count_rows(x: Any) -> int:
+    value = x.get() if isinstance(x, Symbol) else x  # type: ignore[attr-defined]
+    return len(value.values if isinstance(value, LoDTensor) else value)
+
+
+def concat_and_cut(
+    x: Any, size: int, separator: int | None = None, drop_last: bool = False
+) -> tuple[LoDTensor, PackPlan]:
+    """Put all documents behind each other, and cut them to windows of `size` tokens, wherever that is.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Documents of tokens, of one level.
+    size : int
+        Tokens of a window.
+    separator : scalar, optional
+        A token that is put behind each document.
+    drop_last : bool
+        Leave out the last window, if it is shorter.
+
+    Returns
+    -------
+    packed : LoDTensor
+        Windows of pieces of documents of tokens: where a document is cut, its pieces lie in several windows, and no
+        attention needs to go from one document to another. It carries gradients to x.
+    plan : PackPlan
+        Of the documents with their separators; `plan.undo` brings them back.
+
+    Raises
+    ------
+    LoDError, ValueError, DTypeError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> from lodcore.batching import concat_and_cut
+    >>> packed, plan = concat_and_cut([[1, 2, 3], [4], [5, 6]], size=4, separator=0)
+    >>> packed.tolist()
+    [[[1, 2, 3, 0]], [[4, 0], [5, 6]], [[0]]]
+    >>> plan.undo(packed).tolist()
+    [[1, 2, 3, 0], [4, 0], [5, 6, 0]]
+    """
+    where = "concat_and_cut"
+    window = as_count(f"{where}: size", size)
+    if not isinstance(x, Symbol):
+        x = as_nested(f"{where}: x", x)
+    lod = x.lod
+    if lod.num_levels != 1:
+        raise LoDError(f"{where}: x: has {lod.num_levels} levels; documents of tokens have one")
+    if separator is not None:
+        shape, dtype = x.values.shape if not isinstance(x, Symbol) else x.get().values.shape, x.dtype  # type: ignore[attr-defined]
+        try:
+            ends = np.full((len(lod.lengths()), *shape[1:]), separator, dtype)
+        except (TypeError, ValueError, OverflowError):
+            raise DTypeError(f"{where}: separator: is {separator!r}; a token of dtype {dtype} is needed") from None
+        x = sequence_concat([x, lod_append(ends, lengths=np.ones(len(ends), np.int64))])
+    lengths = as_lengths(where, x.lod)
+    plan = _cut_plan(lengths, window, drop_last)
+    return plan.apply(x), plan
+
+
+def _cut_plan(lengths: Int64, window: int, drop_last: bool) -> PackPlan:
+    """Plan the cut at every `window` tokens of all documents together."""
+    offsets = LoD.from_lengths(lengths).offsets()
+    total = int(offsets[-1])
+    stop = total // window * window if drop_last else total
+    cuts = np.arange(0, stop, window)
+    begins = np.union1d(offsets[:-1][(lengths > 0) & (offsets[:-1] < stop)], cuts)  # of pieces, in tokens of all
+    sizes = np.diff(begins, append=stop)
+    documents = np.searchsorted(offsets, begins, side="right") - 1
+    return PackPlan._made(
+        lengths=lengths,
+        pieces=Pieces(documents, begins - offsets[documents], sizes),
+        bins=LoD.from_offsets(np.append(np.searchsorted(begins, cuts), len(begins))),
+        budget=window,
+        method="concat_and_cut",
+        max_items=None,
+        multiple_of=1,
+        shards=1,
+    )

@@ -1,0 +1,121 @@
+"""python -m lodcore pack: documents of a file packed into bins, with progress, a report and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from zipfile import BadZipFile
+
+from lodcore.batching.files import read_documents, write_packed
+from lodcore.batching.packing import METHODS, OVERFLOWS, pack_plan
+from lodcore.batching.show import show_bins
+
+__all__ = ["main"]
+
+FAILURES = (OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError, ImportError, BadZipFile, zlib.error)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    made = argparse.ArgumentParser(
+        prog="python -m lodcore pack",
+        description="Pack the documents of a file into bins of a token budget, and write the same kind of file.",
+    )
+    made.add_argument(
+        "file", metavar="FILE", type=Path, help=".npz, .parquet, .arrow, .feather, or a folder of .npy files"
+    )
+    made.add_argument("--budget", type=int, required=True, metavar="N", help="the most tokens of a bin")
+    made.add_argument("--output", type=Path, metavar="FILE", help="where to write; FILE.packed.ENDING, if not given")
+    made.add_argument("--method", choices=METHODS, default="best_fit_decreasing")
+    made.add_argument(
+        "--overflow", choices=OVERFLOWS, default="error", help="what becomes of documents above the budget"
+    )
+    made.add_argument("--max-items", type=int, metavar="N", help="the most documents of a bin")
+    made.add_argument(
+        "--multiple-of", type=int, default=1, metavar="N", help="make the number of bins a multiple of it"
+    )
+    made.add_argument(
+        "--shards", type=int, default=1, metavar="N", help="make the bins divisible among so many processes"
+    )
+    made.add_argument("--seed", type=int, metavar="N", help="shuffle")
+    made.add_argument(
+        "--column", metavar="NAME", help="the column of lists, of Parquet and Arrow; the first one otherwise"
+    )
+    made.add_argument("--force", action="store_true", help="overwrite the output")
+    made.add_argument("--quiet", action="store_true", help="no progress and no picture")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 1 if something failed, which is said in one line. Wrong usage exits with 2.
+    """
+    chosen = parser().parse_args(arguments)
+    path: Path = chosen.file
+    try:
+        pack(chosen, path)
+    except FAILURES as error:
+        problem = getattr(error, "strerror", None) or error or type(error).__name__
+        print(f"lodcore pack: {getattr(error, 'filename', None) or path}: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def pack(chosen: argparse.Namespace, path: Path) -> None:
+    """Read, plan, pack and write."""
+    ending = "" if path.is_dir() else path.suffix
+    output: Path = chosen.output or path.with_name(f"{path.name.removesuffix(ending)}.packed{ending}")
+    if ending and output.suffix != ending:
+        raise ValueError(f"output {output.name}: has the ending {output.suffix!r}; it is of the same kind, {ending!r}")
+    if output.is_dir() or (output.exists() and not chosen.force):
+        advice = "" if output.is_dir() else ", or --force"
+        raise ValueError(f"output {output.name}: exists already; choose another one{advice}")
+    quiet: bool = chosen.quiet
+
+    def say(line: str) -> None:
+        if not quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    @contextmanager
+    def step(name: str) -> Iterator[None]:
+        say(f"{name} ...")
+        start = time.perf_counter()
+        yield
+        say(f"{name}: {time.perf_counter() - start:.2f} s")
+
+    with step("reading"):
+        documents = read_documents(path, chosen.column, say)
+    x = documents.tokens
+    if x.num_levels != 1:
+        raise ValueError(f"has {x.num_levels} levels; documents of tokens have one")
+    with step(f"planning {len(x):,} documents, {x.num_rows:,} tokens"):
+        plan = pack_plan(
+            x,
+            chosen.budget,
+            chosen.method,
+            max_items=chosen.max_items,
+            overflow=chosen.overflow,
+            multiple_of=chosen.multiple_of,
+            shards=chosen.shards,
+            seed=chosen.seed,
+        )
+    with step("packing"):
+        packed = plan.apply(x)
+    with step(f"writing {output.name}"):
+        write_packed(output, packed, plan, documents)
+    if not quiet:
+        print(show_bins(plan), end="\n\n")
+    print(plan.report())

@@ -1,0 +1,198 @@
+"""Documents in files, and packed ones: .npz, folders of .npy, and Parquet or Arrow where pyarrow is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore.batching.plan import PackPlan
+from lodcore.batching.stored import write_arrays
+from lodcore.errors import DTypeError, LoDError
+from lodcore.lod import LoD
+from lodcore.tensor import LoDTensor
+
+__all__ = ["Documents", "read_documents", "write_packed"]
+
+#: Kinds of files by their endings.
+PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+
+
+class Documents(NamedTuple):
+    """What was read from a file.
+
+    Parameters
+    ----------
+    tokens : LoDTensor
+    column : str
+        The name of the column, of Parquet and Arrow.
+    names : list of str
+        Of the files of a folder.
+    """
+
+    tokens: LoDTensor
+    column: str = ""
+    names: list[str] = []
+
+
+def read_documents(path: Path, column: str | None = None, progress: Callable[[str], None] = print) -> Documents:
+    """Read documents.
+
+    Parameters
+    ----------
+    path : Path
+        An .npz file of `values`, `offsets_0` and so on, a folder of one .npy file a document, or a Parquet or Arrow
+        file.
+    column : str, optional
+        The column of lists, of Parquet and Arrow; the first one, if not given.
+    progress : callable
+        Is told about long work.
+
+    Returns
+    -------
+    Documents
+
+    Raises
+    ------
+    OSError, ValueError, TypeError
+        If the file cannot be read, or does not hold documents.
+    ImportError
+        If pyarrow is needed and not installed.
+    """
+    if path.is_dir():
+        return _read_folder(path, progress)
+    if path.suffix == ".npz":
+        return Documents(_read_npz(path))
+    if path.suffix in PARQUET + ARROW:
+        return _read_arrow(path, column)
+    raise ValueError(f"has the ending {path.suffix!r}; .npz, {', '.join(PARQUET + ARROW)} or a folder is needed")
+
+
+def write_packed(path: Path, packed: LoDTensor, plan: PackPlan, like: Documents) -> None:
+    """Write packed documents in the kind of file that they were read from: all of it, or nothing.
+
+    An .npz file has bins, documents and tokens as `values`, `offsets_0`, `offsets_1`; a folder one .npy file a bin, and
+    the plan; Parquet and Arrow one line a bin: its documents as lists of lists, and their numbers.
+    """
+    with _replacing(path) as draft:
+        if like.names:
+            draft.mkdir()
+            rows = packed.lod.row_offsets(0)
+            for bin in range(plan.num_bins):
+                np.save(draft / f"bin_{bin:06d}.npy", packed.values[rows[bin] : rows[bin + 1]])
+            plan.save(draft / "plan.npz")
+        elif path.suffix == ".npz":
+            offsets = {f"offsets_{level}": packed.lod.offsets(level) for level in range(packed.num_levels)}
+            write_arrays(draft, {"values": packed.values, **offsets})
+        else:
+            _write_arrow(draft, path.suffix, packed, plan, like.column)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Return a path beside another one, which is renamed to it if all goes well, and else removed."""
+    directory = Path(tempfile.mkdtemp(prefix=".lodcore-", dir=path.absolute().parent))
+    try:
+        yield directory / path.name
+        os.replace(directory / path.name, path)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _read_npz(path: Path) -> LoDTensor:
+    """Read a LoDTensor of plain arrays; nothing is unpickled."""
+    with np.load(path, allow_pickle=False) as archive:
+        if isinstance(archive, np.ndarray):
+            raise ValueError("is one array; an .npz file with values and offsets_0, offsets_1, ... is needed")
+        names = ["values", *(f"offsets_{k}" for k in range(len(archive.files) - 1))]
+        if sorted(names) != sorted(archive.files) or len(names) < 2:
+            raise ValueError(f"holds {', '.join(archive.files) or 'nothing'}; values, offsets_0 and so on are needed")
+        values, *offsets = (archive[name] for name in names)
+    return LoDTensor.from_offsets(values, *offsets)
+
+
+def _read_folder(path: Path, progress: Callable[[str], None]) -> Documents:
+    """Read one .npy file a document, in the order of their names."""
+    files = sorted(path.glob("*.npy"))
+    if not files:
+        raise ValueError("holds no .npy files; one for each document is needed")
+    arrays = []
+    for number, file in enumerate(files, 1):
+        array = np.load(file, allow_pickle=False)
+        if array.ndim == 0:
+            raise ValueError(f"{file.name}: holds a single number; an array with one row a token is needed")
+        arrays.append(np.ascontiguousarray(array))
+        if number % max(1, len(files) // 10) == 0 and len(files) >= 100:
+            progress(f"reading: {number:,} of {len(files):,} files")
+    return Documents(LoDTensor.from_arrays(arrays), names=[file.name for file in files])
+
+
+def _pyarrow(name: str) -> Any:
+    """Load a module of pyarrow."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(f"pyarrow is needed for this kind of file: pip install pyarrow ({error})") from None
+
+
+def _read_arrow(path: Path, column: str | None) -> Documents:
+    """Read a column of lists of numbers."""
+    arrow = _pyarrow("pyarrow")
+    if path.suffix in PARQUET:
+        table = _pyarrow("pyarrow.parquet").read_table(path)
+    else:
+        table = _pyarrow("pyarrow.feather").read_table(path, memory_map=False)
+    types = arrow.types
+    lists = [name for name, kind in zip(table.column_names, table.schema.types, strict=True) if is_list(types, kind)]
+    if column is None and not lists:
+        raise ValueError(f"has the columns {', '.join(table.column_names) or 'none'}; a column of lists is needed")
+    name = lists[0] if column is None else column
+    if name not in lists:
+        raise ValueError(f"column {name!r}: is no column of lists; {', '.join(lists) or 'none'} are")
+    found = table.column(name).combine_chunks()
+    chunks = found.chunks if hasattr(found, "chunks") else [found]
+    parts = [_of_lists(name, chunk) for chunk in chunks]
+    if not parts:
+        return Documents(LoDTensor(np.empty(0, np.int64), LoD.from_lengths([])), name)
+    values = np.concatenate([values for values, _ in parts])
+    return Documents(LoDTensor(values, LoD.from_lengths(np.concatenate([lengths for _, lengths in parts]))), name)
+
+
+def is_list(types: Any, kind: Any) -> bool:
+    """Check whether a type of Arrow is that of lists with offsets."""
+    return bool(types.is_list(kind) or types.is_large_list(kind))
+
+
+def _of_lists(name: str, array: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the values and lengths of an array of lists; it may be a slice of another one."""
+    if array.null_count:
+        raise LoDError(f"column {name!r}: has {array.null_count} nulls; each document is a list")
+    offsets = array.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+    values = array.values[int(offsets[0]) : int(offsets[-1])]
+    if values.null_count:
+        raise LoDError(f"column {name!r}: has {values.null_count} null tokens; numbers are needed")
+    rows = values.to_numpy(zero_copy_only=False)
+    if rows.dtype.kind not in "biuf":
+        raise DTypeError(f"column {name!r}: has items of type {array.type.value_type}; numbers are needed")
+    return rows, np.diff(offsets)
+
+
+def _write_arrow(path: Path, suffix: str, packed: LoDTensor, plan: PackPlan, column: str) -> None:
+    """Write one line a bin."""
+    arrow = _pyarrow("pyarrow")
+    tokens = arrow.array(packed.values)
+    documents = arrow.LargeListArray.from_arrays(arrow.array(packed.lod.offsets(1)), tokens)
+    bins = arrow.LargeListArray.from_arrays(arrow.array(packed.lod.offsets(0)), documents)
+    numbers = arrow.LargeListArray.from_arrays(arrow.array(plan.bins.offsets()), arrow.array(plan.documents))
+    table = arrow.table({column: bins, "documents" if column != "documents" else "document_numbers": numbers})
+    if suffix in PARQUET:
+        _pyarrow("pyarrow.parquet").write_table(table, path)
+    else:
+        _pyarrow("pyarrow.feather").write_feather(table, str(path), compression="uncompressed")

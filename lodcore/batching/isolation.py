@@ -1,0 +1,167 @@
+"""The proof that a function of packed documents lets none of them see another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore.batching.arguments import Int64
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["assert_isolated"]
+
+Array = npt.NDArray[Any]
+
+
+def assert_isolated(
+    f: Callable[[LoDTensor], Any],
+    packed: Any,
+    *,
+    change: Callable[[Array, np.random.Generator], Array] | None = None,
+    tolerance: float = 1e-5,
+    seed: int = 0,
+) -> None:
+    """Prove that a function of packed documents leaks nothing from one document to another.
+
+    Documents are changed, and what the function says about the others must stay as it was. All pairs of documents are
+    looked at in about 2 log2(n) calls: for any two of n documents there is one in which the first was changed and the
+    second was not.
+
+    Parameters
+    ----------
+    f : callable
+        Of a LoDTensor with the structure of `packed`; gives one row a token, as a LoDTensor, an ndarray or anything
+        that NumPy takes for one (a torch tensor that wants gradients is detached).
+    packed : LoDTensor or nested lists
+        Bins of documents of tokens, as `PackPlan.apply` makes them.
+    change : callable, optional
+        Of the rows of the documents that are to be changed, and a generator; gives others of that shape and dtype. If
+        not given, numbers are drawn anew, and integers get other ones of those that occur.
+    tolerance : float
+        How far rows may differ that should not, relative to the greatest number of the result. A leak is greater by
+        far; sums in another order are less.
+    seed : int
+
+    Raises
+    ------
+    AssertionError
+        Naming a document that another one depends on, and by how much; or if nothing that f gives depends on its input,
+        which proves nothing.
+    LoDError, ShapeError, DTypeError
+        If there are no documents, or f gives another number of rows.
+
+    Examples
+    --------
+    >>> from lodcore import sequence_softmax
+    >>> from lodcore.batching import assert_isolated
+    >>> packed = [[[0.5, 1.0], [2.0]], [[3.0, 1.0]]]
+    >>> assert_isolated(lambda x: sequence_softmax(x, level=1), packed)
+    >>> assert_isolated(lambda x: sequence_softmax(x, level=0), packed)
+    Traceback (most recent call last):
+        ...
+    AssertionError: assert_isolated: document 1 (bin 0) changes document 0 (bin 0) by 0.15
+    """
+    where = "assert_isolated"
+    x = as_nested(f"{where}: packed", packed)
+    if x.num_levels < 2:
+        raise LoDError(f"{where}: packed: has {x.num_levels} levels; bins of documents have 2 or more")
+    if not x.num_rows:
+        return
+    owners = x.lod.segment_ids(1)
+    count = x.lod.num_sequences(1)
+    random = np.random.default_rng(seed)
+    other = _changed(where, x, change or _drawn_anew, random)
+    base = _rows(where, f, x, x.values)
+    scale = max(1.0, float(np.abs(base).max(initial=0)))
+
+    def differences(chosen: Array) -> npt.NDArray[np.float64]:
+        """Change some documents; give how far each document's result moves."""
+        mask = chosen[owners].reshape(-1, *(1,) * (x.values.ndim - 1))
+        rows = _rows(where, f, x, np.where(mask, other, x.values))
+        same = (rows == base) | (np.isnan(rows) & np.isnan(base))
+        moved = np.abs(np.subtract(rows, base, where=~same, out=np.zeros_like(base))).reshape(len(owners), -1)
+        by_row = np.nan_to_num(moved, nan=np.inf).max(axis=1, initial=0)
+        found = np.zeros(count)
+        np.maximum.at(found, owners, by_row)
+        return found
+
+    numbers = np.arange(count)
+    depends = False
+    for chosen in _separating(numbers):
+        found = differences(chosen)
+        depends |= bool(found[chosen].max(initial=0) > 0)
+        leaks = np.where(chosen, 0, found) > tolerance * scale
+        if leaks.any():
+            victim = int(np.argmax(leaks))
+            source = _source(differences, victim, tolerance * scale, np.flatnonzero(chosen), count)
+            bins = LoD.from_offsets(x.lod.offsets(0)).segment_ids()
+            raise AssertionError(
+                f"{where}: document {source} (bin {bins[source]}) changes document {victim} (bin {bins[victim]}) "
+                f"by {found[victim]:.2g}"
+            )
+    if not depends and count:
+        raise AssertionError(f"{where}: f gives the same for other documents; that proves nothing")
+
+
+def _separating(numbers: Int64) -> list[Array]:
+    """Return sets of numbers so that for any two of them there is one with the first and without the second."""
+    if len(numbers) <= 1:
+        return [np.ones(len(numbers), bool)]
+    bits = [(numbers >> bit & 1).astype(bool) for bit in range(int(len(numbers) - 1).bit_length())]
+    return [one for bit in bits for one in (bit, ~bit)]
+
+
+def _source(
+    differences: Callable[[Array], npt.NDArray[np.float64]], victim: int, limit: float, suspects: Int64, count: int
+) -> int:
+    """Halve the documents that were changed, until one is left that changes the victim."""
+    while len(suspects) > 1:
+        half = suspects[: len(suspects) // 2]
+        leaks = differences(np.isin(np.arange(count), half))[victim] > limit
+        suspects = half if leaks else suspects[len(half) :]
+    return int(suspects[0])
+
+
+def _drawn_anew(rows: Array, random: np.random.Generator) -> Array:
+    """Draw other rows: numbers of a like size, or other ones of the integers that occur."""
+    if not rows.size:
+        return rows
+    if rows.dtype.kind == "f":
+        moved = rows + random.uniform(0.5, 1.5, rows.shape) * (1 + np.abs(rows).mean())
+        return np.asarray(moved, rows.dtype)
+    known, places = np.unique(rows, return_inverse=True)
+    if rows.dtype.kind not in "iu" or len(known) < 2:
+        kinds = f"{rows.dtype}" if len(known) > 1 else "one value only"
+        raise DTypeError(f"assert_isolated: packed: has {kinds}; say how it is changed with change=")
+    other: Array = known[(places.reshape(rows.shape) + random.integers(1, len(known), rows.shape)) % len(known)]
+    return other
+
+
+def _changed(
+    where: str, x: LoDTensor, change: Callable[[Array, np.random.Generator], Array], random: np.random.Generator
+) -> Array:
+    """Change all rows."""
+    other = np.asarray(change(x.values.copy(), random))
+    if other.shape != x.values.shape or other.dtype != x.values.dtype:
+        raise ShapeError(
+            f"{where}: change: gave shape {other.shape} of {other.dtype}; "
+            f"{x.values.shape} of {x.values.dtype} is needed"
+        )
+    return other
+
+
+def _rows(where: str, f: Callable[[LoDTensor], Any], x: LoDTensor, values: Array) -> Array:
+    """Call the function, and take its rows."""
+    given = f(LoDTensor(values, x.lod))
+    given = given.detach() if hasattr(given, "detach") else given
+    rows = given.values if isinstance(given, LoDTensor) else np.asarray(given)
+    if rows.ndim == 0 or len(rows) != x.num_rows:
+        raise ShapeError(f"{where}: f: gave shape {rows.shape}; one row for each of {x.num_rows} tokens is needed")
+    if rows.dtype.kind not in "biuf":
+        raise DTypeError(f"{where}: f: gave dtype {rows.dtype}; real numbers are needed")
+    return rows.astype(np.float64)

@@ -1,0 +1,391 @@
+"""PackPlan: what lies in which bin, applied to tensors and undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore.batching.applying import pack_documents, unpack_documents
+from lodcore.batching.arguments import Int64, as_rank, sealed
+from lodcore.batching.report import PackReport, pack_report
+from lodcore.batching.stored import arrays_of_plan, checked_arrays, read_arrays, write_arrays
+from lodcore.lod import LoD
+from lodcore.memory import integer
+from lodcore.ops import gather_sequences
+from lodcore.tensor import LoDTensor
+
+__all__ = ["PackPlan", "Pieces"]
+
+
+class Pieces(NamedTuple):
+    """Pieces of documents.
+
+    Parameters
+    ----------
+    documents : int64, shape (m,), or None
+        The document of each piece; None for each document once, in order.
+    starts, sizes : int64, shape (m,), or None
+        Which of its tokens; None for all.
+    """
+
+    documents: Int64 | None
+    starts: Int64 | None
+    sizes: Int64 | None
+
+    def sizes_of(self, lengths: Int64) -> Int64:
+        """Count the tokens of each piece."""
+        if self.sizes is not None:
+            return self.sizes
+        return lengths if self.documents is None else lengths[self.documents]
+
+    def joined(self, documents: Int64) -> Pieces:
+        """Add whole documents; there are no starts."""
+        assert self.documents is not None
+        return Pieces(np.concatenate([self.documents, documents]), None, None)
+
+    def taken(self, index: Int64) -> Pieces:
+        """Take pieces by their numbers."""
+        documents = index if self.documents is None else self.documents[index]
+        starts, sizes = (None if one is None else one[index] for one in (self.starts, self.sizes))
+        return Pieces(documents, starts, sizes)
+
+
+class PackPlan:
+    """Which documents, or pieces of documents, lie in which bin.
+
+    `pack_plan` makes one. `plan[b]` gives the numbers of the documents in bin b, and a plan may be iterated over, so
+    that it is a `batch_sampler` too.
+
+    Attributes
+    ----------
+    lengths : int64, shape (num_documents,)
+        Of the documents that were planned, in tokens.
+    budget : int
+        The most tokens of a bin.
+    method : str
+    max_items : int or None
+    multiple_of, shards : int
+    is_part : bool
+        Whether this is `take` or `shard` of another plan.
+    documents, starts, sizes : int64, shape (number of pieces,)
+        Bin by bin: which document each piece belongs to, its first token there, and how many tokens it has. Read-only.
+    lod : LoD
+        Of the packed documents: bins, pieces, tokens.
+
+    Examples
+    --------
+    >>> from lodcore.batching import pack_plan
+    >>> plan = pack_plan([3, 1, 5, 2], budget=6)
+    >>> len(plan), plan[1]
+    (2, array([0, 3, 1]))
+    >>> plan.lod
+    LoD([[xxxxx]] [[xxx] [xx] [x]])
+    """
+
+    __slots__ = (
+        "_bins", "_inverse", "_lod", "_pieces",
+        "budget", "is_part", "lengths", "max_items", "method", "multiple_of", "shards",
+    )  # fmt: skip
+
+    lengths: Int64
+    budget: int
+    method: str
+    max_items: int | None
+    multiple_of: int
+    shards: int
+    is_part: bool
+    _pieces: Pieces
+    _bins: LoD
+    _lod: LoD | None
+    _inverse: Int64 | None
+
+    def __init__(self) -> None:
+        raise TypeError("PackPlan: use pack_plan, PackPlan.load or PackPlan.from_arrays")
+
+    @classmethod
+    def _made(cls, *, pieces: Pieces, bins: LoD, **fields: Any) -> PackPlan:
+        plan = cls.__new__(cls)
+        for one in pieces:
+            if one is not None:
+                sealed(one)
+        plan._pieces, plan._bins, plan._lod, plan._inverse = pieces, bins, None, None
+        plan.is_part = False
+        for name, value in fields.items():
+            setattr(plan, name, value)
+        return plan
+
+    # -- questions -----------------------------------------------------------------------------------------------------
+
+    @property
+    def num_documents(self) -> int:
+        """Number of the documents that were planned, those left out included."""
+        return len(self.lengths)
+
+    @property
+    def num_bins(self) -> int:
+        """Number of bins."""
+        return int(self._bins.num_sequences())
+
+    @property
+    def documents(self) -> Int64:
+        """The document of each piece, bin by bin."""
+        assert self._pieces.documents is not None
+        return self._pieces.documents
+
+    @property
+    def starts(self) -> Int64:
+        """The first token of each piece in its document."""
+        if self._pieces.starts is None:
+            return sealed(np.zeros(len(self.documents), np.int64))
+        return self._pieces.starts
+
+    @property
+    def sizes(self) -> Int64:
+        """The number of tokens of each piece."""
+        if self._pieces.sizes is None:
+            self._pieces = self._pieces._replace(sizes=sealed(self.lengths[self.documents]))
+        assert self._pieces.sizes is not None
+        return self._pieces.sizes
+
+    @property
+    def bins(self) -> LoD:
+        """Bins of pieces: a LoD of one level."""
+        return self._bins
+
+    @property
+    def lod(self) -> LoD:
+        """Bins of pieces of tokens: the LoD of what `apply` makes of documents of tokens."""
+        if self._lod is None:
+            self._lod = LoD.from_offsets(self._bins.offsets(), LoD.from_lengths(self.sizes).offsets())
+        return self._lod
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether pieces may be less than their documents."""
+        return self._pieces.starts is not None
+
+    @property
+    def places(self) -> Int64:
+        """The pieces in the order of the documents, and within a document in that of its tokens: their numbers."""
+        if self._inverse is None:
+            if self.is_whole:
+                inverse = np.empty(len(self.documents), np.int64)
+                inverse[self.documents] = np.arange(len(self.documents))
+            else:
+                inverse = np.lexsort((self.starts, self.documents))
+            self._inverse = sealed(inverse)
+        return self._inverse
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every document lies in one piece in a bin of this plan, with all its tokens."""
+        return not self.is_cut and len(self.documents) == self.num_documents
+
+    def report(self) -> PackReport:
+        """Report how full the bins are, how far from the least number of bins, and what was dropped or split.
+
+        Returns
+        -------
+        PackReport
+
+        Examples
+        --------
+        >>> from lodcore.batching import pack_plan
+        >>> report = pack_plan([3, 9, 5, 2], budget=6, overflow="truncate").report()
+        >>> report.num_bins, report.lower_bound, report.dropped
+        (3, 3, array([[1, 6, 9]]))
+        >>> print(report)
+        4 documents, 16 tokens packed into 3 bins of 6: 88.9 % full, 2 tokens of padding
+        bins: at least 3 are needed, 0 more than that
+        dropped: 3 tokens of 1 document: document 1 tokens 6 .. 8
+        """
+        return pack_report(self)
+
+    def __len__(self) -> int:
+        return self.num_bins
+
+    def __getitem__(self, bin: int) -> Int64:
+        """Return the numbers of the documents in a bin."""
+        number = integer("PackPlan: bin", bin)
+        if not -self.num_bins <= number < self.num_bins:
+            raise IndexError(f"PackPlan: bin: is {number}; there are {self.num_bins} bins")
+        offsets = self._bins.offsets()
+        number %= self.num_bins
+        return self.documents[offsets[number] : offsets[number + 1]]
+
+    def __iter__(self) -> Iterator[Int64]:
+        return (self[bin] for bin in range(self.num_bins))
+
+    def __repr__(self) -> str:
+        room = self.num_bins * self.budget
+        full = f", {100 * int(self.sizes.sum()) / room:.1f} % full" if room else ""
+        return f"PackPlan({self.num_documents} documents in {self.num_bins} bins of {self.budget} tokens{full})"
+
+    # -- parts -----------------------------------------------------------------------------------------------------
+
+    def take(self, bins: Any) -> PackPlan:
+        """Take some of the bins, in any order, as a plan of the same documents.
+
+        Parameters
+        ----------
+        bins : array_like of integers
+            Negative ones count from the end.
+
+        Returns
+        -------
+        PackPlan
+            What lies in other bins comes back from `undo` as empty documents.
+
+        Raises
+        ------
+        IndexError
+            If there is no such bin.
+        """
+        places = gather_sequences(LoDTensor(np.arange(len(self.documents)), self._bins), bins)
+        found = {name: getattr(self, name) for name in PackPlan.__slots__ if not name.startswith("_")}
+        found["is_part"] = True
+        return PackPlan._made(pieces=self._pieces.taken(places.values), bins=places.lod, **found)
+
+    def shard(self, rank: int) -> PackPlan:
+        """Take the bins of one shard: every shard-th bin from bin `rank` on.
+
+        Parameters
+        ----------
+        rank : int
+            0 .. shards - 1.
+
+        Returns
+        -------
+        PackPlan
+            All shards have equally many bins.
+
+        Examples
+        --------
+        >>> from lodcore.batching import pack_plan
+        >>> plan = pack_plan([3, 1, 5, 2, 6], budget=6, shards=2)
+        >>> [plan.shard(rank).num_bins for rank in range(2)]
+        [2, 2]
+        """
+        first = as_rank("PackPlan.shard", rank, self.shards, "shards")
+        return self.take(np.arange(first, self.num_bins, self.shards))
+
+    # -- tensors ---------------------------------------------------------------------------------------------------
+
+    def apply(self, x: Any) -> LoDTensor:
+        """Pack documents: bins of documents (or pieces of them) of whatever they hold.
+
+        Parameters
+        ----------
+        x : LoDTensor or nested lists
+            Its outermost sequences are the documents that were planned. Deeper levels stay within their documents;
+            only documents of one level can be cut to pieces.
+
+        Returns
+        -------
+        LoDTensor
+            A level more than x. It carries gradients to x.
+
+        Raises
+        ------
+        LoDError
+            Naming the first document that does not have the planned length.
+        """
+        return pack_documents(self, x)
+
+    def undo(self, y: Any) -> Any:
+        """Bring back the order of the documents: the inverse of `apply`, also for what a network made of its result.
+
+        Parameters
+        ----------
+        y : LoDTensor, nested lists or ndarray
+            Bins of documents of anything: rows of another width or dtype, other numbers of rows, further levels. Or
+            bins with one row a document. Or an ndarray with one row for each packed token, in their order.
+
+        Returns
+        -------
+        LoDTensor, or ndarray if y has one row a document
+            The documents in their own order. Pieces of a document are joined; what was left out is missing: a
+            document that was dropped is empty. It carries gradients to y.
+
+        Raises
+        ------
+        LoDError
+            If y has other bins, or one row a document where documents are not whole.
+
+        Examples
+        --------
+        >>> from lodcore.batching import pack_plan
+        >>> plan = pack_plan([3, 1, 5, 2], budget=4, overflow="split")
+        >>> packed = plan.apply([[1, 2, 3], [4], [5, 6, 7, 8, 9], [10, 11]])
+        >>> packed.tolist()
+        [[[5, 6, 7, 8]], [[1, 2, 3], [4]], [[10, 11], [9]]]
+        >>> plan.undo(packed * 10).tolist()
+        [[10, 20, 30], [40], [50, 60, 70, 80, 90], [100, 110]]
+        """
+        return unpack_documents(self, y)
+
+    # -- as arrays -------------------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the plan as plain arrays, from which `from_arrays` makes it again.
+
+        Returns
+        -------
+        dict of str to ndarray
+        """
+        return arrays_of_plan(self)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> PackPlan:
+        """Make a plan of plain arrays, checking all of it.
+
+        Parameters
+        ----------
+        arrays : mapping of str to array_like
+            As `to_arrays` gives them.
+
+        Returns
+        -------
+        PackPlan
+
+        Raises
+        ------
+        LoDError, ValueError
+            If an array is missing, or a piece leaves its document, overlaps another, or overfills its bin.
+        """
+        fields = checked_arrays("PackPlan.from_arrays", arrays)
+        pieces = Pieces(fields.pop("documents"), fields.pop("starts"), fields.pop("sizes"))
+        return cls._made(pieces=pieces, **fields)
+
+    def save(self, file: Any) -> None:
+        """Write the plan to an .npz file of plain arrays.
+
+        Parameters
+        ----------
+        file : str, path or file
+        """
+        write_arrays(file, self.to_arrays())
+
+    @classmethod
+    def load(cls, file: Any) -> PackPlan:
+        """Read a plan from an .npz file; nothing in it is unpickled, and all of it is checked.
+
+        Parameters
+        ----------
+        file : str, path or file
+
+        Returns
+        -------
+        PackPlan
+        """
+        return cls.from_arrays(read_arrays(file))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.to_arrays(),)
+
+
+def _restore(arrays: dict[str, Any]) -> PackPlan:
+    """Make a plan of what `pickle` kept."""
+    return PackPlan.from_arrays(arrays)

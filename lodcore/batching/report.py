@@ -1,0 +1,180 @@
+"""What a packing plan is worth: how full its bins are, how many would have been enough, and what it leaves out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from lodcore.batching.arguments import Int64, sealed, size_counts
+from lodcore.lod import LoD
+
+__all__ = ["PackReport", "bins_at_least", "pack_report"]
+
+#: Documents that are named one by one in the text of a report.
+NAMED = 8
+
+
+class Plan(Protocol):
+    """What a report reads of a plan."""
+
+    lengths: Int64
+    budget: int
+    max_items: int | None
+    multiple_of: int
+    shards: int
+    is_part: bool
+
+    @property
+    def documents(self) -> Int64: ...
+    @property
+    def starts(self) -> Int64: ...
+    @property
+    def sizes(self) -> Int64: ...
+    @property
+    def bins(self) -> LoD: ...
+
+
+class PackReport(NamedTuple):
+    """What a packing plan is worth; `print` shows it.
+
+    Parameters
+    ----------
+    num_documents, num_bins, budget : int
+    num_tokens : int
+        Packed ones.
+    padding : int
+        Tokens that the bins have room for beyond that.
+    lower_bound : int
+        No plan of these pieces has fewer bins, whatever its method.
+    dropped : int64, shape (k, 3)
+        Documents, or their ends, that are in no bin: document, first token, and the one behind the last. Of a part of
+        a plan nothing counts as dropped.
+    split : int64, shape (k, 3)
+        The pieces of documents that are cut, in the same form.
+    """
+
+    num_documents: int
+    num_bins: int
+    budget: int
+    num_tokens: int
+    padding: int
+    lower_bound: int
+    dropped: Int64
+    split: Int64
+
+    @property
+    def efficiency(self) -> float:
+        """The part of the bins' room that holds tokens; 1.0 if there is none."""
+        room = self.num_tokens + self.padding
+        return self.num_tokens / room if room else 1.0
+
+    @property
+    def distance(self) -> int:
+        """How many bins there are beyond the lower bound."""
+        return self.num_bins - self.lower_bound
+
+    def __str__(self) -> str:
+        lines = [
+            f"{counted(self.num_documents, 'document')}, {counted(self.num_tokens, 'token')} packed into "
+            f"{counted(self.num_bins, 'bin')} of {self.budget}: {100 * self.efficiency:.1f} % full, "
+            f"{counted(self.padding, 'token')} of padding",
+            f"bins: at least {self.lower_bound} are needed, {self.distance} more than that",
+        ]
+        if len(self.dropped):
+            tokens = int((self.dropped[:, 2] - self.dropped[:, 1]).sum())
+            lines.append(f"dropped: {counted(tokens, 'token')} of {named(self.dropped)}")
+        if len(self.split):
+            lines.append(f"split: {named(self.split)}")
+        return "\n".join(lines)
+
+
+def counted(number: int, name: str) -> str:
+    """Write a number and what it counts."""
+    return f"{number:,} {name}" + ("" if number == 1 else "s")
+
+
+def named(ranges: Int64) -> str:
+    """Name documents and which of their tokens, the first ones of many."""
+    rows = [f"document {document} tokens {start} .. {stop - 1}" for document, start, stop in ranges[:NAMED].tolist()]
+    more = [] if len(ranges) <= NAMED else [f"and {len(ranges) - NAMED} more"]
+    return f"{counted(len(np.unique(ranges[:, 0])), 'document')}: " + ", ".join(rows + more)
+
+
+def pack_report(plan: Plan) -> PackReport:
+    """Report what a plan is worth."""
+    sizes = plan.sizes
+    offsets = plan.bins.offsets()
+    tokens = np.concatenate([[0], np.cumsum(sizes)])
+    used = np.diff(tokens[offsets])
+    within = sizes[sizes <= plan.budget]
+    least = bins_at_least(within, plan.budget, plan.max_items) + len(sizes) - len(within)
+    multiple = plan.multiple_of * (1 if plan.is_part else plan.shards)
+    return PackReport(
+        num_documents=len(plan.lengths),
+        num_bins=len(used),
+        budget=plan.budget,
+        num_tokens=int(tokens[-1]),
+        padding=int(np.maximum(plan.budget - used, 0).sum()),
+        lower_bound=-(-least // multiple) * multiple,
+        dropped=sealed(np.empty((0, 3), np.int64) if plan.is_part else ranges_dropped(plan)),
+        split=sealed(ranges_split(plan)),
+    )
+
+
+def ranges_dropped(plan: Plan) -> Int64:
+    """List the ranges of tokens that lie in no bin; those that do are at the beginning of their documents."""
+    kept = np.zeros(len(plan.lengths), np.int64)
+    np.add.at(kept, plan.documents, plan.sizes)
+    missing = kept < plan.lengths
+    missing |= np.bincount(plan.documents, minlength=len(kept)) == 0
+    documents = np.flatnonzero(missing)
+    return np.stack([documents, kept[documents], plan.lengths[documents]], axis=1)
+
+
+def ranges_split(plan: Plan) -> Int64:
+    """List the pieces of documents that have several here."""
+    several = np.bincount(plan.documents, minlength=len(plan.lengths)) > 1
+    places = np.flatnonzero(several[plan.documents])
+    documents, starts = plan.documents[places], plan.starts[places]
+    order = np.lexsort((starts, documents))
+    return np.stack([documents, starts, starts + plan.sizes[places]], axis=1)[order]
+
+
+def bins_at_least(lengths: Int64, budget: int, max_items: int | None = None) -> int:
+    """Bound the number of bins from below: no way of packing has fewer.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n,)
+        None is above the budget.
+    budget : int
+    max_items : int, optional
+
+    Returns
+    -------
+    int
+        The greatest of: all tokens over the budget; all items over `max_items`; and, for each length k, the items that
+        no item of length k fits beside, those of more than half the budget, and what then is left over of those between
+        k and half the budget.
+
+    References
+    ----------
+    Martello and Toth, "Lower bounds and reduction procedures for the bin packing problem", 1990: the bound L2.
+    """
+    total, count = int(lengths.sum()), len(lengths)
+    bound = max(-(-total // budget), int(count > 0), -(-count // max_items) if max_items else 0)
+    if not count or budget > 2**62 // count:
+        return bound
+    sizes, counts = size_counts(lengths)
+    numbers = np.concatenate([[0], np.cumsum(counts)])  # of the items that are longer
+    tokens = np.concatenate([[0], np.cumsum(counts * sizes)])
+    half = int(np.searchsorted(-sizes, -(budget // 2)))  # the first size of at most half the budget
+    stops = np.arange(half, len(sizes)) + 1  # behind each size k
+    alone = np.searchsorted(-sizes, sizes[half:] - budget)  # the first size of at most budget - k
+    free = (numbers[half] - numbers[np.minimum(alone, half)]) * budget - (
+        tokens[half] - tokens[np.minimum(alone, half)]
+    )
+    over = np.maximum(tokens[stops] - tokens[half] - free, 0)
+    found = numbers[half] + -(-over // budget)
+    return max(bound, int(numbers[half]), int(found.max(initial=0)))

@@ -1,0 +1,128 @@
+"""Packing plans as plain arrays: written, read, and checked like anything from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from lodcore.batching.arguments import MOST, Int64, as_lengths, sealed
+from lodcore.errors import LoDError
+from lodcore.lod import LoD
+
+__all__ = ["arrays_of_plan", "checked_arrays", "read_arrays", "write_arrays"]
+
+#: The arrays of a plan; "numbers" holds budget, max_items (0: none), multiple_of, shards and is_part.
+NAMES = ("lengths", "documents", "starts", "sizes", "bins", "numbers", "method")
+
+
+class Plan(Protocol):
+    """What is stored of a plan."""
+
+    lengths: Int64
+    budget: int
+    method: str
+    max_items: int | None
+    multiple_of: int
+    shards: int
+    is_part: bool
+
+    @property
+    def documents(self) -> Int64: ...
+    @property
+    def starts(self) -> Int64: ...
+    @property
+    def sizes(self) -> Int64: ...
+    @property
+    def bins(self) -> LoD: ...
+
+
+def arrays_of_plan(plan: Plan) -> dict[str, np.ndarray[Any, Any]]:
+    """Return a plan as plain arrays."""
+    numbers = [plan.budget, plan.max_items or 0, plan.multiple_of, plan.shards, int(plan.is_part)]
+    return {
+        "lengths": plan.lengths,
+        "documents": plan.documents,
+        "starts": plan.starts,
+        "sizes": plan.sizes,
+        "bins": plan.bins.offsets(),
+        "numbers": np.array(numbers, np.int64),
+        "method": np.array(plan.method),
+    }
+
+
+def write_arrays(file: Any, arrays: Mapping[str, Any]) -> None:
+    """Write arrays to an .npz file."""
+    np.savez(file, **arrays)
+
+
+def read_arrays(file: Any) -> dict[str, Any]:
+    """Read the arrays of a plan from an .npz file."""
+    with np.load(file, allow_pickle=False) as archive:
+        if isinstance(archive, np.ndarray):
+            raise ValueError("PackPlan.load: file: is one array; an .npz file is needed")
+        return {name: archive[name] for name in archive.files}
+
+
+def checked_arrays(where: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the arrays of a plan: the fields that it has."""
+    missing = [name for name in NAMES if name not in arrays]
+    if missing:
+        raise ValueError(f"{where}: arrays: {', '.join(missing)} missing; {', '.join(NAMES)} are needed")
+    lengths, documents, starts, sizes, numbers = (
+        as_lengths(f"{where}: {name}", arrays[name]) for name in ("lengths", "documents", "starts", "sizes", "numbers")
+    )
+    bins = LoD.from_offsets(arrays["bins"], num_rows=len(documents))
+    if len(numbers) != 5 or min(numbers[[0, 2, 3]]) < 1 or max(numbers) > MOST:
+        raise ValueError(f"{where}: numbers: are {numbers.tolist()}; budget, max_items, multiple_of, shards and a flag")
+    if not len(documents) == len(starts) == len(sizes):
+        raise LoDError(
+            f"{where}: documents, starts, sizes: have {len(documents)}, {len(starts)} and {len(sizes)} entries"
+        )
+    check_pieces(where, lengths, documents, starts, sizes)
+    check_bins(where, lengths, documents, sizes, bins, int(numbers[0]))
+    whole = not starts.any() and np.array_equal(sizes, lengths[documents])
+    return {
+        "lengths": lengths,
+        "documents": documents,
+        "starts": None if whole else starts,
+        "sizes": sizes,
+        "bins": bins,
+        "budget": int(numbers[0]),
+        "max_items": int(numbers[1]) or None,
+        "multiple_of": int(numbers[2]),
+        "shards": int(numbers[3]),
+        "is_part": bool(numbers[4]),
+        "method": str(arrays["method"]),
+    }
+
+
+def check_pieces(where: str, lengths: Int64, documents: Int64, starts: Int64, sizes: Int64) -> None:
+    """Check that pieces lie in their documents, and do not overlap."""
+    if len(documents) and int(documents.max()) >= len(lengths):
+        bad = int(documents.argmax())
+        raise LoDError(f"{where}: documents: is {documents[bad]} at piece {bad}; there are {len(lengths)} documents")
+    outside = (starts > lengths[documents]) | (sizes > lengths[documents] - starts)
+    if outside.any():
+        bad = int(np.argmax(outside))
+        raise LoDError(
+            f"{where}: starts, sizes: are {starts[bad]}, {sizes[bad]} at piece {bad}; "
+            f"document {documents[bad]} has {lengths[documents[bad]]} tokens"
+        )
+    order = np.lexsort((sizes, starts, documents))
+    before, after = order[:-1], order[1:]
+    twice = documents[before] == documents[after]
+    overlap = twice & ((starts[after] < starts[before] + sizes[before]) | (sizes[before] == 0) | (sizes[after] == 0))
+    if overlap.any():
+        bad = int(after[np.argmax(overlap)])
+        raise LoDError(f"{where}: starts, sizes: piece {bad} overlaps another one of document {documents[bad]}")
+
+
+def check_bins(where: str, lengths: Int64, documents: Int64, sizes: Int64, bins: LoD, budget: int) -> None:
+    """Check that bins are within the budget, if they hold more than one piece."""
+    tokens = sealed(np.concatenate([[0], np.cumsum(sizes)]))
+    full = (np.diff(tokens[bins.offsets()]) > budget) & (bins.lengths() > 1)
+    if full.any():
+        bad = int(np.argmax(full))
+        raise LoDError(f"{where}: bins: bin {bad} has more tokens than the budget of {budget}")

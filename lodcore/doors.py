@@ -1,0 +1,110 @@
+"""The methods of LoDTensor that give it to other libraries; their bodies stand in `lodcore.interop`.
+
+A body is a name, which is looked up when it is first used: nothing here imports what stands above it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["Doors", "taken"]
+
+
+def _door(name: str) -> Any:
+    return getattr(import_module("lodcore.interop"), name)
+
+
+#: Which door takes an object, by the library of its class or of one that it is derived from.
+TAKERS = {
+    "awkward": "from_awkward",
+    "pandas": "from_pandas",
+    "polars": "from_polars",
+    "scipy": "records_of_scipy",
+    "tensorflow": "from_tensorflow",
+    "thinc": "from_thinc",
+    "torch": "from_torch",
+    "xarray": "from_xarray",
+}
+
+
+def taken(obj: Any) -> Any:
+    """Take an object of another library through its door.
+
+    Parameters
+    ----------
+    obj : object
+
+    Returns
+    -------
+    LoDTensor, or None if there is no door for such an object
+    """
+    if hasattr(obj, "to_lodtensor"):  # what the doors themselves give away
+        return obj.to_lodtensor()
+    for kind in type(obj).__mro__[:-1]:
+        name = TAKERS.get(kind.__module__.partition(".")[0])
+        if name:
+            return _door(name)(obj)
+    if hasattr(obj, "__arrow_c_array__") or hasattr(obj, "__arrow_c_stream__"):
+        return _door("from_arrow")(obj)
+    return None
+
+
+class Doors:
+    """The methods of LoDTensor that give it to other libraries."""
+
+    __slots__ = ()
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        capsules: tuple[Any, Any] = _door("arrow_c_array")(self, requested_schema)
+        return capsules
+
+    def __arrow_c_schema__(self) -> Any:
+        return _door("arrow_c_schema")(self)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return _door("arrow_c_stream")(self, requested_schema)
+
+    def to_arrow(self) -> Any:
+        """Give a pyarrow array; see `lodcore.to_arrow`."""
+        return _door("to_arrow")(self)
+
+    def to_torch(self, layout: str = "jagged", copy: bool | None = None) -> Any:
+        """Give a tensor of torch; see `lodcore.to_torch`."""
+        return _door("to_torch")(self, layout, copy)
+
+    def to_awkward(self) -> Any:
+        """Give an awkward array; see `lodcore.to_awkward`."""
+        return _door("to_awkward")(self)
+
+    def to_pandas(self, keys: Any = None, *, lists: bool = False) -> Any:
+        """Give a pandas Series; see `lodcore.to_pandas`."""
+        return _door("to_pandas")(self, keys, lists=lists)
+
+    def to_polars(self, keys: Any = None, *, lists: bool = True) -> Any:
+        """Give a Polars Series of lists, or a table of rows; see `lodcore.to_polars`."""
+        return _door("to_polars")(self, keys, lists=lists)
+
+    def to_xarray(self, per_sequence: Any = None, **names: str) -> Any:
+        """Give an xarray Dataset; see `lodcore.to_xarray`."""
+        return _door("to_xarray")(self, per_sequence, **names)
+
+    def to_tensorflow(self) -> Any:
+        """Give a RaggedTensor of TensorFlow; see `lodcore.to_tensorflow`."""
+        return _door("to_tensorflow")(self)
+
+    def to_jax(self, size: int | None = None, level: int = -1) -> Any:
+        """Give segments of JAX; see `lodcore.to_jax`."""
+        return _door("to_jax")(self, size, level)
+
+    def to_scipy(self, values: Any = None, num_columns: int | None = None) -> Any:
+        """Give a sparse matrix whose columns these are; see `lodcore.to_scipy`."""
+        return _door("to_scipy")(self, values, num_columns)
+
+    def to_thinc(self) -> Any:
+        """Give a Ragged of thinc; see `lodcore.to_thinc`."""
+        return _door("to_thinc")(self)
+
+    def cu_seqlens(self, level: int = -1, dtype: Any = "int32") -> Any:
+        """Give the offsets of a level in rows; see `lodcore.cu_seqlens`."""
+        return _door("cu_seqlens")(self, level, dtype)

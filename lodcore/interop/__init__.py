@@ -1,0 +1,49 @@
+"""Doors to other libraries and to files; each library is imported when its door is used.
+
+Every door is public as `lodcore.<name>`, and those that give a LoDTensor away are methods of it, too.
+"""
+
+from importlib import import_module
+from typing import Any
+
+#: What each module gives.
+DOORS = {
+    "arrow": ("ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "from_arrow", "to_arrow"),
+    "arrays": (
+        "Segments",
+        "from_dlpack",
+        "from_jax",
+        "from_scipy",
+        "from_tensorflow",
+        "from_thinc",
+        "records_of_scipy",
+        "to_jax",
+        "to_scipy",
+        "to_tensorflow",
+        "to_thinc",
+    ),
+    "awkward": ("from_awkward", "to_awkward"),
+    "plots": ("occupancy", "plot_lengths", "plot_occupancy"),
+    "storage": ("append", "load", "save"),
+    "groups": ("load_from_group", "save_to_group"),
+    "sealed": ("Shared", "share"),
+    "tables": ("Groups", "from_pandas", "from_polars", "to_pandas", "to_polars"),
+    "torch": ("TorchBatch", "Varlen", "collate", "cu_seqlens", "from_torch", "to_torch"),
+    "xarray": ("from_xarray", "to_xarray"),
+}
+
+_MODULES = {name: module for module, names in DOORS.items() for name in names}
+
+__all__ = sorted(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'lodcore.interop' has no attribute {name!r}")
+    found = getattr(import_module(f"lodcore.interop.{_MODULES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

@@ -1,0 +1,345 @@
+"""Flat neighbours: SciPy's sparse rows, TensorFlow's RaggedTensor, JAX's segments, thinc's Ragged, and DLPack."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore import kernels, tensor_core
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.lending import narrow, private_lod
+from lodcore.interop.libraries import library
+from lodcore.lod import LoD
+from lodcore.making import guarded_values
+from lodcore.memory import check_size, integer
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = [
+    "Segments",
+    "from_dlpack",
+    "from_jax",
+    "from_scipy",
+    "from_tensorflow",
+    "from_thinc",
+    "records_of_scipy",
+    "to_jax",
+    "to_scipy",
+    "to_tensorflow",
+    "to_thinc",
+]
+
+Array = np.ndarray[Any, Any]
+
+
+# -- SciPy ---------------------------------------------------------------------------------------------------------
+
+
+def from_scipy(matrix: Any) -> tuple[LoDTensor, LoDTensor]:
+    """Take a sparse matrix of rows (CSR) apart: the column of each entry, and its value, row by row.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csr_array or csr_matrix
+
+    Returns
+    -------
+    (LoDTensor, LoDTensor)
+        Columns and values, with one LoD; shared, read-only.
+
+    Raises
+    ------
+    LoDError
+        If its offsets fall, or end behind its entries.
+    IndexError
+        If a column is out of range.
+    """
+    where = "lodcore.from_scipy"
+    if getattr(matrix, "format", None) != "csr":
+        raise DTypeError(f"{where}: matrix: is {type(matrix).__name__}; a sparse matrix of rows is needed: m.tocsr()")
+    lod, first, stop = private_lod(f"{where}: matrix.indptr", matrix.indptr)
+    columns, values = (guarded_values(f"{where}: matrix", part) for part in (matrix.indices, matrix.data))
+    if lod.num_sequences() != matrix.shape[0] or stop > min(len(columns), len(values)):
+        raise LoDError(
+            f"{where}: matrix.indptr: has {lod.num_sequences()} rows and ends at {stop}; the matrix has "
+            f"{matrix.shape[0]} rows and {min(len(columns), len(values))} entries"
+        )
+    columns, values = columns[first:stop], values[first:stop]
+    if len(columns) and not (int(columns.min()) >= 0 and int(columns.max()) < matrix.shape[1]):
+        at = int(np.argmax((columns < 0) | (columns >= matrix.shape[1])))
+        raise IndexError(f"{where}: matrix.indices: is {columns[at]} at {at}; there are {matrix.shape[1]} columns")
+    return tensor_core.new_tensor(columns, lod), tensor_core.new_tensor(values, lod)
+
+
+def records_of_scipy(matrix: Any) -> LoDTensor:
+    """Make a LoDTensor of records of a sparse matrix of rows: what `lodcore.array` makes of one.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csr_array or csr_matrix
+
+    Returns
+    -------
+    LoDTensor
+        Of the fields `column` and `value`, copied.
+    """
+    columns, values = from_scipy(matrix)
+    records = np.empty(columns.num_rows, [("column", columns.dtype), ("value", values.dtype)])
+    records["column"], records["value"] = columns.values, values.values
+    made: LoDTensor = tensor_core.new_tensor(records, columns.lod)
+    return made
+
+
+def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -> Any:
+    """Make a sparse matrix of rows (CSR): sequence i has the columns and values of row i.
+
+    Parameters
+    ----------
+    columns : LoDTensor of integers, or nested lists
+        One level.
+    values : LoDTensor or nested lists, optional
+        With an equal LoD; ones, if not given.
+    num_columns : int, optional
+        One more than the largest column, if not given.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+    """
+    where = "lodcore.to_scipy"
+    sparse = library("scipy.sparse", "scipy", where)
+    ids = as_nested(f"{where}: columns", columns)
+    if ids.num_levels != 1 or ids.values.ndim != 1:
+        raise LoDError(f"{where}: columns: have shape {ids.shape}; one level of numbers is needed")
+    if ids.dtype.kind not in "iu" and ids.num_rows:
+        raise DTypeError(f"{where}: columns: have dtype {ids.dtype}; integers are needed")
+    data = np.ones(ids.num_rows) if values is None else _like(where, ids, as_nested(f"{where}: values", values))
+    most = int(ids.values.max()) + 1 if ids.num_rows else 0
+    width = most if num_columns is None else integer(f"{where}: num_columns", num_columns)
+    if ids.num_rows and (int(ids.values.min()) < 0 or most > width):
+        at = int(np.argmax((ids.values < 0) | (ids.values >= width)))
+        raise IndexError(f"{where}: columns: is {ids.values[at]} at row {at}; there are {width} columns")
+    numbers = np.int32 if max(width, ids.num_rows) < 2**31 else np.int64
+    parts = (data, ids.values.astype(numbers), ids.offsets.astype(numbers))
+    return sparse.csr_array(parts, shape=(len(ids), width))
+
+
+def _like(where: str, ids: LoDTensor, values: LoDTensor) -> Array:
+    if values.lod != ids.lod:
+        raise LoDError(f"{where}: values: have another structure than columns; equal LoDs are needed")
+    rows: Array = values.values
+    return rows
+
+
+# -- TensorFlow ----------------------------------------------------------------------------------------------------
+
+
+def to_tensorflow(x: Any) -> Any:
+    """Give a LoDTensor to TensorFlow as a RaggedTensor; TensorFlow copies.
+
+    Parameters
+    ----------
+    x : LoDTensor, or nested lists
+
+    Returns
+    -------
+    tensorflow.RaggedTensor
+    """
+    where = "lodcore.to_tensorflow"
+    tensorflow = library("tensorflow", "tensorflow", where)
+    x = as_nested(f"{where}: x", x)
+    if not x.num_levels:
+        raise LoDError(f"{where}: x: has no level")
+    splits = [x.lod.offsets(level) for level in range(x.num_levels)]
+    return tensorflow.RaggedTensor.from_nested_row_splits(tensorflow.constant(x.values), splits, validate=False)
+
+
+def from_tensorflow(x: Any) -> LoDTensor:
+    """Make a LoDTensor of an eager RaggedTensor of TensorFlow.
+
+    Parameters
+    ----------
+    x : tensorflow.RaggedTensor
+
+    Returns
+    -------
+    LoDTensor
+        One level a ragged axis; its offsets are checked anew.
+    """
+    where = "lodcore.from_tensorflow"
+    if not hasattr(x, "nested_row_splits") or not hasattr(x, "flat_values"):
+        raise DTypeError(f"{where}: x: is {type(x).__name__}; a RaggedTensor is needed")
+    values = np.asarray(x.flat_values)
+    if values.dtype.hasobject:
+        raise DTypeError(f"{where}: x: has dtype {x.dtype.name}; tensorflow.io.decode_raw makes numbers of strings")
+    return LoDTensor.from_offsets(values, *(np.asarray(level) for level in x.nested_row_splits))
+
+
+# -- JAX -----------------------------------------------------------------------------------------------------------
+
+
+class Segments(NamedTuple):
+    """Sequences as JAX takes them: arrays of a fixed size, and the number of its sequence beside each row.
+
+    Parameters
+    ----------
+    values : jax.Array, shape (size, ...)
+        Zeros behind the last row.
+    segment_ids : jax.Array, int32, shape (size,)
+        `num_segments` behind the last row, which `jax.ops.segment_sum` drops.
+    positions : jax.Array, int32, shape (size,)
+        Place of each row in its sequence.
+    num_segments : int
+    """
+
+    values: Any
+    segment_ids: Any
+    positions: Any
+    num_segments: int
+
+    def to_lodtensor(self) -> LoDTensor:
+        """Make a LoDTensor of it; see `from_jax`."""
+        return from_jax(self.values, self.segment_ids, self.num_segments)
+
+
+def to_jax(x: Any, size: int | None = None, level: int = -1) -> Segments:
+    """Give a LoDTensor to JAX as segments.
+
+    Parameters
+    ----------
+    x : LoDTensor, or nested lists
+    size : int, optional
+        Rows of the arrays, not below those of x, which is taken if not given: what is compiled for one size runs again.
+    level : int
+        Whose sequences are the segments.
+
+    Returns
+    -------
+    Segments
+    """
+    where = "lodcore.to_jax"
+    numpy = library("jax.numpy", "jax", where)
+    x = as_nested(f"{where}: x", x)
+    total = x.num_rows if size is None else integer(f"{where}: size", size)
+    if total < x.num_rows:
+        raise ValueError(f"{where}: size: is {total}; x has {x.num_rows} rows")
+    check_size(where, total, x.values.nbytes // max(1, x.num_rows) or 1)
+    count = x.lod.num_sequences(level)
+    if max(count, total) >= 2**31:
+        raise OverflowError(f"{where}: x: has {count} sequences and {total} rows; int32 numbers them")
+    ids, places = np.full(total, count, np.int32), np.zeros(total, np.int32)
+    ids[: x.num_rows], places[: x.num_rows] = x.lod.segment_ids(level), x.lod.positions(level)
+    values = x.values
+    if total > x.num_rows:
+        values = np.zeros((total, *values.shape[1:]), values.dtype)
+        values[: x.num_rows] = x.values
+    return Segments(numpy.asarray(values), numpy.asarray(ids), numpy.asarray(places), count)
+
+
+def from_jax(values: Any, segment_ids: Any, num_segments: int | None = None) -> LoDTensor:
+    """Make a LoDTensor of values and segment ids of JAX, as `to_jax` gives them.
+
+    Parameters
+    ----------
+    values : jax.Array, shape (size, ...)
+    segment_ids : jax.Array of integers, shape (size,)
+        Never falling; rows whose id is `num_segments` or more are filling.
+    num_segments : int, optional
+        One more than the last id, if not given.
+
+    Returns
+    -------
+    LoDTensor
+        One level; shares the values where they are on the CPU.
+    """
+    where = "lodcore.from_jax"
+    ids = np.asarray(segment_ids).astype(np.int64)
+    rows = guarded_values(f"{where}: values", np.asarray(values))
+    if ids.ndim != 1 or len(ids) != len(rows):
+        raise LoDError(f"{where}: segment_ids: have shape {ids.shape}; values have {len(rows)} rows")
+    if num_segments is not None:
+        count = integer(f"{where}: num_segments", num_segments)
+        used = len(ids)
+        filling = ids >= count
+        if filling.any():
+            used = int(np.argmax(filling))
+            if not filling[used:].all():
+                raise LoDError(f"{where}: segment_ids: fall behind row {used}; filling stands at the end")
+        ids, rows = ids[:used], rows[:used]
+    lod = LoD.from_segment_ids(ids, num_segments)
+    made: LoDTensor = tensor_core.new_tensor(rows, lod)
+    return made
+
+
+# -- thinc, DLPack -------------------------------------------------------------------------------------------------
+
+
+def to_thinc(x: Any) -> Any:
+    """Give a LoDTensor of one level to thinc as a Ragged, which shares the values; its lengths are int32.
+
+    Parameters
+    ----------
+    x : LoDTensor, or nested lists
+
+    Returns
+    -------
+    thinc.types.Ragged
+    """
+    where = "lodcore.to_thinc"
+    types = library("thinc.types", "thinc", where)
+    x = as_nested(f"{where}: x", x)
+    if x.num_levels != 1:
+        raise LoDError(f"{where}: x: has {x.num_levels} levels; a Ragged has one: x.flatten(0)")
+    return types.Ragged(x.values, narrow(where, np.append(x.lengths, kernels.offsets.max_length(x.lod._view(0))))[:-1])
+
+
+def from_thinc(x: Any) -> LoDTensor:
+    """Make a LoDTensor of a Ragged of thinc, sharing its data.
+
+    Parameters
+    ----------
+    x : thinc.types.Ragged
+
+    Returns
+    -------
+    LoDTensor
+    """
+    where = "lodcore.from_thinc"
+    if not hasattr(x, "dataXd") or not hasattr(x, "lengths"):
+        raise DTypeError(f"{where}: x: is {type(x).__name__}; a Ragged is needed")
+    return LoDTensor.from_lengths(x.dataXd, x.lengths)
+
+
+def from_dlpack(values: Any, *offsets: Any) -> LoDTensor:
+    """Make a LoDTensor of flat buffers that speak DLPack: tensors of torch, JAX, CuPy's on the CPU, NumPy's.
+
+    Parameters
+    ----------
+    values : object with ``__dlpack__``, shape (num_rows, ...)
+        Shared, read-only.
+    *offsets : object with ``__dlpack__``, or array_like of integers
+        Coarse first, copied and checked.
+
+    Returns
+    -------
+    LoDTensor
+
+    Notes
+    -----
+    The other way needs no door: `x.values` speaks DLPack.
+
+    Examples
+    --------
+    >>> import lodcore, numpy as np
+    >>> lodcore.from_dlpack(np.arange(3), [0, 2, 3])
+    LoDTensor(2 sequences of lengths 1..2, int64: [[0, 1], [2]])
+    """
+    where = "lodcore.from_dlpack"
+    if not hasattr(values, "__dlpack__"):
+        raise DTypeError(f"{where}: values: is {type(values).__name__}; something with __dlpack__ is needed")
+    levels = [np.from_dlpack(level) if hasattr(level, "__dlpack__") else level for level in offsets]
+    try:
+        rows = np.from_dlpack(values)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise DTypeError(f"{where}: values: cannot be shared: {error}") from None
+    return LoDTensor.from_offsets(rows, *levels)

@@ -1,0 +1,258 @@
+"""Columns of Arrow's C data interface to levels and values, each number checked before it is used."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore import buffers, kernels
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow_parts import Part, hidden, is_flat, records, taken
+from lodcore.interop.arrow_read import Column
+from lodcore.interop.arrow_strings import fixed_size, viewed
+from lodcore.interop.arrow_types import LIST_VIEWS, LISTS, stored, width_of
+from lodcore.memory import check_size
+
+__all__ = ["Options", "content"]
+
+Array = np.ndarray[Any, Any]
+WHERE = "lodcore.from_arrow: obj"
+UINT8 = np.dtype(np.uint8)
+#: Type of the offsets of strings and binaries.
+STRINGS: dict[str, np.dtype[Any]] = {key: np.dtype(np.int32 if key in "uz" else np.int64) for key in "uzUZ"}
+
+
+class Options(NamedTuple):
+    """How to take what NumPy has no single way for."""
+
+    fixed_strings: bool
+    decode: bool
+    records: bool | None = None
+
+
+def content(column: Column, start: int, stop: int, options: Options) -> Part:
+    """Take the elements `start` to `stop` of a column, which has as many.
+
+    Parameters
+    ----------
+    column : Column
+    start, stop : int
+        In elements, counted from the offset of the column.
+    options : Options
+
+    Returns
+    -------
+    Part
+    """
+    format = column.format
+    if column.dictionary is not None:
+        return _encoded(column, column.dictionary, start, stop, options)
+    if format in LISTS:
+        _expect(column, buffers=2, children=1)
+        part = _list(column, start, stop, options)
+    elif format in LIST_VIEWS:
+        _expect(column, buffers=3, children=1)
+        part = _list_view(column, start, stop, options)
+    elif format.startswith("+w:"):
+        _expect(column, buffers=1, children=1)
+        part = _fixed_size_list(column, start, stop, options)
+    elif format == "+s":
+        _expect(column, buffers=1, children=len(column.children))
+        part = _struct(column, start, stop, options)
+    elif format in STRINGS:
+        _expect(column, buffers=3, children=0)
+        part = _strings(column, start, stop, options)
+    elif format in ("vu", "vz"):
+        _expect(column, buffers=None, children=0)
+        part = viewed(column, start, stop)
+        if options.fixed_strings:
+            part = fixed_size(part, format == "vu", column.path)
+    elif format == "n":
+        _expect(column, buffers=0, children=0)
+        there = np.zeros(stop - start, bool) if stop > start else None
+        return Part(stop - start, [], [there], np.zeros(stop - start))
+    else:
+        part = Part(stop - start, [], [None], _leaf(column, start, stop))
+    return hidden(part, _validity(column, start, stop))
+
+
+def _expect(column: Column, buffers: int | None, children: int) -> None:
+    """Raise if an array does not have what its type has; the array of a mere schema has nothing."""
+    if len(column.children) != children:
+        raise LoDError(
+            f"{WHERE}{column.path}: has {len(column.children)} children; its format {column.format!r} has {children}"
+        )
+    if column.length and buffers is not None and column.num_buffers != buffers:
+        raise LoDError(
+            f"{WHERE}{column.path}: has {column.num_buffers} buffers; its format {column.format!r} has {buffers}"
+        )
+
+
+def _validity(column: Column, start: int, stop: int) -> Array | None:
+    """Read which elements are there; None if all are."""
+    if column.null_count == 0 or start >= stop:
+        return None
+    if not column.has_buffer(0):
+        if column.null_count > 0:
+            raise LoDError(f"{WHERE}{column.path}: has {column.null_count} nulls, and no buffer that says where")
+        return None
+    there = _bits(column, 0, start, stop, "validity")
+    return None if there.all() else there
+
+
+def _bits(column: Column, k: int, start: int, stop: int, what: str) -> Array:
+    """Unpack bits of a buffer into bools."""
+    first, last = column.offset + start, column.offset + stop
+    check_size(WHERE, stop - start)
+    packed = column.buffer(k, UINT8, first // 8, -(-last // 8), what)
+    skipped = first % 8
+    bits = np.unpackbits(packed, count=skipped + stop - start, bitorder="little")
+    return bits[skipped:].view(np.bool_)
+
+
+def _leaf(column: Column, start: int, stop: int) -> Array:
+    """View values, which lie behind each other."""
+    found = stored(column.format)
+    if found is None and column.format != "b":
+        raise DTypeError(f"{WHERE}{column.path}: has format {column.format!r}, which NumPy has no dtype for")
+    _expect(column, buffers=2, children=0)
+    if found is None:
+        return np.ascontiguousarray(_bits(column, 1, start, stop, "values"))
+    values: Array = column.buffer(1, found.dtype, column.offset + start, column.offset + stop)
+    return values if found.becomes == found.dtype else values.astype(found.becomes)
+
+
+def _offsets(column: Column, dtype: np.dtype[Any], start: int, stop: int) -> tuple[Array, int]:
+    """Copy offsets and check them: they begin at 0 now; also give where they began."""
+    offsets = buffers.new_offsets(stop - start + 1)
+    if start >= stop:  # such an array may have no offsets at all
+        offsets[:] = 0
+        return offsets, 0
+    given = column.buffer(1, dtype, column.offset + start, column.offset + stop + 1, "offsets")
+    first = buffers.new_int64(1)
+    bad = kernels.doors.copy_offsets(given, first, offsets)
+    if bad >= 0:
+        before = f" ({given[bad - 1]} -> {given[bad]})" if bad else f" ({given[bad]})"
+        raise LoDError(
+            f"{WHERE}{column.path}: offsets: {'fall' if bad and given[bad] >= 0 else 'are negative'} at position "
+            f"{bad + start}{before}; offsets are not negative and never fall"
+        )
+    return offsets, int(first[0])
+
+
+def _list(column: Column, start: int, stop: int, options: Options) -> Part:
+    child = column.children[0]
+    offsets, first = _offsets(column, LISTS[column.format], start, stop)
+    last = first + offsets.item(len(offsets) - 1)
+    if last > child.length:
+        raise LoDError(f"{WHERE}{column.path}: offsets: end at {last}; there are {child.length} elements below")
+    below = content(child, first, last, options)
+    return Part(stop - start, [offsets, *below.levels], [None, *below.present], below.values, below.dictionary)
+
+
+def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
+    """Take lists that may lie in any order; they are copied unless each begins where the one before ends."""
+    child, dtype = column.children[0], LIST_VIEWS[column.format]
+    first, last = column.offset + start, column.offset + stop
+    begins: Array = column.buffer(1, dtype, first, last, "offsets").astype(np.int64)
+    sizes = column.buffer(2, dtype, first, last, "sizes").astype(np.int64)
+    there = _validity(column, start, stop)
+    if there is not None:
+        begins[~there], sizes[~there] = 0, 0
+    with np.errstate(over="ignore"):
+        ends = begins + sizes  # what wraps around is below its begin
+    ranges = buffers.new_int64(stop - start, 2)
+    bad = kernels.gather.check_ranges(begins, ends, child.length, ranges)
+    if bad >= 0:
+        raise LoDError(
+            f"{WHERE}{column.path}: list {bad + start} has offset {begins[bad]} and size {sizes[bad]}; there are "
+            f"{child.length} elements below"
+        )
+    offsets = buffers.new_offsets(len(ranges) + 1)
+    kernels.offsets.offsets_from_lengths(sizes, offsets)
+    low, high = (int(begins.min()), int(ends.max())) if len(ranges) else (0, 0)
+    if (begins[1:] == ends[:-1]).all():
+        below = content(child, low, high, options)
+    else:
+        check_size(WHERE, offsets.item(len(offsets) - 1))
+        below = taken(content(child, low, high, options), ranges - low)
+    return Part(stop - start, [offsets, *below.levels], [None, *below.present], below.values, below.dictionary)
+
+
+def _fixed_size_list(column: Column, start: int, stop: int, options: Options) -> Part:
+    """Take lists of one size: an axis of a row above values, a level above anything else."""
+    width, count = width_of(column.format, 3), stop - start
+    child = column.children[0]
+    first, last = (column.offset + start) * width, (column.offset + stop) * width
+    if last > child.length:
+        raise LoDError(f"{WHERE}{column.path}: ends at element {last} of those below; there are {child.length}")
+    below = content(child, first, last, options)
+    if options.records is not False and is_flat(below) and not any(_nulls(part) for part in below.values.values()):
+        below = records(below)
+    if below.levels or isinstance(below.values, dict):
+        offsets = buffers.new_offsets(count + 1)
+        offsets[:] = np.arange(count + 1) * width
+        return Part(count, [offsets, *below.levels], [None, *below.present], below.values, below.dictionary)
+    there = below.present[-1]
+    inner = None if there is None else there.reshape(count, width, *there.shape[1:])
+    values = below.values.reshape(count, width, *below.values.shape[1:])
+    return Part(count, [], [inner], values, below.dictionary)
+
+
+def _nulls(part: Part) -> bool:
+    return part.present[-1] is not None
+
+
+def _struct(column: Column, start: int, stop: int, options: Options) -> Part:
+    fields: dict[str, Part] = {}
+    first, last = column.offset + start, column.offset + stop
+    for child in column.children:
+        if child.name in fields:
+            raise LoDError(f"{WHERE}{column.path}: has two fields named {child.name!r}")
+        if column.length and child.length < last:
+            raise LoDError(f"{WHERE}{child.path}: has length {child.length}; its struct ends at {last}")
+        fields[child.name] = content(child, first, last, options) if stop > start else content(child, 0, 0, options)
+    return Part(stop - start, [], [None], fields)
+
+
+def _strings(column: Column, start: int, stop: int, options: Options) -> Part:
+    offsets, first = _offsets(column, STRINGS[column.format], start, stop)
+    values = column.buffer(2, UINT8, first, first + offsets.item(len(offsets) - 1))
+    part = Part(stop - start, [offsets], [None, None], values)
+    return fixed_size(part, column.format in "uU", column.path) if options.fixed_strings else part
+
+
+def _encoded(column: Column, dictionary: Column, start: int, stop: int, options: Options) -> Part:
+    """Take ids of a dictionary, or what they stand for."""
+    if column.format not in tuple("cCsSiIlL"):
+        raise LoDError(f"{WHERE}{column.path}: has a dictionary and format {column.format!r}; an integer one is needed")
+    ids, there = _leaf(column, start, stop), _validity(column, start, stop)
+    words = content(dictionary, 0, dictionary.length, options)
+    count = dictionary.length
+    checked = ids if there is None else ids[there]
+    if len(checked) and (int(checked.min()) < 0 or int(checked.max()) >= count):
+        wrong = (ids < 0) | (ids >= count) if there is None else ((ids < 0) | (ids >= count)) & there
+        at = int(np.argmax(wrong))
+        raise LoDError(
+            f"{WHERE}{column.path}: id {ids[at]} at position {at + start}; its dictionary has {count} entries"
+        )
+    if not options.decode:
+        return hidden(Part(stop - start, [], [None], ids, words), there)
+    chosen = ids.astype(np.int64)
+    if there is not None:
+        chosen[~there] = 0
+    if not count and len(chosen):  # all are null
+        words = _blank(words)
+    ranges = np.stack([chosen, chosen + 1], axis=1)
+    return hidden(taken(words, ranges), there)
+
+
+def _blank(words: Part) -> Part:
+    """Make one element of an empty dictionary, for nulls to stand on."""
+    if isinstance(words.values, dict):
+        raise DTypeError(f"{WHERE}: its dictionary has structs and no entries")
+    levels = [np.zeros(2 if k == 0 else 1, np.int64) for k in range(len(words.levels))]
+    rows = 0 if levels else 1
+    values = np.zeros((rows, *words.values.shape[1:]), words.values.dtype)
+    return Part(1, levels, [None] * len(words.present), values)

@@ -1,0 +1,155 @@
+"""LoDTensors to nodes of Arrow's C data interface: types, and buffers where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow_read import Column
+from lodcore.interop.arrow_strings import utf8_of
+from lodcore.interop.arrow_types import format_of
+from lodcore.lod import LoD
+from lodcore.tensor import LoDTensor
+
+__all__ = ["Node", "node_of", "table_node", "without_rows"]
+
+Array = np.ndarray[Any, Any]
+WHERE = "LoDTensor.__arrow_c_array__"
+
+#: Format, name, length, number of nulls, buffers, children.
+Node = tuple[bytes, bytes, int, int, tuple[Any, ...], tuple[Any, ...]]
+
+INT32_MAX = 2**31 - 1
+
+
+def node_of(x: Any, wish: Column | None = None, name: bytes = b"") -> Node:
+    """Describe a LoDTensor or a dense array.
+
+    Parameters
+    ----------
+    x : LoDTensor or ndarray
+    wish : Column, optional
+        The type that is asked for: offsets of 32 bits where they fit, and bytes as strings, are granted.
+    name : bytes
+
+    Returns
+    -------
+    Node
+    """
+    if not isinstance(x, LoDTensor):
+        return _values(x, name)
+    values: Array = x.values
+    lod: LoD = x.lod
+    wishes = [wish]
+    for _ in range(lod.num_levels):
+        below = wishes[-1].children if wishes[-1] is not None else ()
+        wishes.append(below[0] if len(below) == 1 else None)
+    level = lod.num_levels
+    node: Node | None = None
+    while level:
+        level -= 1
+        asked = "" if (found := wishes[level]) is None else found.format
+        called = b"item" if level else name
+        offsets = lod.offsets(level)
+        count = len(offsets) - 1
+        text = node is None and asked in ("u", "z", "U", "Z") and values.ndim == 1 and values.dtype == np.uint8
+        if asked in ("+l", "u", "z") and offsets[-1] <= INT32_MAX:
+            offsets, short = offsets.astype(np.int32), True
+        else:
+            short = False
+        if text:
+            node = _text(values, offsets, asked, short, called)
+        else:
+            node = node or _values(values, b"item")
+            node = (b"+l" if short else b"+L", called, count, 0, (None, offsets), (node,))
+    return node or _values(values, name)
+
+
+def _text(values: Array, offsets: Array, asked: str, short: bool, name: bytes) -> Node:
+    """Describe sequences of bytes as the strings that are asked for."""
+    if asked in "uU":
+        try:
+            values.tobytes().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DTypeError(f"{WHERE}: requested_schema: wants text; byte {error.start} is no UTF-8") from None
+        inner = offsets[:-1][np.diff(offsets) > 0]
+        if ((values[inner] & 0xC0) == 0x80).any():
+            raise DTypeError(f"{WHERE}: requested_schema: wants text; a sequence begins inside a character")
+    format = asked.lower() if short else asked.upper()
+    return format.encode(), name, len(offsets) - 1, 0, (None, offsets, values), ()
+
+
+def _values(values: Array, name: bytes) -> Node:
+    """Describe rows: an axis of a row is a list of a fixed size."""
+    if values.ndim > 1:
+        width = values.shape[1]
+        if width > INT32_MAX:
+            raise DTypeError(f"{WHERE}: values: have rows of {width} entries; Arrow counts up to {INT32_MAX}")
+        inner = np.ascontiguousarray(values).reshape(values.shape[0] * width, *values.shape[2:])
+        return b"+w:%d" % width, name, len(values), 0, (None,), (_values(inner, b"item"),)
+    return _leaf(values, name)
+
+
+def _leaf(values: Array, name: bytes) -> Node:
+    dtype = values.dtype
+    count = len(values)
+    if not dtype.isnative:
+        values = values.astype(dtype.newbyteorder("="))
+    if dtype.names is not None:
+        fields = tuple(_values(np.ascontiguousarray(values[key]), key.encode()) for key in dtype.names)
+        return b"+s", name, count, 0, (None,), fields
+    if dtype.kind == "b":
+        return b"b", name, count, 0, (None, np.packbits(values, bitorder="little")), ()
+    if dtype.kind == "U":
+        offsets, encoded = utf8_of(values)
+        return b"U", name, count, 0, (None, offsets, encoded), ()
+    if dtype.kind in "mM":
+        return _times(values, name)
+    return format_of(dtype), name, count, 0, (None, np.ascontiguousarray(values)), ()
+
+
+def _times(values: Array, name: bytes) -> Node:
+    """Describe dates and spans of time; what is no time is a null."""
+    kind = values.dtype.kind
+    unit, step = np.datetime_data(values.dtype)
+    missing = np.isnat(values)
+    validity = np.packbits(~missing, bitorder="little") if missing.any() else None
+    nulls = int(np.count_nonzero(missing))
+    if kind == "M" and unit in ("Y", "M", "W", "D"):
+        days = values.astype("M8[D]").view(np.int64)
+        short = np.where(missing, 0, days).astype(np.int32)
+        if (short != np.where(missing, 0, days)).any():
+            at = int(np.argmax(short != np.where(missing, 0, days)))
+            raise DTypeError(f"{WHERE}: values: are {values[at]} at row {at}; Arrow counts days in 32 bits")
+        return b"tdD", name, len(values), nulls, (validity, short), ()
+    if step != 1 or unit not in ("s", "ms", "us", "ns"):
+        if unit in ("Y", "M", "generic", "ps", "fs", "as"):
+            raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}, which Arrow does not have")
+        wanted = "s" if unit in ("W", "D", "h", "m", "s") else unit
+        changed = values.astype(f"{kind}8[{wanted}]")
+        if not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):
+            raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}; some are too far for [{wanted}]")
+        values = changed
+    return format_of(values.dtype), name, len(values), nulls, (validity, np.ascontiguousarray(values)), ()
+
+
+def table_node(columns: Mapping[str, Any]) -> Node:
+    """Describe columns of one length as a table: a struct that is in no list."""
+    where = "lodcore.interop.ArrowTable"
+    sizes = {name: len(column) for name, column in columns.items()}
+    count = next(iter(sizes.values()), 0)
+    for name, size in sizes.items():
+        if size != count:
+            raise LoDError(f"{where}: columns: {name!r} has {size} entries, {next(iter(sizes))!r} {count}")
+    children = tuple(node_of(column, None, name.encode()) for name, column in columns.items())
+    return b"+s", b"", count, 0, (None,), children
+
+
+def without_rows(x: Any) -> Any:
+    """Give the same type with nothing in it."""
+    if not isinstance(x, LoDTensor):
+        return x[:0]
+    return LoDTensor(x.values[:0], LoD.from_offsets(*[[0]] * x.num_levels, num_rows=0))

@@ -1,0 +1,282 @@
+"""What was read of an Arrow array, on its way to a LoDTensor: levels, values, and what of both is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.conversion import hold
+from lodcore.errors import DTypeError, LoDError
+from lodcore.lod import LoD
+from lodcore.nested import join_arrays
+from lodcore.structure import concat_lods
+
+__all__ = ["Finished", "Part", "finish", "hidden", "is_flat", "joined", "records", "taken"]
+
+Array = np.ndarray[Any, Any]
+WHERE = "lodcore.from_arrow"
+
+
+@dataclass
+class Part:
+    """Elements of a column.
+
+    Parameters
+    ----------
+    count : int
+        Number of elements.
+    levels : list of ndarray
+        Checked offsets from 0, coarse first.
+    present : list of ndarray or None
+        One a level and one for the rows: bool, true for what is no null; None where all are there. That of the rows
+        has the first axes of the values.
+    values : ndarray, or dict of Part
+        Rows; or the fields of structs, each with as many elements as there are rows.
+    dictionary : Part, optional
+        What the values are ids of.
+    """
+
+    count: int
+    levels: list[Array]
+    present: list[Array | None]
+    values: Any
+    dictionary: Part | None = None
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        return int(self.levels[-1][-1]) if self.levels else self.count
+
+    def lod(self, num_levels: int | None = None) -> Any:
+        """Make the LoD of the first levels, or of all."""
+        levels = self.levels[:num_levels]
+        return core.make_lod(list(levels), int(levels[-1][-1]) if levels else self.count)
+
+
+def taken(part: Part, ranges: Array) -> Part:
+    """Copy ranges of elements, which are checked, behind each other; `ranges` is int64, shape (n, 2)."""
+    lengths = ranges[:, 1] - ranges[:, 0]
+    count = int(lengths.sum())
+
+    def take(values: Array, num_levels: int) -> Any:
+        x: Any = tensor_core.new_tensor(np.ascontiguousarray(values), part.lod(num_levels))
+        return x._take(WHERE, 0, ranges.copy(), count)
+
+    present = [None if there is None else take(there, k).values for k, there in enumerate(part.present)]
+    if isinstance(part.values, dict):
+        rows = ranges
+        if part.levels:
+            bounds = part.lod().row_offsets(0)
+            rows = np.ascontiguousarray(bounds[ranges])
+        values: Any = {name: taken(inner, rows) for name, inner in part.values.items()}
+        lod = take(np.zeros(part.num_rows, np.uint8), len(part.levels)).lod
+    else:
+        made = take(part.values, len(part.levels))
+        values, lod = made.values, made.lod
+    return Part(count, [lod.offsets(k) for k in range(lod.num_levels)], present, values, part.dictionary)
+
+
+def hidden(part: Part, there: Array | None) -> Part:
+    """Mark elements as null where `there` is false; a null sequence has nothing in it."""
+    if there is None:
+        return part
+    if not part.levels:
+        if isinstance(part.values, dict):
+            part.values = {name: hidden(inner, there) for name, inner in part.values.items()}
+        part.present[-1] = both(there, part.present[-1])
+        return part
+    offsets = part.levels[0]
+    lengths = np.diff(offsets)
+    if (lengths[~there] > 0).any():
+        ranges = np.stack([offsets[:-1], offsets[1:]], axis=1)[there]
+        inner = taken(Part(int(offsets[-1]), part.levels[1:], part.present[1:], part.values, part.dictionary), ranges)
+        shorter = buffers.new_offsets(len(offsets))
+        kernels.offsets.offsets_from_lengths(np.where(there, lengths, 0), shorter)
+        part = Part(
+            part.count, [shorter, *inner.levels], [part.present[0], *inner.present], inner.values, inner.dictionary
+        )
+    part.present[0] = both(there, part.present[0])
+    return part
+
+
+def both(outer: Array, inner: Array | None) -> Array:
+    """Combine what is there with what is there inside, which may have more axes."""
+    if inner is None:
+        return outer
+    together: Array = outer.reshape(outer.shape + (1,) * (inner.ndim - outer.ndim)) & inner
+    return together
+
+
+def joined(parts: list[Part]) -> Part:
+    """Join the chunks of a stream."""
+    first = parts[0]
+    lod: Any = concat_lods(WHERE, [part.lod() for part in parts])
+    present: list[Array | None] = []
+    for k in range(len(first.present)):
+        masks = [part.present[k] for part in parts]
+        if all(mask is None for mask in masks):
+            present.append(None)
+            continue
+        shape = next(mask.shape[1:] for mask in masks if mask is not None)
+        sizes = [part.num_rows if k == len(part.levels) else part.lod().num_sequences(k) for part in parts]
+        filled = [
+            np.ones((size, *shape), bool) if mask is None else mask for size, mask in zip(sizes, masks, strict=True)
+        ]
+        present.append(np.concatenate(filled))
+    if isinstance(first.values, dict):
+        values: Any = {name: joined([part.values[name] for part in parts]) for name in first.values}
+    else:
+        if first.dictionary is not None:
+            _same_dictionaries([part.dictionary for part in parts])
+        values, _ = join_arrays(WHERE, [part.values for part in parts], None)
+    levels = [lod.offsets(k) for k in range(lod.num_levels)]
+    return Part(sum(part.count for part in parts), levels, present, values, first.dictionary)
+
+
+def _same_dictionaries(dictionaries: list[Part | None]) -> None:
+    """Raise if ids of different chunks mean different things."""
+    first = dictionaries[0]
+    assert first is not None
+    for j, other in enumerate(dictionaries):
+        assert other is not None
+        same = first.lod() == other.lod() and np.array_equal(first.values, other.values)
+        if not same:
+            raise LoDError(
+                f'{WHERE}: obj: chunk {j} has another dictionary than chunk 0; with dictionaries="decode" ids become '
+                "what they stand for"
+            )
+
+
+def is_flat(part: Part) -> bool:
+    """Tell whether a part is structs whose fields are values, which a structured dtype can hold."""
+    fields = part.values.values() if isinstance(part.values, dict) else ()
+    return isinstance(part.values, dict) and not any(inner.levels or isinstance(inner.values, dict) for inner in fields)
+
+
+def new_records(part: Part, name: str = "") -> Array:
+    """Make an array for the records that the fields of structs become."""
+    try:
+        dtype = np.dtype([(key, inner.values.dtype, inner.values.shape[1:]) for key, inner in part.values.items()])
+    except ValueError as error:
+        raise DTypeError(f"{WHERE}: obj{name}: {error}") from None
+    made: Array = buffers.new_rows(WHERE, np.empty(0, dtype), part.num_rows)
+    return made
+
+
+def records(part: Part) -> Part:
+    """Turn flat structs, all of whose fields are there, into records."""
+    made = new_records(part)
+    for key, inner in part.values.items():
+        made[key] = inner.values
+    return Part(part.count, part.levels, part.present, made)
+
+
+# -- the end -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Finished:
+    """What is handed out, and what of it is there."""
+
+    value: Any
+    present: Any
+
+
+@dataclass
+class Finisher:
+    """Turns parts into LoDTensors, with one LoD where the structure is the same."""
+
+    nulls: Any
+    records: bool | None
+    lods: list[LoD] = field(default_factory=list)
+
+    def shared(self, lod: LoD) -> LoD:
+        """Give the LoD that has been made of the same structure before."""
+        for known in self.lods:
+            if known == lod:
+                return known
+        self.lods.append(lod)
+        return lod
+
+    def finish(self, part: Part, name: str, outer: list[Array], above: list[Array | None]) -> Finished:
+        """Turn a part below outer levels into what is handed out."""
+        levels, present = [*outer, *part.levels], [*above, *part.present]
+        if isinstance(part.values, dict):
+            wanted = self.records if self.records is not None else bool(levels)
+            if not wanted:
+                found = {
+                    key: self.finish(inner, f"{name}[{key}]", levels, present[:-1])
+                    for key, inner in part.values.items()
+                }
+                return Finished(
+                    {key: done.value for key, done in found.items()}, {key: done.present for key, done in found.items()}
+                )
+            if not is_flat(part):
+                raise LoDError(
+                    f"{WHERE}: obj{name}: its structs hold lists or structs, which a structured dtype cannot; "
+                    "records=False makes a dict of LoDTensors"
+                )
+            values, mask = self.record(part, name)
+            present[-1] = mask if present[-1] is None else both(present[-1], mask)
+        else:
+            values = self.filled(part.values, present[-1], name)
+        self.check_sequences(present[:-1], name)
+        rows = len(values)
+        lod: Any = self.shared(core.make_lod(levels, rows)) if levels else None
+        if not (isinstance(self.nulls, str) and self.nulls == "mask"):
+            return Finished(values if lod is None else tensor_core.new_tensor(values, lod), None)
+        seen = tuple(
+            np.ones(lod.num_sequences(k) if k < len(levels) else rows, bool) if mask is None else mask
+            for k, mask in enumerate(present)
+        )
+        return Finished(values if lod is None else tensor_core.new_tensor(values, lod), seen)
+
+    def record(self, part: Part, name: str) -> tuple[Array, Array | None]:
+        """Copy the fields of structs into one array of a structured dtype; also give what is there of each."""
+        fields = part.values
+        made = new_records(part, name)
+        mask: Array | None = None
+        for key, inner in fields.items():
+            there = inner.present[-1]
+            made[key] = self.filled(inner.values, there, f"{name}[{key}]")
+            if there is not None:
+                whole = there.reshape(len(there), -1).all(axis=1)
+                mask = whole if mask is None else mask & whole
+        return made, mask
+
+    def filled(self, values: Array, there: Array | None, name: str) -> Array:
+        """Put a fill value where there is none, or refuse that."""
+        if there is None or there.all():
+            return values
+        at = int(np.argmin(there.reshape(len(there), -1).all(axis=1)))
+        if isinstance(self.nulls, str) and self.nulls in ("error", "empty"):
+            raise LoDError(
+                f'{WHERE}: obj{name}: row {at} is null; nulls="mask" or a fill value, such as nulls=0, takes nulls'
+            )
+        made: Array = values.copy()
+        if isinstance(self.nulls, str) and self.nulls == "mask":
+            made[~there] = np.zeros((), values.dtype)
+            return made
+        entry = np.empty((1, *values.shape[there.ndim :]), values.dtype)
+        hold(f"{WHERE}: nulls", self.nulls, entry)
+        made[~there] = entry[0]
+        return made
+
+    def check_sequences(self, present: list[Array | None], name: str) -> None:
+        """Refuse null sequences, if they are errors."""
+        if not (isinstance(self.nulls, str) and self.nulls == "error"):
+            return
+        for k, there in enumerate(present):
+            if there is not None and not there.all():
+                raise LoDError(
+                    f"{WHERE}: obj{name}: sequence {int(np.argmin(there))} of level {k} is null; "
+                    'nulls="empty" or "mask" takes null sequences'
+                )
+
+
+def finish(part: Part, nulls: Any, records: bool | None) -> Finished:
+    """Turn what was read into what is handed out."""
+    return Finisher(nulls, records).finish(part, "", [], [])

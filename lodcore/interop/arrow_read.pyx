@@ -1,0 +1,287 @@
+"""Arrow's C data interface, read: capsules become trees of `Column`, which hand out checked views of their buffers.
+
+The struct of an array is moved out of its capsule into a `Lender`, which releases it exactly once, when the last view
+of its memory is gone. A schema is only read: its capsule releases it. Nothing that stands in a struct is believed
+before it is compared with what else stands there; the sizes of buffers are what the interface does not tell, and
+follow from the lengths.
+"""
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+from libc.stdint cimport INT64_MAX, int64_t, uintptr_t
+from libc.string cimport memset
+
+from lodcore.buffers cimport array_over
+from lodcore.interop.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LoDError
+from lodcore.memory import check_size
+
+cdef extern from "<string.h>" nogil:
+    size_t strnlen(const char* text, size_t most)
+
+cnp.import_array()
+
+cdef str WHERE = "lodcore.from_arrow: obj"
+cdef int64_t LARGEST = 1 << 47  # bytes that a process can address
+cdef enum:
+    DEEPEST = 64  # types in types; more are a struct that contains itself
+    MOST_COLUMNS = 1 << 16  # of one tree
+    MOST_BUFFERS = 1 << 16
+    LONGEST_NAME = 1 << 16
+
+
+cdef class Lender:
+    """Holds the struct of an array, and gives it back when nobody uses its memory any more."""
+
+    cdef ArrowArray array
+
+    def __cinit__(self):
+        memset(&self.array, 0, sizeof(ArrowArray))
+
+    def __dealloc__(self):
+        if self.array.release != NULL:
+            with nogil:
+                self.array.release(&self.array)
+
+
+cdef class SchemaLender:
+    """Holds the struct of a schema that a stream gave."""
+
+    cdef ArrowSchema schema
+
+    def __cinit__(self):
+        memset(&self.schema, 0, sizeof(ArrowSchema))
+
+    def __dealloc__(self):
+        if self.schema.release != NULL:
+            with nogil:
+                self.schema.release(&self.schema)
+
+
+cdef class StreamLender:
+    """Holds the struct of a stream."""
+
+    cdef ArrowArrayStream stream
+
+    def __cinit__(self):
+        memset(&self.stream, 0, sizeof(ArrowArrayStream))
+
+    def __dealloc__(self):
+        if self.stream.release != NULL:
+            with nogil:
+                self.stream.release(&self.stream)
+
+    cdef check(self, int code, str call):
+        """Raise what the stream says about a call that failed."""
+        cdef const char* text = NULL
+        if code == 0:
+            return
+        if self.stream.get_last_error != NULL:
+            text = self.stream.get_last_error(&self.stream)
+        said = "" if text == NULL else ": " + text[:strnlen(text, LONGEST_NAME)].decode("utf-8", "replace")
+        raise OSError(code, f"{WHERE}: {call} of its stream failed{said}")
+
+
+cdef class Column:
+    """An array of the C data interface: its type, its checked sizes, and what is in it.
+
+    Attributes
+    ----------
+    format, name, path : str
+        The type as the interface writes it, the name of the field, and the way to it, for messages.
+    length, offset, null_count : int
+        `null_count` is -1 where it is not known.
+    children : tuple of Column
+    dictionary : Column or None
+    """
+
+    cdef readonly str format, name, path
+    cdef readonly int64_t length, offset, null_count, num_buffers
+    cdef readonly tuple children
+    cdef readonly Column dictionary
+    cdef Lender lender
+    cdef const void** buffers
+
+    def has_buffer(self, Py_ssize_t k):
+        """Tell whether there is a buffer k, which exists by the type."""
+        return k < self.num_buffers and self.buffers[k] != NULL
+
+    def buffer(self, Py_ssize_t k, dtype, start, stop, str what="values"):
+        """View entries of a buffer, read-only; copied where they are not aligned.
+
+        Parameters
+        ----------
+        k : int
+            Which buffer.
+        dtype : dtype
+        start, stop : int
+            In entries of the buffer, within what the lengths say.
+        what : str
+            What the buffer holds, for the message.
+
+        Returns
+        -------
+        ndarray
+            shape (stop - start,).
+        """
+        cdef cnp.dtype kind = dtype
+        cdef cnp.npy_intp shape[1]
+        cdef uintptr_t place
+        cdef Py_ssize_t size = kind.itemsize
+        if start >= stop or size == 0:
+            return np.zeros(max(0, stop - start), kind)
+        if stop > LARGEST // size:  # more than memory holds may still be mapped from a file
+            raise MemoryError(f"{WHERE}{self.path}: has {stop} x {size} bytes of {what}; {LARGEST} is the most")
+        if not self.has_buffer(k):
+            raise LoDError(f"{WHERE}{self.path}: has no buffer of {what}; {stop} entries need one")
+        shape[0] = stop - start
+        place = <uintptr_t> self.buffers[k]
+        if place > <uintptr_t> INT64_MAX - <uintptr_t> (stop * size):
+            raise LoDError(f"{WHERE}{self.path}: its buffer of {what} ends behind the last address")
+        place += <uintptr_t> (start * size)
+        if place % <uintptr_t> kind.alignment == 0:
+            return array_over(self.lender, <cnp.PyArray_Descr*> kind, 1, shape, NULL, <const void*> place, False)
+        check_size(WHERE, shape[0], size)
+        shape[0] *= size
+        data = array_over(self.lender, <cnp.PyArray_Descr*> BYTE, 1, shape, NULL, <const void*> place, False)
+        copy = data.copy().view(kind)
+        copy.flags.writeable = False
+        return copy
+
+
+cdef object BYTE_DTYPE = np.dtype(np.uint8)
+cdef cnp.dtype BYTE = BYTE_DTYPE
+
+
+cdef str text_of(const char* text, str what):
+    """Read a C string of a schema."""
+    cdef size_t size
+    if text == NULL:
+        return ""
+    size = strnlen(text, LONGEST_NAME)
+    if size == LONGEST_NAME:
+        raise LoDError(f"{WHERE}: {what}: is longer than {LONGEST_NAME - 1} bytes")
+    return text[:size].decode("utf-8", "replace")
+
+
+cdef Column read_column(const ArrowSchema* schema, const ArrowArray* array, Lender lender, str path, int depth,
+                        list count):
+    """Read a type and its array; without one it is as an array of nothing."""
+    cdef Column column = Column()
+    cdef int64_t k
+    cdef const ArrowArray* child
+    cdef list children = []
+    if depth > DEEPEST:
+        raise LoDError(f"{WHERE}{path}: is nested more than {DEEPEST} deep; does it contain itself?")
+    count[0] += 1
+    if count[0] > MOST_COLUMNS:
+        raise LoDError(f"{WHERE}: has more than {MOST_COLUMNS} columns; does it contain itself?")
+    if schema.release == NULL:
+        raise LoDError(f"{WHERE}{path}: its schema was released already")
+    if schema.format == NULL:
+        raise LoDError(f"{WHERE}{path}: its schema has no format")
+    column.format = text_of(schema.format, "format")
+    column.name = text_of(schema.name, "name")
+    column.path, column.lender = path, lender
+    if array != NULL:
+        check_sizes(array, path)
+        column.length, column.offset, column.null_count = array.length, array.offset, array.null_count
+        column.num_buffers, column.buffers = array.n_buffers, array.buffers
+        if array.n_children != schema.n_children:
+            raise LoDError(f"{WHERE}{path}: has {array.n_children} children; its schema has {schema.n_children}")
+        if (array.dictionary == NULL) != (schema.dictionary == NULL):
+            raise LoDError(f"{WHERE}{path}: only one of array and schema has a dictionary")
+    if schema.n_children < 0 or schema.n_children > MOST_COLUMNS:
+        raise LoDError(f"{WHERE}{path}: has {schema.n_children} children; 0 .. {MOST_COLUMNS} is valid")
+    if schema.n_children and (schema.children == NULL or array != NULL and array.children == NULL):
+        raise LoDError(f"{WHERE}{path}: says that it has {schema.n_children} children, and has none")
+    for k in range(schema.n_children):
+        child = NULL if array == NULL else array.children[k]
+        if schema.children[k] == NULL or array != NULL and child == NULL:
+            raise LoDError(f"{WHERE}{path}: child {k} is missing")
+        name = text_of(schema.children[k].name, "name")
+        children.append(read_column(schema.children[k], child, lender, f"{path}[{name or k}]", depth + 1, count))
+    column.children = tuple(children)
+    if schema.dictionary != NULL:
+        child = NULL if array == NULL else array.dictionary
+        column.dictionary = read_column(schema.dictionary, child, lender, path + "[dictionary]", depth + 1, count)
+    return column
+
+
+cdef check_sizes(const ArrowArray* array, str path):
+    """Raise for numbers that no array can have."""
+    if array.release == NULL:
+        raise LoDError(f"{WHERE}{path}: was released already")
+    if array.length < 0:
+        raise LoDError(f"{WHERE}{path}: has length {array.length}; it is not negative")
+    if array.offset < 0:
+        raise LoDError(f"{WHERE}{path}: has offset {array.offset}; it is not negative")
+    if array.length > INT64_MAX - 1 - array.offset:
+        raise LoDError(f"{WHERE}{path}: has offset {array.offset} and length {array.length}; int64 holds their sum")
+    if array.null_count < -1 or array.null_count > array.length:
+        raise LoDError(f"{WHERE}{path}: has null_count {array.null_count}; -1 .. {array.length} is valid")
+    if array.n_buffers < 0 or array.n_buffers > MOST_BUFFERS:
+        raise LoDError(f"{WHERE}{path}: has {array.n_buffers} buffers; 0 .. {MOST_BUFFERS} is valid")
+    if array.n_buffers and array.buffers == NULL:
+        raise LoDError(f"{WHERE}{path}: says that it has {array.n_buffers} buffers, and has none")
+
+
+cdef void* pointer(object capsule, const char* name) except NULL:
+    """Take the pointer out of a capsule of a name."""
+    if not PyCapsule_IsValid(capsule, name):
+        raise DTypeError(f"{WHERE}: gives {capsule!r}; a capsule named {name.decode()!r} is needed")
+    return PyCapsule_GetPointer(capsule, name)
+
+
+def read_schema(capsule):
+    """Read a capsule of a schema: a Column without any entries."""
+    return read_column(<const ArrowSchema*> pointer(capsule, b"arrow_schema"), NULL, Lender(), "", 0, [0])
+
+
+def read_array(schema_capsule, array_capsule):
+    """Read the capsules of an array; its struct is moved out, so that nobody else releases it."""
+    cdef const ArrowSchema* schema = <const ArrowSchema*> pointer(schema_capsule, b"arrow_schema")
+    cdef ArrowArray* array = <ArrowArray*> pointer(array_capsule, b"arrow_array")
+    cdef Lender lender = Lender()
+    if array.release == NULL:
+        raise LoDError(f"{WHERE}: was released already")
+    lender.array = array[0]
+    array.release = NULL
+    return read_column(schema, &lender.array, lender, "", 0, [0])
+
+
+def read_stream(capsule):
+    """Read a capsule of a stream to its end.
+
+    Returns
+    -------
+    (list of Column, Column)
+        One column a chunk; and one without any entries, which has the type.
+    """
+    cdef ArrowArrayStream* given = <ArrowArrayStream*> pointer(capsule, b"arrow_array_stream")
+    cdef StreamLender stream = StreamLender()
+    cdef SchemaLender schema = SchemaLender()
+    cdef Lender lender
+    cdef int code
+    cdef list columns = []
+    if given.release == NULL:
+        raise LoDError(f"{WHERE}: its stream was released already")
+    stream.stream = given[0]
+    given.release = NULL
+    if stream.stream.get_schema == NULL or stream.stream.get_next == NULL:
+        raise LoDError(f"{WHERE}: its stream lacks a function")
+    with nogil:
+        code = stream.stream.get_schema(&stream.stream, &schema.schema)
+    stream.check(code, "get_schema")
+    kind = read_column(&schema.schema, NULL, Lender(), "", 0, [0])
+    while True:
+        lender = Lender()
+        with nogil:
+            code = stream.stream.get_next(&stream.stream, &lender.array)
+        stream.check(code, "get_next")
+        if lender.array.release == NULL:
+            return columns, kind
+        columns.append(read_column(&schema.schema, &lender.array, lender, "", 0, [0]))

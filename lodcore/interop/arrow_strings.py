@@ -1,0 +1,133 @@
+"""Strings of Arrow: those behind views, those of a fixed size, and NumPy's own to UTF-8."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow_parts import Part
+from lodcore.interop.arrow_read import Column
+from lodcore.memory import check_size
+
+__all__ = ["fixed_size", "utf8_of", "viewed"]
+
+Array = np.ndarray[Any, Any]
+WHERE = "lodcore.from_arrow: obj"
+INLINE = 12  # bytes of a string that stands in its view
+VIEW = np.dtype([("size", "<i4"), ("head", "<i4"), ("buffer", "<i4"), ("start", "<i4")])
+UINT8 = np.dtype(np.uint8)
+
+
+def viewed(column: Column, start: int, stop: int) -> Part:
+    """Copy strings that stand in their views, or in any of several buffers, behind each other."""
+    count, others = stop - start, column.num_buffers - 3
+    if start >= stop:
+        return Part(0, [np.zeros(1, np.int64)], [None, None], np.empty(0, np.uint8))
+    if others < 0:
+        raise LoDError(f"{WHERE}{column.path}: has {column.num_buffers} buffers; strings behind views have 3 or more")
+    first, last = column.offset + start, column.offset + stop
+    views = column.buffer(1, VIEW, first, last, "views").copy()
+    sizes = column.buffer(others + 2, np.dtype(np.int64), 0, others, "sizes").copy()
+    there = _there(column, first, last)
+    if there is not None:
+        views[~there] = np.zeros((), VIEW)
+    lengths = views["size"].astype(np.int64)
+    far = lengths > INLINE
+    _check_views(column, views, lengths, far, sizes, start)
+    used = np.unique(views["buffer"][far]).tolist()
+    pieces = [views.view(np.uint8)]
+    bases = np.zeros(others + 1, np.int64)
+    check_size(WHERE, views.nbytes + int(sizes[used].sum()))
+    reach = views.nbytes
+    for j in used:
+        bases[j] = reach
+        reach += int(sizes[j])
+        pieces.append(column.buffer(2 + j, UINT8, 0, int(sizes[j]), "characters"))
+    source = np.concatenate(pieces)
+    begins = np.arange(count, dtype=np.int64) * VIEW.itemsize + 4
+    begins[far] = bases[views["buffer"][far]] + views["start"][far]
+    offsets = buffers.new_offsets(count + 1)
+    kernels.offsets.offsets_from_lengths(lengths, offsets)
+    x: Any = tensor_core.new_tensor(source, core.make_lod([], len(source)))
+    ranges = np.stack([begins, begins + lengths], axis=1)
+    values = x._take(WHERE, 0, ranges, offsets.item(count)).values
+    return Part(count, [offsets], [None, None], values)
+
+
+def _there(column: Column, first: int, last: int) -> Array | None:
+    """Read the bits that tell which views mean anything."""
+    if column.null_count == 0 or not column.has_buffer(0):
+        return None
+    packed = column.buffer(0, UINT8, first // 8, -(-last // 8), "validity")
+    bits = np.unpackbits(packed, count=first % 8 + last - first, bitorder="little")[first % 8 :]
+    return bits.view(np.bool_)
+
+
+def _check_views(column: Column, views: Array, lengths: Array, far: Array, sizes: Array, start: int) -> None:
+    """Raise for a view that leaves its buffer."""
+    if (sizes < 0).any():
+        raise LoDError(f"{WHERE}{column.path}: says that a buffer has {sizes.min()} bytes; it is not negative")
+    bad = lengths < 0
+    inside = (views["buffer"] >= 0) & (views["buffer"] < len(sizes)) & (views["start"] >= 0)
+    bad |= far & ~inside
+    room = np.append(sizes, 0)[np.where(inside, views["buffer"], -1)]
+    bad |= far & (views["start"].astype(np.int64) + lengths > room)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise LoDError(
+            f"{WHERE}{column.path}: string {at + start} has size {lengths[at]}, buffer {views['buffer'][at]}, start "
+            f"{views['start'][at]}; that is in none of its {len(sizes)} buffers"
+        )
+
+
+def fixed_size(part: Part, text: bool, path: str) -> Part:
+    """Turn strings, which are sequences of bytes, into values of dtype S or U as wide as the longest."""
+    offsets, data = part.levels[0], part.values
+    if text:
+        data, offsets = _characters(data, offsets, path)
+    lod: Any = core.make_lod([offsets], int(offsets[-1]))
+    x: Any = tensor_core.new_tensor(np.ascontiguousarray(data), lod)
+    lengths = np.diff(offsets)
+    ended = lengths > 0
+    if ended.any() and (data[offsets[1:][ended] - 1] == 0).any():
+        at = int(np.flatnonzero(ended)[np.argmax(data[offsets[1:][ended] - 1] == 0)])
+        raise DTypeError(f'{WHERE}{path}: string {at} ends with NUL, which NumPy drops; use strings="rows"')
+    padded = x.to_padded()
+    width = padded.shape[1]
+    if not width:
+        return Part(part.count, [], [part.present[0]], np.zeros(part.count, "U1" if text else "S1"))
+    values = padded.view(f"{'U' if text else 'S'}{width}")[:, 0]
+    return Part(part.count, [], [part.present[0]], values)
+
+
+def _characters(data: Array, offsets: Array, path: str) -> tuple[Array, Array]:
+    """Decode UTF-8: code points, and offsets that count them."""
+    try:
+        decoded = data.tobytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DTypeError(f"{WHERE}{path}: is no UTF-8 at byte {error.start}: {error.reason}") from None
+    begins = (data & 0xC0) != 0x80
+    counts = np.concatenate([[0], np.cumsum(begins)])
+    inner = offsets[:-1][np.diff(offsets) > 0]
+    if not begins[inner].all():
+        raise DTypeError(f"{WHERE}{path}: a string begins inside a character")
+    return np.frombuffer(decoded.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32), counts[offsets]
+
+
+def utf8_of(values: Array) -> tuple[Array, Array]:
+    """Encode values of dtype U: offsets in bytes, and the bytes."""
+    width = values.dtype.itemsize // 4
+    points = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), width)
+    lengths = np.where(points != 0, np.arange(1, width + 1), 0).max(axis=1, initial=0)
+    flat = points[np.arange(width) < lengths[:, None]]
+    try:
+        encoded = flat.astype("<u4").tobytes().decode("utf-32-le").encode("utf-8")
+    except UnicodeError as error:
+        raise DTypeError(f"LoDTensor.__arrow_c_array__: values: are no text: {error}") from None
+    sizes = 1 + (flat >= 0x80).astype(np.int64) + (flat >= 0x800) + (flat >= 0x10000)
+    reach = np.concatenate([[0], np.cumsum(sizes)])
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return reach[ends], np.frombuffer(encoded, np.uint8)

@@ -1,0 +1,92 @@
+"""Which dtype the values of an Arrow type have, and the other way round."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+
+__all__ = ["LISTS", "LIST_VIEWS", "MOST_WIDE", "PRIMITIVES", "Stored", "format_of", "stored", "width_of"]
+
+DType = np.dtype[Any]
+
+#: Type of the offsets of lists, and of strings and binaries.
+LISTS: dict[str, DType] = {"+l": np.dtype(np.int32), "+L": np.dtype(np.int64), "+m": np.dtype(np.int32)}
+LIST_VIEWS: dict[str, DType] = {"+vl": np.dtype(np.int32), "+vL": np.dtype(np.int64)}
+
+PRIMITIVES: dict[str, str] = {
+    "c": "i1",
+    "C": "u1",
+    "s": "i2",
+    "S": "u2",
+    "i": "i4",
+    "I": "u4",
+    "l": "i8",
+    "L": "u8",
+    "e": "f2",
+    "f": "f4",
+    "g": "f8",
+    "tdD": "i4",
+    "tdm": "M8[ms]",
+    "tts": "i4",
+    "ttm": "i4",
+    "ttu": "m8[us]",
+    "ttn": "m8[ns]",
+    "tDs": "m8[s]",
+    "tDm": "m8[ms]",
+    "tDu": "m8[us]",
+    "tDn": "m8[ns]",
+}
+STAMPS = {"tss": "M8[s]", "tsm": "M8[ms]", "tsu": "M8[us]", "tsn": "M8[ns]"}
+
+#: What NumPy counts in 64 bits, and Arrow in 32.
+WIDENED = {"tdD": "M8[D]", "tts": "m8[s]", "ttm": "m8[ms]"}
+
+#: Widest row of a fixed size, as other implementations have it.
+MOST_WIDE = 2**31 - 1
+
+
+class Stored(NamedTuple):
+    """How values lie in a buffer, and what they become."""
+
+    dtype: DType
+    becomes: DType
+
+
+def stored(format: str) -> Stored | None:
+    """Look up the dtype of a type whose values lie behind each other in one buffer; None for any other type."""
+    if format in PRIMITIVES:
+        dtype = np.dtype(PRIMITIVES[format])
+        return Stored(dtype, np.dtype(WIDENED.get(format, dtype)))
+    if format[:3] in STAMPS and format[3:4] == ":":
+        dtype = np.dtype(STAMPS[format[:3]])
+        return Stored(dtype, dtype)
+    if format[:2] == "w:":
+        dtype = np.dtype(f"S{width_of(format, 2)}")
+        return Stored(dtype, dtype)
+    return None
+
+
+def width_of(format: str, start: int) -> int:
+    """Read the number at the end of a type of a fixed size."""
+    digits = format[start:]
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or int(digits) > MOST_WIDE:
+        raise DTypeError(f"lodcore.from_arrow: obj: has format {format!r}; a size of 0 .. {MOST_WIDE} is needed in it")
+    return int(digits)
+
+
+def format_of(dtype: DType) -> bytes:
+    """Give the Arrow type of a dtype whose values can be used as they lie."""
+    if dtype.kind in "iuf" and dtype.itemsize <= 8:
+        names = {np.dtype(name).str[1:]: format for format, name in PRIMITIVES.items() if len(format) == 1}
+        return names[dtype.str[1:]].encode()
+    if dtype.kind in "SV" and dtype.names is None:
+        return b"w:%d" % dtype.itemsize
+    if dtype.kind in "mM":
+        unit, count = np.datetime_data(dtype)
+        if count == 1 and unit in ("s", "ms", "us", "ns"):
+            letter = {"s": b"s", "ms": b"m", "us": b"u", "ns": b"n"}[unit]
+            return b"tD" + letter if dtype.kind == "m" else b"ts" + letter + b":"
+    raise DTypeError(f"LoDTensor.__arrow_c_array__: values: have dtype {dtype}, which Arrow does not have")

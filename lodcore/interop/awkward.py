@@ -1,0 +1,120 @@
+"""awkward arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import core, tensor_core
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.lending import private_level
+from lodcore.interop.libraries import library
+from lodcore.making import guarded_values
+from lodcore.tensor import as_nested
+
+__all__ = ["from_awkward", "to_awkward"]
+
+Array = np.ndarray[Any, Any]
+WHERE = "lodcore.from_awkward"
+
+
+def to_awkward(x: Any) -> Any:
+    """Give a LoDTensor to awkward; values and offsets stay where they are.
+
+    Parameters
+    ----------
+    x : LoDTensor, or nested lists
+
+    Returns
+    -------
+    awkward.Array
+        Axes of a row are regular; a structured dtype becomes records.
+    """
+    awkward = library("awkward", "awkward", "lodcore.to_awkward")
+    x = as_nested("lodcore.to_awkward: x", x)
+    values: Array = x.values
+    if values.dtype.names is not None:
+        fields = [
+            awkward.from_numpy(np.ascontiguousarray(values[name]), highlevel=False) for name in values.dtype.names
+        ]
+        layout = awkward.contents.RecordArray(fields, list(values.dtype.names), length=len(values))
+    else:
+        layout = awkward.from_numpy(values, regulararray=True, highlevel=False)
+    for level in reversed(range(x.num_levels)):
+        layout = awkward.contents.ListOffsetArray(awkward.index.Index64(x.lod.offsets(level)), layout)
+    return awkward.Array(layout)
+
+
+def from_awkward(x: Any) -> Any:
+    """Make a LoDTensor of an awkward array.
+
+    Parameters
+    ----------
+    x : awkward.Array
+        Of lists of any depth. Strings are sequences of bytes. Records become a dict of LoDTensors; missing values are
+        refused (`awkward.fill_none` and `awkward.drop_none` deal with them).
+
+    Returns
+    -------
+    LoDTensor, or ndarray where there is no list, or a dict of these
+        Values are shared, read-only, where awkward has them behind each other.
+
+    Raises
+    ------
+    LoDError
+        If a value is missing.
+    DTypeError
+        If x is no awkward array, or has a union.
+    """
+    awkward = library("awkward", "awkward", WHERE)
+    if not isinstance(x, (awkward.Array, awkward.contents.Content)):
+        raise DTypeError(f"{WHERE}: x: is {type(x).__name__}; an awkward array is needed")
+    layout = awkward.to_layout(x)
+    if layout.backend.name != "cpu":
+        raise DTypeError(
+            f"{WHERE}: x: has backend {layout.backend.name}; awkward.to_backend(x, 'cpu') makes it NumPy's"
+        )
+    return _content(layout, [], awkward.to_numpy)
+
+
+def _content(layout: Any, levels: list[Array], to_numpy: Any) -> Any:
+    """Go down through the lists of a layout."""
+    if layout.is_option:
+        missing = np.asarray(layout.mask_as_bool(valid_when=False))
+        if missing.any():
+            raise LoDError(
+                f"{WHERE}: x: entry {int(np.argmax(missing))} below {len(levels)} levels is missing; "
+                "awkward.fill_none or awkward.drop_none take care of that"
+            )
+    if layout.is_option or layout.is_indexed:
+        return _content(layout.project(), levels, to_numpy)
+    if layout.is_record:
+        return {name: _content(layout.content(name), list(levels), to_numpy) for name in layout.fields}
+    if layout.is_union or layout.is_unknown:
+        if layout.is_union or len(layout):
+            raise DTypeError(f"{WHERE}: x: has {type(layout).__name__}, which NumPy has no dtype for")
+        return _made(np.empty(0), levels)
+    if layout.is_numpy:
+        return _made(np.asarray(layout.data), levels)
+    if layout.is_regular and _is_dense(layout):
+        return _made(to_numpy(layout), levels)
+    if not hasattr(layout, "offsets") or layout.is_regular:
+        layout = layout.to_ListOffsetArray64(True)
+    offsets, first = private_level(f"{WHERE}: x: offsets of level {len(levels)}", np.asarray(layout.offsets.data))
+    last = first + int(offsets[-1])
+    if last > len(layout.content):
+        raise LoDError(f"{WHERE}: x: offsets of level {len(levels)}: end at {last}; {len(layout.content)} are below")
+    return _content(layout.content[first:last], [*levels, offsets], to_numpy)
+
+
+def _is_dense(layout: Any) -> bool:
+    """Tell whether all below is an axis of a row."""
+    while layout.is_regular and not layout.is_numpy:
+        layout = layout.content
+    return bool(layout.is_numpy) and layout.parameter("__array__") not in ("char", "byte")
+
+
+def _made(values: Array, levels: list[Array]) -> Any:
+    rows = guarded_values(f"{WHERE}: x", values)
+    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows))) if levels else rows

@@ -1,0 +1,73 @@
+"""Groups of HDF5 and Zarr: two arrays, or one more a level, and attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LoDError
+from lodcore.lod import LoD
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["load_from_group", "save_to_group"]
+
+
+def save_to_group(group: Any, x: Any, **options: Any) -> None:
+    """Write a LoDTensor into a group of HDF5 (h5py) or Zarr.
+
+    Parameters
+    ----------
+    group : h5py.Group or zarr.Group
+        Gets the arrays `values`, `offsets_0`, `offsets_1`, ..., and the attributes `format` and `num_levels`.
+    x : LoDTensor, or nested lists
+    **options
+        For the array of values, such as ``chunks=`` or ``compression=``.
+
+    Raises
+    ------
+    DTypeError
+        If `group` is no group.
+    """
+    where = "lodcore.interop.save_to_group"
+    x = as_nested(f"{where}: x", x)
+    create = getattr(group, "create_array", None) or getattr(group, "create_dataset", None)
+    if create is None or not hasattr(group, "attrs"):
+        raise DTypeError(f"{where}: group: is {type(group).__name__}; a group of h5py or zarr is needed")
+    create("values", data=x.values, **options)
+    for level in range(x.num_levels):
+        create(f"offsets_{level}", data=x.lod.offsets(level))
+    group.attrs["format"] = "lodcore"
+    group.attrs["num_levels"] = x.num_levels
+
+
+def load_from_group(group: Any) -> LoDTensor:
+    """Read a LoDTensor that `save_to_group` wrote.
+
+    Parameters
+    ----------
+    group : h5py.Group or zarr.Group
+
+    Returns
+    -------
+    LoDTensor
+
+    Raises
+    ------
+    LoDError
+        If the group holds something else.
+    """
+    where = "lodcore.interop.load_from_group"
+    if not hasattr(group, "attrs"):
+        raise DTypeError(f"{where}: group: is {type(group).__name__}; a group of h5py or zarr is needed")
+    if group.attrs.get("format") != "lodcore":
+        raise LoDError(f"{where}: group: its attribute format is {group.attrs.get('format')!r}; 'lodcore' is needed")
+    count = int(group.attrs.get("num_levels", -1))
+    names = ["values", *(f"offsets_{level}" for level in range(count))]
+    for name in names:
+        if count < 0 or name not in group:
+            raise LoDError(f"{where}: group: has no array {name!r}; its attribute num_levels is {count}")
+    values, *offsets = (np.asarray(group[name][...]) for name in names)
+    if not offsets:
+        return LoDTensor(values, LoD.from_offsets(num_rows=len(values)))
+    return LoDTensor.from_offsets(values, *offsets)

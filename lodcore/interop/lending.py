@@ -1,0 +1,109 @@
+"""Memory of other libraries, and for them: offsets are copied and checked, values shared where that is safe."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, core, kernels
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+
+__all__ = ["INT32_MAX", "lent", "narrow", "private_level", "private_lod"]
+
+Array = np.ndarray[Any, Any]
+INT32_MAX = 2**31 - 1
+
+
+def private_level(where: str, given: Any) -> tuple[Array, int]:
+    """Copy offsets of another library, which may begin anywhere; they begin at 0 then.
+
+    Parameters
+    ----------
+    where : str
+        Function and argument, for the message.
+    given : array_like of integers, shape (n_seqs + 1,)
+
+    Returns
+    -------
+    (ndarray, int)
+        int64 offsets, and where they began.
+
+    Raises
+    ------
+    LoDError
+        Naming the position and the value that break the rule.
+    """
+    array = np.asarray(given)
+    if array.dtype.kind not in "iu":
+        raise DTypeError(f"{where}: have dtype {array.dtype}; integers are needed")
+    if array.ndim != 1:
+        raise ShapeError(f"{where}: have shape {array.shape}; (n + 1,) is needed")
+    if array.dtype not in (np.int32, np.int64) or not (array.flags.c_contiguous and array.flags.aligned):
+        array = np.ascontiguousarray(buffers.as_int64(array, where, LoDError))
+    if not len(array):
+        raise LoDError(f"{where}: is empty; offsets have one entry more than there are sequences")
+    first, offsets = buffers.new_int64(1), buffers.new_offsets(len(array))
+    bad = kernels.doors.copy_offsets(array, first, offsets)
+    if bad >= 0:
+        found = f"{array[bad - 1]} -> {array[bad]}" if bad else array[bad]
+        raise LoDError(f"{where}: fall at position {bad} ({found}); offsets are not negative and never fall")
+    return offsets, int(first[0])
+
+
+def private_lod(where: str, given: Any) -> tuple[LoD, int, int]:
+    """Make a LoD of one level of offsets of another library: also where its rows start and stop."""
+    offsets, first = private_level(where, given)
+    rows = offsets.item(len(offsets) - 1)
+    lod: Any = core.make_lod([offsets], rows)
+    return lod, first, first + rows
+
+
+def lent(values: Array) -> Array | None:
+    """Give values to another library, which may write into them: a writable array over the same memory.
+
+    Parameters
+    ----------
+    values : ndarray
+        C-contiguous.
+
+    Returns
+    -------
+    ndarray or None
+        None unless the memory is, in the end, that of a writable array: to write into read-only memory of a file or of
+        the system would end the process, and that of a bytes object is for good.
+    """
+    if values.flags.writeable:
+        return values if _is_own(values) else None
+    owner: Any = values
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if owner is values or not owner.flags.writeable or not owner.flags.c_contiguous or not _is_own(owner):
+        return None
+    if owner.nbytes == values.nbytes and owner.dtype == values.dtype:  # all of it
+        whole: Array = owner.reshape(values.shape)
+        return whole
+    start = values.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray(values.shape, values.dtype, owner, start)
+
+
+def _is_own(array: Array) -> bool:
+    """Tell whether a writable array is over memory that stays writable."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    base = base.obj if isinstance(base, memoryview) else base
+    return not isinstance(base, (bytes, mmap.mmap))
+
+
+def narrow(where: str, offsets: Array, dtype: Any = np.int32) -> Array:
+    """Copy offsets to a narrower integer dtype, which must hold all of them."""
+    kind = np.dtype(dtype)
+    if kind.kind not in "iu":
+        raise DTypeError(f"{where}: dtype: is {kind}; integers are needed")
+    if len(offsets) and int(offsets[-1]) > np.iinfo(kind).max:
+        at = int(np.argmax(offsets > np.iinfo(kind).max))
+        raise OverflowError(f"{where}: offsets: are {offsets[at]} at position {at}; {kind} holds {np.iinfo(kind).max}")
+    return offsets.astype(kind)

@@ -1,0 +1,125 @@
+"""Lengths and padding as pictures, with matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import LoDError
+from lodcore.interop.libraries import library
+from lodcore.lod import LoD
+from lodcore.memory import integer
+from lodcore.tensor import as_nested
+
+__all__ = ["occupancy", "plot_lengths", "plot_occupancy"]
+
+Array = np.ndarray[Any, Any]
+
+
+def plot_lengths(x: Any, level: int = -1, axes: Any = None, bins: Any = "auto") -> Any:
+    """Draw a histogram of the lengths of a level, with median and 99th percentile.
+
+    Parameters
+    ----------
+    x : LoDTensor, LoD, or nested lists
+    level : int
+    axes : matplotlib.axes.Axes, optional
+        A new one, if not given.
+    bins
+        As in `numpy.histogram_bin_edges`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    where = "lodcore.plot_lengths"
+    axes = _axes(where, axes)
+    lengths = _lengths(where, x, level)
+    edges = np.histogram_bin_edges(lengths, bins) if len(lengths) else np.array([0, 1])
+    if len(lengths) and isinstance(bins, str) and np.diff(edges[:2])[0] < 1:
+        edges = np.arange(lengths.min(), lengths.max() + 2) - 0.5
+    axes.hist(lengths, edges, color="#4878a8")
+    if len(lengths):
+        middle, most = np.percentile(lengths, [50, 99])
+        axes.axvline(middle, color="black", label=f"median {middle:g}")
+        axes.axvline(most, color="black", linestyle="--", label=f"99 % up to {most:g}")
+        axes.legend()
+    axes.set_xlabel("length")
+    axes.set_ylabel("sequences")
+    axes.set_title(f"{len(lengths):,} sequences, {int(lengths.sum()):,} in all")
+    return axes
+
+
+def plot_occupancy(x: Any, batch_size: int = 32, level: int = -1, axes: Any = None) -> Any:
+    """Draw how much of each batch would be filled, if it was padded: as the sequences come, and sorted by length.
+
+    Parameters
+    ----------
+    x : LoDTensor, LoD, or nested lists
+    batch_size : int
+        Sequences of a batch.
+    level : int
+    axes : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    where = "lodcore.plot_occupancy"
+    size = integer(f"{where}: batch_size", batch_size)
+    if size < 1:
+        raise ValueError(f"{where}: batch_size: is {size}; 1 or more is needed")
+    axes = _axes(where, axes)
+    lengths = _lengths(where, x, level)
+    for name, order in (("as they come", lengths), ("sorted by length", np.sort(lengths)[::-1])):
+        filled, total = occupancy(order, size)
+        axes.plot(100 * filled, drawstyle="steps-mid", label=f"{name}: {100 * total:.0f} % in all")
+    axes.set_ylim(0, 105)
+    axes.set_xlabel(f"batch of {size} sequences")
+    axes.set_ylabel("filled, in %")
+    axes.legend()
+    return axes
+
+
+def occupancy(lengths: Array, batch_size: int) -> tuple[Array, float]:
+    """Compute how much of each padded batch is filled, and of all of them.
+
+    Parameters
+    ----------
+    lengths : ndarray of integers, shape (n,)
+    batch_size : int
+
+    Returns
+    -------
+    (ndarray, float)
+        One entry a batch, and the share of all batches together; 1 for batches that have no room.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lodcore.interop import occupancy
+    >>> occupancy(np.array([4, 2, 1, 1]), 2)
+    (array([0.75, 1.  ]), 0.8)
+    """
+    starts = np.arange(0, len(lengths), batch_size)
+    if not len(starts):
+        return np.empty(0), 1.0
+    counts = np.diff(np.append(starts, len(lengths)))
+    room = np.maximum.reduceat(lengths, starts) * counts
+    used = np.add.reduceat(lengths, starts)
+    filled = np.where(room > 0, used / np.maximum(room, 1), 1.0)
+    return filled, float(used.sum() / room.sum()) if room.sum() else 1.0
+
+
+def _lengths(where: str, x: Any, level: int) -> Array:
+    lod: Any = x if isinstance(x, LoD) else as_nested(f"{where}: x", x).lod
+    if not lod.num_levels:
+        raise LoDError(f"{where}: x: has no level")
+    lengths: Array = lod.lengths(level)
+    return lengths
+
+
+def _axes(where: str, axes: Any) -> Any:
+    pyplot = library("matplotlib.pyplot", "plots", where)
+    return pyplot.subplots()[1] if axes is None else axes

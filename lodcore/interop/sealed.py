@@ -1,0 +1,144 @@
+"""A LoDTensor in memory that processes share, however they were started: written once, and sealed."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from multiprocessing import reduction
+from typing import Any
+
+import numpy as np
+
+from lodcore import tensor_core
+from lodcore.errors import LoDError
+from lodcore.interop.npz import dtype_of
+from lodcore.structure import lod_over
+from lodcore.tensor import LoDTensor, as_nested
+
+__all__ = ["Shared", "share"]
+
+ALIGNED = 64
+
+
+def share(x: Any) -> Shared:
+    """Put a LoDTensor where other processes find it, without a copy for each.
+
+    Parameters
+    ----------
+    x : LoDTensor, or nested lists
+        Copied once.
+
+    Returns
+    -------
+    Shared
+        To be given to processes, forked or spawned; `tensor()` gives the LoDTensor there, and here.
+
+    Raises
+    ------
+    NotImplementedError
+        Where the system has no memory that can be sealed, as Linux has.
+
+    Notes
+    -----
+    A mapped folder needs none of this in forked processes, and in others only for what its offsets take: each of them
+    may `lodcore.load` it.
+
+    Examples
+    --------
+    >>> from lodcore.interop import share
+    >>> share([[1, 2], [3]]).tensor()
+    LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
+    """
+    where = "lodcore.interop.share"
+    x = as_nested(f"{where}: x", x)
+    if not hasattr(os, "memfd_create"):
+        raise NotImplementedError(f"{where}: this system has no memory that can be sealed")
+    lod: Any = x.lod
+    levels = [lod.offsets(k) for k in range(lod.num_levels)]
+    sizes = np.array([*(len(level) - 1 for level in levels), lod.num_rows], np.int64)
+    words = sum(map(len, levels)) + len(sizes)
+    start = -(-8 * words // ALIGNED) * ALIGNED
+    handle = os.memfd_create("lodcore", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(handle, max(1, start + x.nbytes))
+        with mmap.mmap(handle, 0) as memory:
+            block = np.frombuffer(memory, np.uint8)
+            np.concatenate([sizes, *levels], out=block[: 8 * words].view(np.int64))
+            if x.nbytes:
+                block[start : start + x.nbytes] = x.values.reshape(-1).view(np.uint8)
+            del block
+        _seal(handle)
+        shape, description = x.values.shape, np.lib.format.dtype_to_descr(x.dtype)
+        return Shared(handle, lod.num_levels, words, start, shape, description)
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _seal(handle: int) -> None:
+    import fcntl
+
+    fcntl.fcntl(handle, fcntl.F_ADD_SEALS, _seals())
+
+
+def _seals() -> int:
+    import fcntl
+
+    return fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+
+
+class Shared:
+    """A LoDTensor in sealed memory; made by `share`.
+
+    It can be given to another process when that is started, or through a queue. Nobody can write, shrink or unseal the
+    memory, so that its structure is checked there, and not copied.
+    """
+
+    def __init__(
+        self, handle: int, num_levels: int, words: int, start: int, shape: tuple[int, ...], description: Any
+    ) -> None:
+        self._handle, self._parts = handle, (num_levels, words, start, shape, description)
+
+    def __del__(self) -> None:
+        handle = self.__dict__.pop("_handle", None)
+        if handle is not None:
+            os.close(handle)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (reduction.DupFd(self._handle), self._parts)
+
+    def tensor(self) -> LoDTensor:
+        """Map the memory, read-only.
+
+        Returns
+        -------
+        LoDTensor
+
+        Raises
+        ------
+        LoDError
+            If the memory is not sealed, or does not hold what it should.
+        """
+        import fcntl
+
+        where = "Shared.tensor"
+        num_levels, words, start, shape, description = self._parts
+        if fcntl.fcntl(self._handle, fcntl.F_GET_SEALS) & _seals() != _seals():
+            raise LoDError(f"{where}: its memory is not sealed")
+        memory = mmap.mmap(self._handle, 0, access=mmap.ACCESS_READ)
+        block = np.frombuffer(memory, np.uint8)
+        dtype = dtype_of(where, description)
+        size = dtype.itemsize * int(np.prod(shape, dtype=object))
+        if not 0 <= num_levels < words or not 8 * words <= start <= len(block) - size:
+            raise LoDError(f"{where}: its memory has {len(block)} bytes, which cannot hold it")
+        lod = lod_over(block[: 8 * words].view(np.int64), num_levels)
+        values = block[start : start + size].view(dtype).reshape(shape) if size else np.zeros(shape, dtype)
+        if not shape or shape[0] != lod.num_rows:
+            raise LoDError(f"{where}: its values have shape {shape}; the structure has {lod.num_rows} rows")
+        x: LoDTensor = tensor_core.new_tensor(values, lod)
+        return x
+
+
+def _received(handle: Any, parts: tuple[Any, ...]) -> Shared:
+    """Take a handle that another process sent."""
+    return Shared(handle.detach(), *parts)

@@ -1,0 +1,171 @@
+"""Files: a tree in one .npz file, or in a folder that is mapped into memory and can grow."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any
+
+from lodcore.errors import DTypeError
+from lodcore.interop.folder import append_to_folder, is_folder, read_folder, write_folder
+from lodcore.interop.npz import read_npz, write_npz
+from lodcore.interop.trees import pack
+
+__all__ = ["append", "load", "save"]
+
+
+def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = False) -> None:
+    """Save a tree of arrays and LoDTensors, without pickles.
+
+    Parameters
+    ----------
+    file : str, path or binary file
+    tree : LoDTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
+        Keys are str or int. What is one LoD, or one array, in several places is so again when it is loaded.
+    form : {"npz", "folder"}, optional
+        One file, whose arrays `numpy.load` reads, too; or a folder, whose values `load` maps into memory, and to which
+        `append` adds sequences. By default a folder if the name ends with a separator or ".lod", or is one already.
+    compress : bool
+        Only in one file.
+
+    Raises
+    ------
+    DTypeError
+        Naming what in the tree cannot be saved.
+    OSError
+        If the file cannot be written. What was there before is replaced as a whole, or stays.
+
+    Examples
+    --------
+    >>> import lodcore, os, tempfile
+    >>> name = os.path.join(tempfile.mkdtemp(), "batch.npz")
+    >>> lodcore.save(name, {"words": lodcore.array([[1, 2], [3]]), "epoch": 3})
+    >>> lodcore.load(name)
+    {'words': LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]]), 'epoch': 3}
+    """
+    where = "lodcore.save"
+    packed = pack(where, tree)
+    if hasattr(file, "write"):
+        if form == "folder":
+            raise ValueError(f"{where}: file: is open; the name of a folder is needed")
+        write_npz(file, packed, compress)
+        return
+    name = _name(where, file)
+    if form not in (None, "npz", "folder"):
+        raise ValueError(f'{where}: form: is {form!r}; "npz" or "folder" is needed')
+    if form is None:
+        ends = name.endswith((os.sep, ".lod")) or os.path.isdir(name)
+        form = "folder" if ends else "npz"
+    if form == "folder":
+        if compress:
+            raise ValueError(f"{where}: compress: is True; what is mapped into memory cannot be compressed")
+        write_folder(where, name.rstrip(os.sep), packed)
+        return
+    folder = os.path.dirname(os.path.abspath(name))
+    handle, temporary = tempfile.mkstemp(".npz", ".lodcore-", folder)
+    try:
+        with os.fdopen(handle, "wb") as opened:
+            write_npz(opened, packed, compress)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, name)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    """Look at the mask of permissions for new files."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load(file: Any, *, verify: bool = False) -> Any:
+    """Load what `save` saved, or an .npz file that holds values, offsets_0, offsets_1, ...
+
+    Parameters
+    ----------
+    file : str, path or binary file
+        Of a folder, values are mapped into memory, read-only: they take room when they are looked at, and processes
+        share it. Offsets are copied and checked. Nothing is unpickled.
+    verify : bool
+        Read all of a folder and compare it with its checksums; one file is always compared.
+
+    Returns
+    -------
+    tree
+
+    Raises
+    ------
+    LoDError, DTypeError
+        If the file is damaged, naming what and where.
+    OSError
+        If it cannot be read.
+
+    Notes
+    -----
+    Nobody should shorten the files of a folder while they are mapped: to read behind the end of a file ends the
+    process. `append` never does.
+
+    Examples
+    --------
+    >>> import lodcore, os, tempfile
+    >>> name = os.path.join(tempfile.mkdtemp(), "corpus.lod")
+    >>> lodcore.save(name, lodcore.array([[1, 2], [3]]))
+    >>> lodcore.append(name, lodcore.array([[], [4]]))
+    >>> lodcore.load(name)
+    LoDTensor(4 sequences of lengths 0..2, int64: [[1, 2], [3], [], [4]])
+    """
+    where = "lodcore.load"
+    if hasattr(file, "read"):
+        return read_npz(f"{where}: {getattr(file, 'name', 'file')}", file)
+    name = _name(where, file)
+    if is_folder(name):
+        return read_folder(f"{where}: {name}", name.rstrip(os.sep), verify)
+    with open(name, "rb") as opened:
+        return read_npz(f"{where}: {name}", opened)
+
+
+def append(file: Any, tree: Any) -> None:
+    """Add sequences to a folder that `save` made, of one LoDTensor or of a dict of LoDTensors.
+
+    Parameters
+    ----------
+    file : str or path
+    tree : LoDTensor, or dict of LoDTensor
+        With the dtypes, row shapes and levels of what is there, and LoDs shared by the same entries.
+
+    Raises
+    ------
+    LoDError, DTypeError
+        If it does not fit; nothing is written then.
+    BlockingIOError
+        If another process is appending.
+
+    Notes
+    -----
+    New bytes are written behind what is there, and count from the moment when a new manifest takes the place of the
+    old one, as a whole. A crash before that leaves what was there; those who have mapped the folder are not disturbed.
+
+    Examples
+    --------
+    >>> import lodcore, os, tempfile
+    >>> name = os.path.join(tempfile.mkdtemp(), "corpus.lod")
+    >>> lodcore.save(name, {"words": lodcore.array([[1, 2]])})
+    >>> lodcore.append(name, {"words": lodcore.array([[3]])})
+    >>> lodcore.load(name)["words"].tolist()
+    [[1, 2], [3]]
+    """
+    where = "lodcore.append"
+    append_to_folder(where, _name(where, file).rstrip(os.sep), pack(where, tree))
+
+
+def _name(where: str, file: Any) -> str:
+    """Take the name of a file."""
+    try:
+        name = os.fspath(file)
+    except TypeError:
+        raise DTypeError(f"{where}: file: is {type(file).__name__}; a name or an open file is needed") from None
+    return os.fsdecode(name)

@@ -1,0 +1,376 @@
+"""torch: jagged tensors, packed sequences, flat tokens with cumulative lengths, and batches of a DataLoader."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore import buffers, kernels, tensor_core
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.lending import lent, narrow, private_lod
+from lodcore.interop.libraries import library
+from lodcore.lod import LoD
+from lodcore.making import guarded_values
+from lodcore.tensor import LoDTensor, array, as_nested
+
+__all__ = ["TorchBatch", "Varlen", "collate", "cu_seqlens", "from_torch", "to_torch"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Varlen(NamedTuple):
+    """What attention over sequences of different lengths takes.
+
+    Parameters
+    ----------
+    values : torch.Tensor, shape (num_rows, ...)
+    cu_seqlens : torch.Tensor, int32, shape (num_sequences + 1,)
+    max_seqlen : int
+    """
+
+    values: Any
+    cu_seqlens: Any
+    max_seqlen: int
+
+    def to_lodtensor(self) -> LoDTensor:
+        """View the values as a LoDTensor, checking the offsets anew."""
+        where = "Varlen.to_lodtensor"
+        lod, first, stop = private_lod(f"{where}: cu_seqlens", _numpy(where, self.cu_seqlens))
+        return _over(where, guarded_values(where, _numpy(where, self.values)), lod, first, stop)
+
+
+def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
+    """Give the offsets of a level in rows as attention kernels want them.
+
+    Parameters
+    ----------
+    x : LoDTensor, LoD, or nested lists
+    level : int
+    dtype : dtype_like of integers
+
+    Returns
+    -------
+    ndarray
+        shape (num_sequences(level) + 1,), a copy.
+
+    Raises
+    ------
+    OverflowError
+        If the dtype cannot hold the number of rows.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.cu_seqlens([[1, 2], [], [3]])
+    array([0, 2, 2, 3], dtype=int32)
+    """
+    lod: Any = x if isinstance(x, LoD) else as_nested("lodcore.cu_seqlens: x", x).lod
+    return narrow("lodcore.cu_seqlens", lod.row_offsets(level), dtype)
+
+
+# -- out -----------------------------------------------------------------------------------------------------------
+
+
+def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
+    """Give a LoDTensor to torch.
+
+    Parameters
+    ----------
+    x : LoDTensor, or nested lists
+    layout : {"jagged", "packed", "varlen"}
+        A nested tensor of jagged layout; a PackedSequence, longest sequence first; or a `Varlen`, whose sequences are
+        those of the last level.
+    copy : bool, optional
+        By default the tensor shares the memory of the values where that may be written (torch has no read-only
+        tensors: who writes into the tensor writes into x), and has a copy where it may not, as with values of a file.
+        With False such values are an error. Those of a PackedSequence are new in any case, and offsets, too.
+
+    Returns
+    -------
+    torch.Tensor, torch.nn.utils.rnn.PackedSequence, or Varlen
+
+    Raises
+    ------
+    LoDError
+        If there is not exactly one level; for a PackedSequence, if a sequence is empty, which it cannot hold.
+    DTypeError
+        If torch does not have the dtype.
+    OverflowError
+        If int32 cannot hold the offsets of a Varlen.
+    """
+    where = "lodcore.to_torch"
+    torch = library("torch", "torch", where)
+    x = as_nested(f"{where}: x", x)
+    if layout not in ("jagged", "packed", "varlen"):
+        raise ValueError(f'{where}: layout: is {layout!r}; "jagged", "packed" or "varlen" is needed')
+    if layout == "varlen":
+        if not x.num_levels:
+            raise LoDError(f"{where}: x: has no level")
+        offsets = cu_seqlens(x)
+        longest = kernels.offsets.max_length(x.lod._view(x.num_levels - 1))
+        return Varlen(tensor_of(where, x.values, copy), torch.from_numpy(offsets), longest)
+    if x.num_levels != 1:
+        raise LoDError(
+            f'{where}: x: has {x.num_levels} levels; torch has tensors of one: x.flatten(0), or layout="varlen"'
+        )
+    if layout == "packed":
+        return _packed(torch, where, x)
+    known = _structure(torch, x.lod)
+    values = tensor_of(where, x.values, copy)
+    return torch.nested.nested_tensor_from_jagged(
+        values, known.offsets, min_seqlen=known.shortest, max_seqlen=known.longest
+    )
+
+
+class _Structure(NamedTuple):
+    """A LoD as torch knows it: its offsets, and the extreme lengths."""
+
+    lod: LoD
+    offsets: Any
+    shortest: int | None
+    longest: int | None
+
+
+#: For torch, tensors have one structure if they have the same tensor of offsets: so one LoD keeps one, for a while.
+_KNOWN: dict[int, _Structure] = {}
+_MOST_KNOWN = 16
+
+
+def _structure(torch: Any, lod: Any) -> _Structure:
+    """Give the tensor of offsets that the LoD had last time, if torch has not written into it; or make one."""
+    found = _KNOWN.get(id(lod))
+    if found is not None and found.lod is lod and not found.offsets._version:
+        return found
+    lengths = lod.lengths(0)
+    low, high = (int(lengths.min()), int(lengths.max())) if len(lengths) else (None, None)
+    made = _Structure(lod, torch.from_numpy(lod.offsets(0).copy()), low, high)
+    if torch.is_inference_mode_enabled():  # what is made here is of no use outside
+        return made
+    while len(_KNOWN) >= _MOST_KNOWN:
+        with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # another thread may do the same
+            _KNOWN.pop(next(iter(_KNOWN)))
+    _KNOWN[id(lod)] = made
+    return made
+
+
+def tensor_of(where: str, values: Array, copy: bool | None = None) -> Any:
+    """Give values to torch."""
+    torch = library("torch", "torch", where)
+    given = None if copy else lent(values)
+    if given is None and copy is False:
+        raise ValueError(f"{where}: copy: is False; the values are in memory that cannot be written, as torch may do")
+    values = values.copy() if given is None else given
+    try:
+        return torch.from_numpy(values)
+    except TypeError as error:
+        raise DTypeError(f"{where}: values: have dtype {values.dtype}, which torch does not have: {error}") from None
+
+
+def _packed(torch: Any, where: str, x: LoDTensor) -> Any:
+    """Make a PackedSequence: the rows of all first steps, then of all second ones, and so on."""
+    from lodcore.ops.steps import in_step_order  # loads the operators, which no other door needs
+
+    lengths = x.lengths
+    if not len(lengths):
+        raise LoDError(f"{where}: x: has no sequence; a PackedSequence has at least one")
+    if not lengths.all():
+        raise LoDError(
+            f"{where}: x: sequence {int(np.argmin(lengths))} is empty, which a PackedSequence cannot hold; "
+            "x[x.lengths > 0] leaves empty ones out"
+        )
+    steps, indices_map = in_step_order(where, x, 0, True, None)
+    order = np.asarray(indices_map.order)
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    data, sizes = tensor_of(where, np.require(steps.values, requirements="W")), torch.from_numpy(steps.lengths)
+    return torch.nn.utils.rnn.PackedSequence(data, sizes, torch.from_numpy(order.copy()), torch.from_numpy(back))
+
+
+# -- in ------------------------------------------------------------------------------------------------------------
+
+
+def from_torch(x: Any) -> LoDTensor:
+    """Make a LoDTensor of a nested tensor of torch, or of a PackedSequence.
+
+    Parameters
+    ----------
+    x : torch.Tensor (nested), torch.nn.utils.rnn.PackedSequence, Varlen, or TorchBatch
+        On the CPU. What torch would still differentiate is refused: detach it first.
+
+    Returns
+    -------
+    LoDTensor
+        Of a jagged tensor without gaps it shares the values, read-only; of others it has a copy. The sequences of a
+        PackedSequence come in the order in which they were packed.
+
+    Raises
+    ------
+    DTypeError
+        If x is none of these, or has a dtype that NumPy lacks, or wants gradients.
+    LoDError
+        If its offsets, batch sizes or permutations are wrong.
+    """
+    where = "lodcore.from_torch"
+    torch = library("torch", "torch", where)
+    if isinstance(x, (TorchBatch, Varlen)):
+        return x.to_lodtensor()
+    if isinstance(x, torch.nn.utils.rnn.PackedSequence):
+        return _unpacked(where, x)
+    if not hasattr(x, "_ragged_idx"):  # what only tensors of jagged layout have; to ask for the layout takes longer
+        return _strided(torch, where, x)
+    if x._ragged_idx != 1:
+        raise LoDError(f"{where}: x: is ragged on axis {x._ragged_idx}; on axis 1 it must be: x.transpose(1, ...)")
+    values = guarded_values(where, _numpy(where, x.values()))
+    lengths = x.lengths()
+    if lengths is not None:
+        starts = _numpy(where, x.offsets())[: len(lengths)].astype(np.int64)
+        return LoDTensor.from_starts_stops(values, starts, starts + _numpy(where, lengths))
+    lod, first, stop = private_lod(f"{where}: x.offsets()", _numpy(where, x.offsets()))
+    return _over(where, values, lod, first, stop)
+
+
+def _strided(torch: Any, where: str, x: Any) -> LoDTensor:
+    """Copy the parts of a nested tensor of strided layout."""
+    if not isinstance(x, torch.Tensor) or not x.is_nested:
+        kind = "a tensor that is not nested" if isinstance(x, torch.Tensor) else type(x).__name__
+        raise DTypeError(f"{where}: x: is {kind}; a nested tensor or a PackedSequence is needed")
+    return LoDTensor.from_arrays([_numpy(where, part) for part in x.unbind()])
+
+
+def _over(where: str, values: Array, lod: LoD, first: int, stop: int) -> LoDTensor:
+    """Put a structure over the rows from `first` to `stop`."""
+    if stop > len(values):
+        raise LoDError(f"{where}: x: offsets end at {stop}; there are {len(values)} rows")
+    made: LoDTensor = tensor_core.new_tensor(buffers.view_rows(values, first, stop), lod)
+    return made
+
+
+def _numpy(where: str, tensor: Any) -> Array:
+    """View a tensor as an ndarray."""
+    try:
+        made: Array = tensor.numpy()
+    except (RuntimeError, TypeError) as error:  # on another device, with gradients, or of a dtype that NumPy lacks
+        hint = "; x.detach() has none" if getattr(tensor, "requires_grad", False) else ""
+        raise DTypeError(f"{where}: x: has no view for NumPy: {error}{hint}") from None
+    return made
+
+
+def _unpacked(where: str, x: Any) -> LoDTensor:
+    """Bring a PackedSequence back into sequences, after checking that it is one."""
+    data = guarded_values(where, _numpy(where, x.data))
+    sizes = _numpy(where, x.batch_sizes).astype(np.int64)
+    count = int(sizes[0]) if len(sizes) else 0
+    if len(sizes) and (sizes[-1] < 1 or (np.diff(sizes) > 0).any()):
+        at = int(np.argmax(np.diff(sizes) > 0)) + 1 if sizes[-1] >= 1 else len(sizes) - 1
+        raise LoDError(f"{where}: x.batch_sizes: is {sizes[at]} at step {at}; sizes are positive and never rise")
+    steps = LoD.from_lengths(sizes)
+    if steps.num_rows != len(data):
+        raise LoDError(f"{where}: x.batch_sizes: add up to {steps.num_rows}; x.data has {len(data)} rows")
+    order = np.arange(count)
+    if x.sorted_indices is not None:
+        order = _permutation(where, "sorted_indices", _numpy(where, x.sorted_indices), count)
+    if x.unsorted_indices is not None:
+        back = _permutation(where, "unsorted_indices", _numpy(where, x.unsorted_indices), count)
+        if (back[order] != np.arange(count)).any():
+            at = int(np.argmax(back[order] != np.arange(count)))
+            raise LoDError(f"{where}: x.unsorted_indices: does not undo sorted_indices at {at}")
+    lengths = np.empty(count, np.int64)
+    lengths[order] = np.searchsorted(-sizes, -np.arange(count), side="left")  # how many steps have more sequences
+    lod = LoD.from_lengths(lengths)
+    rows = buffers.new_rows(where, data, lod.num_rows)
+    kernels.rank.pack_rows(buffers.as_bytes(data), lod._view(0), order, steps._view(0), buffers.as_bytes(rows))
+    made: LoDTensor = tensor_core.new_tensor(rows, lod)
+    return made
+
+
+def _permutation(where: str, name: str, given: Array, count: int) -> Array:
+    """Copy a permutation of `count` numbers, and check that it is one."""
+    numbers = given.astype(np.int64)
+    seen = np.zeros(count, bool)
+    inside = (numbers >= 0) & (numbers < count)
+    if numbers.shape == (count,) and inside.all():
+        seen[numbers] = True
+    if not seen.all():
+        raise LoDError(f"{where}: x.{name}: is no permutation of 0 .. {count - 1}")
+    return numbers
+
+
+# -- batches of a DataLoader ---------------------------------------------------------------------------------------
+
+
+class TorchBatch:
+    """A LoDTensor whose parts are tensors, so that torch can pin, share and move them.
+
+    Parameters
+    ----------
+    values : torch.Tensor, shape (num_rows, ...)
+    offsets : tuple of torch.Tensor
+        One a level, coarse first, int64.
+    """
+
+    __slots__ = ("offsets", "values")
+
+    def __init__(self, values: Any, offsets: tuple[Any, ...]) -> None:
+        self.values, self.offsets = values, tuple(offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets[0]) - 1
+
+    def _each(self, change: Any) -> TorchBatch:
+        return TorchBatch(change(self.values), tuple(change(level) for level in self.offsets))
+
+    def pin_memory(self, *device: Any) -> TorchBatch:
+        """Copy to pinned memory, as a DataLoader with ``pin_memory=True`` does."""
+        return self._each(lambda tensor: tensor.pin_memory(*device))
+
+    def share_memory_(self) -> TorchBatch:
+        """Move to memory that processes share."""
+        return self._each(lambda tensor: tensor.share_memory_())
+
+    def to(self, *args: Any, **kwargs: Any) -> TorchBatch:
+        """Move to a device; offsets keep their dtype."""
+        moved = self.values.to(*args, **kwargs)
+        return TorchBatch(moved, tuple(level.to(moved.device) for level in self.offsets))
+
+    def to_lodtensor(self) -> LoDTensor:
+        """View the values as a LoDTensor, checking the offsets anew."""
+        where = "TorchBatch.to_lodtensor"
+        values = guarded_values(where, _numpy(where, self.values))
+        return LoDTensor.from_offsets(values, *(_numpy(where, level) for level in self.offsets))
+
+    def jagged(self) -> Any:
+        """View a batch of one level as a nested tensor of jagged layout."""
+        torch = library("torch", "torch", "TorchBatch.jagged")
+        return torch.nested.nested_tensor_from_jagged(self.values, self.offsets[-1])
+
+
+def collate(samples: list[Any]) -> Any:
+    """Make one batch of samples: the ``collate_fn`` of a DataLoader.
+
+    Parameters
+    ----------
+    samples : list
+        Arrays, tensors or LoDTensors become sequences of a `TorchBatch`, however long each is; numbers a tensor; dicts
+        and tuples are gone through entry by entry.
+
+    Returns
+    -------
+    TorchBatch, torch.Tensor, or dict, tuple or list of these
+    """
+    where = "lodcore.interop.collate"
+    torch = library("torch", "torch", where)
+    first = samples[0]
+    if isinstance(first, dict):
+        return {key: collate([sample[key] for sample in samples]) for key in first}
+    if isinstance(first, (tuple, list)):
+        return type(first)(collate(list(entries)) for entries in zip(*samples, strict=True))
+    if isinstance(first, (int, float, complex, np.generic)) or (np.ndim(first) == 0 and not isinstance(first, str)):
+        return torch.as_tensor(np.asarray(samples))
+    if isinstance(first, str):
+        return samples
+    arrays = [_numpy(where, sample) if isinstance(sample, torch.Tensor) else sample for sample in samples]
+    x = array(arrays) if isinstance(first, LoDTensor) else LoDTensor.from_arrays(arrays)
+    offsets = tuple(torch.from_numpy(x.lod.offsets(k).copy()) for k in range(x.num_levels))
+    return TorchBatch(tensor_of(where, x.values), offsets)

@@ -1,0 +1,221 @@
+"""Trees of arrays as plain data: what stands where, in JSON, and the arrays by name."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore import tensor_core
+from lodcore.errors import DTypeError, LoDError
+from lodcore.lod import LoD
+from lodcore.tensor import LoDTensor
+
+__all__ = ["Packed", "Reader", "pack"]
+
+Array = np.ndarray[Any, Any]
+DEEPEST = 100  # containers in containers; more are one that contains itself
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+class Packed:
+    """A tree as JSON, its arrays, and its structures.
+
+    Attributes
+    ----------
+    tree : dict
+    arrays : dict of str to ndarray
+    lods : list of LoD
+        Each once, however many tensors have it.
+    """
+
+    def __init__(self) -> None:
+        self.tree: Any = None
+        self.arrays: dict[str, Array] = {}
+        self.lods: list[LoD] = []
+        self._names: dict[int, str] = {}
+        self._numbers: dict[int, int] = {}
+        self._kept: list[Any] = []
+
+    def name(self, values: Array, path: tuple[str, ...]) -> str:
+        """Name an array after its way in the tree; one array has one name."""
+        found = self._names.get(id(values))
+        if found is not None:
+            return found
+        name = "/".join(path) or "values"
+        if not all(PLAIN.fullmatch(part) for part in path) or len(name) > 200 or self._taken(name):
+            name = f"array_{len(self.arrays)}"
+        while self._taken(name):
+            name += "_"
+        self.arrays[name] = values
+        self._names[id(values)] = name
+        self._kept.append(values)
+        return name
+
+    def _taken(self, name: str) -> bool:
+        """Tell whether a file of such a name would be another's, also where upper and lower case are one."""
+        return name.lower() in {known.lower() for known in self.arrays} or name.startswith("offsets_")
+
+    def number(self, lod: LoD) -> int:
+        """Give a structure a number."""
+        if id(lod) not in self._numbers:
+            self._numbers[id(lod)] = len(self.lods)
+            self.lods.append(lod)
+        return self._numbers[id(lod)]
+
+
+def pack(where: str, tree: Any) -> Packed:
+    """Take a tree apart.
+
+    Parameters
+    ----------
+    where : str
+        The function, for messages.
+    tree : LoDTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
+
+    Returns
+    -------
+    Packed
+    """
+    packed = Packed()
+    packed.tree = _node(where, packed, tree, (), 0)
+    return packed
+
+
+def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: int) -> Any:
+    """Describe a tree; its arrays and structures are added to `packed`."""
+    here = f"{where}: tree" + "".join(f"[{part}]" for part in path)
+    if depth > DEEPEST:
+        raise LoDError(f"{where}: tree: is nested more than {DEEPEST} deep; does it contain itself?")
+    if isinstance(tree, LoDTensor):
+        lod: Any = tree.lod
+        return {"lodtensor": packed.name(tree.values, path), "lod": packed.number(lod)}
+    if isinstance(tree, (np.ndarray, np.generic)):
+        values = np.asarray(tree) if isinstance(tree, np.generic) else tree
+        if isinstance(values, np.ma.MaskedArray) or values.dtype.hasobject:
+            raise DTypeError(
+                f"{here}: has dtype {values.dtype} and class {type(values).__name__}; numbers can be saved"
+            )
+        return {"scalar" if isinstance(tree, np.generic) else "array": packed.name(np.asarray(values), path)}
+    kind = type(tree)
+    if kind is dict:
+        for key in tree:
+            if type(key) not in (str, int):
+                raise DTypeError(f"{here}: has the key {key!r}; str and int can be saved")
+        return {"dict": [[key, _node(where, packed, tree[key], (*path, str(key)), depth + 1)] for key in tree]}
+    if kind in (list, tuple):
+        return {kind.__name__: [_node(where, packed, part, (*path, str(k)), depth + 1) for k, part in enumerate(tree)]}
+    if tree is None or kind in (bool, str):
+        return {"plain": tree}
+    if kind is int:
+        return {"int": hex(tree)}
+    if kind is float:
+        return {"float": struct.pack("<d", tree).hex()}
+    if kind is complex:
+        return {"complex": struct.pack("<dd", tree.real, tree.imag).hex()}
+    if kind is bytes:
+        return {"bytes": tree.hex()}
+    raise DTypeError(
+        f"{here}: is {kind.__name__}; arrays, LoDTensors, dicts, lists, tuples, numbers, text and None can be saved"
+    )
+
+
+class Reader:
+    """Puts a tree together again.
+
+    Parameters
+    ----------
+    where : str
+        The function and the file, for messages.
+    array : callable
+        Gives an array by its name.
+    lod : callable
+        Gives a structure by its number.
+    """
+
+    def __init__(self, where: str, array: Callable[[str], Array], lod: Callable[[int], LoD]) -> None:
+        self.where = where
+        self._array, self._lod = array, lod
+        self._arrays: dict[str, Array] = {}
+        self._lods: dict[int, LoD] = {}
+
+    def array(self, name: Any) -> Array:
+        """Give an array, the same one for the same name."""
+        if not isinstance(name, str):
+            raise LoDError(f"{self.where}: tree: names the array {name!r}; a name is a str")
+        if name not in self._arrays:
+            self._arrays[name] = self._array(name)
+        return self._arrays[name]
+
+    def lod(self, number: Any) -> LoD:
+        """Give a structure, the same one for the same number."""
+        if type(number) is not int or number < 0:
+            raise LoDError(f"{self.where}: tree: names the structure {number!r}; a number from 0 on is needed")
+        if number not in self._lods:
+            self._lods[number] = self._lod(number)
+        return self._lods[number]
+
+    def read(self, node: Any, depth: int = 0) -> Any:
+        """Put a node together."""
+        if depth > DEEPEST:
+            raise LoDError(f"{self.where}: tree: is nested more than {DEEPEST} deep")
+        if not isinstance(node, dict):
+            raise LoDError(f"{self.where}: tree: has {type(node).__name__} where a description is needed")
+        if set(node) == {"lodtensor", "lod"}:
+            return self._tensor(node)
+        if len(node) != 1:
+            raise LoDError(f"{self.where}: tree: has a description with {sorted(node)}; one entry says what it is")
+        ((kind, content),) = node.items()
+        if kind in ("dict", "list", "tuple") and isinstance(content, list):
+            return self._container(kind, content, depth)
+        if kind == "array":
+            return self.array(content)
+        if kind == "scalar":
+            values = self.array(content)
+            if values.ndim:
+                raise LoDError(f"{self.where}: {content}: has shape {values.shape}; a single number is needed")
+            return values[()]
+        try:
+            return self._value(kind, content)
+        except (TypeError, ValueError, struct.error):
+            raise LoDError(f"{self.where}: tree: has {kind!r} with {str(content)[:40]!r}, which is none") from None
+
+    def _tensor(self, node: dict[str, Any]) -> LoDTensor:
+        values, lod = self.array(node["lodtensor"]), self.lod(node["lod"])
+        if not values.ndim or len(values) != lod.num_rows:
+            raise LoDError(
+                f"{self.where}: {node['lodtensor']}: has shape {values.shape}; its structure has {lod.num_rows} rows"
+            )
+        if not (values.flags.c_contiguous and values.dtype.isnative):
+            values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+        made: LoDTensor = tensor_core.new_tensor(values, lod)
+        return made
+
+    def _container(self, kind: str, content: list[Any], depth: int) -> Any:
+        if kind != "dict":
+            parts = [self.read(part, depth + 1) for part in content]
+            return tuple(parts) if kind == "tuple" else parts
+        made = {}
+        for entry in content:
+            if not isinstance(entry, list) or len(entry) != 2 or type(entry[0]) not in (str, int):
+                raise LoDError(
+                    f"{self.where}: tree: has {str(entry)[:40]!r} in a dict; a key and a description are needed"
+                )
+            made[entry[0]] = self.read(entry[1], depth + 1)
+        return made
+
+    def _value(self, kind: str, content: Any) -> Any:
+        if kind == "plain" and (content is None or isinstance(content, (bool, str))):
+            return content
+        if kind == "int":
+            return int(content, 16)
+        if kind == "float":
+            return struct.unpack("<d", bytes.fromhex(content))[0]
+        if kind == "complex":
+            return complex(*struct.unpack("<dd", bytes.fromhex(content)))
+        if kind == "bytes":
+            return bytes.fromhex(content)
+        raise ValueError

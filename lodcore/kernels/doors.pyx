@@ -1,0 +1,59 @@
+"""What comes in through a door: offsets that another library made, and files that may be damaged."""
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+cdef extern from "doors.h" nogil:
+    int64_t copy_checked(const char* given, int64_t count, int64_t size, int64_t* first, int64_t* out)
+    uint64_t word_sum(const unsigned char* data, int64_t n_words, uint64_t sum)
+
+ctypedef fused integer:
+    int32_t
+    int64_t
+
+
+def copy_offsets(const integer[::1] offsets not None, int64_t[::1] first not None, int64_t[::1] out not None):
+    """Copy offsets that begin anywhere, so that they begin at 0.
+
+    Parameters
+    ----------
+    offsets : int32 or int64, shape (n_seqs + 1,)
+        Any values; each is read once. Never negative, and never falling.
+    first : int64, shape (1,)
+        Where they begin.
+    out : int64, shape (n_seqs + 1,)
+        Its content, and that of `first`, after a bad offset is of no use.
+
+    Returns
+    -------
+    int
+        The first offset that is negative or falls, -1 if there is none.
+    """
+    cdef Py_ssize_t count = offsets.shape[0], bad
+    cdef const char* source = <const char*> &offsets[0]
+    cdef int64_t* begin = &first[0]
+    cdef int64_t* result = &out[0]
+    with nogil:
+        bad = copy_checked(source, count, sizeof(integer), begin, result)
+    return bad
+
+
+def checksum(const unsigned char[::1] data not None, uint64_t before):
+    """Sum up words of 8 bytes (little-endian), so that every single change of one shows.
+
+    Parameters
+    ----------
+    data : uint8, shape (8 n,)
+    before : int
+        The sum of what stands before; 0 .. 2**64 - 1.
+
+    Returns
+    -------
+    int
+        before * p**n + the sum of word[i] * p**(n - 1 - i), modulo 2**64, where p is 0x9E3779B97F4A7C15.
+    """
+    cdef Py_ssize_t n_words = data.shape[0] // 8
+    cdef const unsigned char* source = &data[0] if n_words else NULL
+    cdef uint64_t result
+    with nogil:
+        result = word_sum(source, n_words, before)
+    return result

@@ -1,0 +1,388 @@
+"""Items packed into bins of a budget, batches cut by a budget, and what attention needs to keep documents apart.
+
+A length counts what the budget counts, mostly tokens. A bin holds items whose lengths add up to the budget at most, and
+no more than `max_items` of them. Best fit takes the bin with the least room that is enough, and of equal ones that
+which got its last item latest.
+"""
+
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.string cimport memcpy
+
+cdef extern from "packing.h" nogil:
+    const int64_t NO_MEMORY
+    int64_t first_misfit(const int64_t* lengths, int64_t count, int64_t budget)
+    int64_t fill_next(const int64_t* lengths, int64_t count, int64_t budget, int64_t max_items, int64_t window,
+                      int64_t* out)
+    int64_t fill_first(const int64_t* lengths, int64_t count, int64_t budget, int64_t max_items, int64_t* out)
+    int64_t fill_best(const int64_t* lengths, int64_t count, int64_t budget, int64_t max_items, int64_t* out)
+    int64_t fill_by_counts(const int64_t* sizes, const int64_t* counts, int64_t n_sizes, const int64_t* order,
+                           int64_t count, int64_t budget, int64_t max_items, int64_t* items, int64_t* out)
+    int64_t list_by_bin(const int64_t* bins, int64_t count, const int64_t* order, int64_t n_bins, int64_t* offsets,
+                        int64_t* items)
+    int64_t cut_in_order(const int64_t* lengths, int64_t n_lengths, const int64_t* order, int64_t count,
+                         const int64_t* groups, int64_t n_groups, int64_t budget, int padded, int64_t max_items,
+                         int64_t* out)
+
+
+cdef int64_t checked(int64_t state) except -2:
+    """Raise if there was no memory for what a loop keeps."""
+    if state == NO_MEMORY:
+        raise MemoryError("the bins find no memory")
+    return state
+
+
+def next_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_items, int64_t window,
+             int64_t[::1] out not None):
+    """Fill one bin after the other, in the order of the items.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n,)
+        0 .. budget.
+    budget : int, 0 .. 2**62
+    max_items : int, 1 or more
+    window : int, 1 or more
+        The bin is closed when this many of the items that wait do not fit, and the first of them opens the next one.
+        With 1 the order of the items is that of the bins.
+    out : int64, shape (n + 1,)
+        The bin of each item, and then the number of bins. Its content after a bad length is of no use.
+
+    Returns
+    -------
+    int
+        The first item whose length is out of range, -1 if there is none.
+    """
+    cdef int64_t count = lengths.shape[0], state
+    check_shapes(out.shape[0] == count + 1 and max_items > 0 and window > 0)
+    cdef const int64_t* source = &lengths[0] if count else NULL
+    cdef int64_t* result = &out[0]
+    with nogil:
+        state = first_misfit(source, count, budget)
+        if state < 0:
+            state = fill_next(source, count, budget, max_items, window, result)
+    return checked(state)
+
+
+def first_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_items, int64_t[::1] out not None):
+    """Put each item into the first bin that has room for it.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n,)
+        0 .. budget.
+    budget : int, 0 .. 2**62
+    max_items : int, 1 or more
+    out : int64, shape (n + 1,)
+        The bin of each item, and then the number of bins. Its content after a bad length is of no use.
+
+    Returns
+    -------
+    int
+        The first item whose length is out of range, -1 if there is none.
+    """
+    cdef int64_t count = lengths.shape[0], state
+    check_shapes(out.shape[0] == count + 1 and max_items > 0)
+    cdef const int64_t* source = &lengths[0] if count else NULL
+    cdef int64_t* result = &out[0]
+    with nogil:
+        state = first_misfit(source, count, budget)
+        if state < 0:
+            state = fill_first(source, count, budget, max_items, result)
+    return checked(state)
+
+
+def best_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_items, int64_t[::1] out not None):
+    """Put each item into the bin that has the least room which is enough.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n,)
+        0 .. budget.
+    budget : int, 0 .. 2**62
+    max_items : int, 1 or more
+    out : int64, shape (n + 1,)
+        The bin of each item, and then the number of bins. Its content after a bad length is of no use.
+
+    Returns
+    -------
+    int
+        The first item whose length is out of range, -1 if there is none.
+    """
+    cdef int64_t count = lengths.shape[0], state
+    check_shapes(out.shape[0] == count + 1 and max_items > 0)
+    cdef const int64_t* source = &lengths[0] if count else NULL
+    cdef int64_t* result = &out[0]
+    with nogil:
+        state = first_misfit(source, count, budget)
+        if state < 0:
+            state = fill_best(source, count, budget, max_items, result)
+    return checked(state)
+
+
+def histogram_fit(const int64_t[::1] sizes not None, const int64_t[::1] counts not None,
+                  const int64_t[::1] order not None, int64_t budget, int64_t max_items, int64_t[::1] items not None,
+                  int64_t[::1] out not None):
+    """Pack counts of lengths by best fit decreasing, all bins that are alike at once, and then name the items.
+
+    Parameters
+    ----------
+    sizes : int64, shape (n_sizes,)
+        The lengths that occur, longest first, 0 .. budget.
+    counts : int64, shape (n_sizes,)
+        How many items have each, 0 or more; they add up to n.
+    order : int64, shape (n,)
+        The items, longest first.
+    budget : int, 0 .. 2**62
+    max_items : int, 1 or more
+    items : int64, shape (n,)
+        The items bin by bin. Bins that came to their content later stand behind.
+    out : int64, shape (n + 2,)
+        The offsets of the bins in `items`; its last entry is the number of bins. What stands between the last offset
+        and this number is left alone. The content of both after a bad size is of no use.
+
+    Returns
+    -------
+    int
+        The first size that is out of range or has a negative count, -1 if there is none.
+    """
+    cdef int64_t count = order.shape[0], n_sizes = sizes.shape[0], total = 0, k, state
+    check_shapes(counts.shape[0] == n_sizes and items.shape[0] == count and out.shape[0] == count + 2)
+    check_shapes(max_items > 0)
+    for k in range(n_sizes):
+        if sizes[k] < 0 or sizes[k] > budget or counts[k] < 0 or counts[k] > count - total:
+            return k
+        total += counts[k]
+    check_shapes(total == count)
+    cdef const int64_t* longest = &sizes[0] if n_sizes else NULL
+    cdef const int64_t* number = &counts[0] if n_sizes else NULL
+    cdef const int64_t* sorted_items = &order[0] if count else NULL
+    cdef int64_t* result = &items[0] if count else NULL
+    cdef int64_t* ends = &out[0]
+    with nogil:
+        state = fill_by_counts(longest, number, n_sizes, sorted_items, count, budget, max_items, result, ends)
+    return checked(state)
+
+
+def group_items(const int64_t[::1] bins not None, const int64_t[::1] order not None, int64_t[::1] offsets not None,
+                int64_t[::1] items not None):
+    """List items bin by bin.
+
+    Parameters
+    ----------
+    bins : int64, shape (n,)
+        Any values; 0 .. n_bins - 1. The bin of the item at each place of `order`.
+    order : int64, shape (n,)
+        The items, in the order that they keep within a bin.
+    offsets : int64, shape (n_bins + 1,)
+        Written: the offsets of the bins in `items`.
+    items : int64, shape (n,)
+        The content of both after a bad bin is of no use.
+
+    Returns
+    -------
+    int
+        The first place whose bin is out of range, -1 if there is none.
+    """
+    cdef int64_t count = bins.shape[0], n_bins = offsets.shape[0] - 1, state
+    check_shapes(order.shape[0] == count and items.shape[0] == count)
+    cdef const int64_t* source = &bins[0] if count else NULL
+    cdef const int64_t* numbers = &order[0] if count else NULL
+    cdef int64_t* ends = &offsets[0]
+    cdef int64_t* result = &items[0] if count else NULL
+    with nogil:
+        state = list_by_bin(source, count, numbers, n_bins, ends, result)
+    return state
+
+
+def cut_batches(const int64_t[::1] lengths not None, const int64_t[::1] order not None,
+                const int64_t[::1] groups not None, int64_t budget, bint padded, int64_t max_items,
+                int64_t[::1] out not None):
+    """Cut items into batches, as many as the budget holds in each.
+
+    Parameters
+    ----------
+    lengths : int64, shape (n_lengths,)
+        0 .. budget.
+    order : int64, shape (n,)
+        The items in their order, 0 .. n_lengths - 1.
+    groups : int64, shape (n_groups + 1,)
+        Offsets in `order`, from 0 to n; no batch goes across one of them.
+    budget : int, 0 .. 2**62
+    padded : bool
+        Count the longest times the number of items, not the sum.
+    max_items : int, 1 or more
+    out : int64, shape (n + 2,)
+        The offsets of the batches in `order`; its last entry is the number of batches. What stands between the last
+        offset and this number is left alone. Its content after a bad item is of no use.
+
+    Returns
+    -------
+    int
+        The first place whose item or length is out of range, -1 if there is none.
+    """
+    cdef int64_t count = order.shape[0], n_groups = groups.shape[0] - 1, n_lengths = lengths.shape[0], state
+    check_shapes(out.shape[0] == count + 2 and max_items > 0 and groups[n_groups] == count)
+    cdef const int64_t* sizes = &lengths[0] if n_lengths else NULL
+    cdef const int64_t* numbers = &order[0] if count else NULL
+    cdef const int64_t* ends = &groups[0]
+    cdef int64_t* result = &out[0]
+    with nogil:
+        state = cut_in_order(sizes, n_lengths, numbers, count, ends, n_groups, budget, padded, max_items, result)
+    return state
+
+
+def segment_ends(const int64_t[::1] documents not None, const int64_t[::1] bins not None, int64_t length,
+                 bint with_tails, int32_t[::1] out not None):
+    """Add up the segments of rows that are filled up to one length: cu_seqlens.
+
+    Parameters
+    ----------
+    documents : int64, shape (n_documents + 1,), in tokens
+    bins : int64, shape (n_bins + 1,), in documents
+        A bin has at most `length` tokens.
+    length : int
+        Tokens of a row.
+    with_tails : bool
+        Count what fills up a row as one segment more.
+    out : int32, shape (n_documents + n_bins + 3,)
+        Where each segment starts, and the end of the last one; its last two entries are the number of segments and the
+        longest one. What stands between is left alone. Its content after a bad bin is of no use.
+
+    Returns
+    -------
+    int
+        The first bin whose row has more tokens than `length`, or ends where int32 does not reach; -1 if there is none.
+    """
+    cdef int64_t n_bins = bins.shape[0] - 1, n_documents = documents.shape[0] - 1, b, s, at = 0, segments = 0
+    cdef int64_t longest = 0, size, bad = -1
+    check_shapes(out.shape[0] == n_documents + n_bins + 3 and bins[n_bins] == n_documents and length >= 0)
+    cdef const int64_t* ends = &documents[0]
+    cdef const int64_t* rows = &bins[0]
+    cdef int32_t* result = &out[0]
+    with nogil:
+        result[0] = 0
+        for b in range(n_bins):
+            if length > INT32_MAX - at or ends[rows[b + 1]] - ends[rows[b]] > length:
+                bad = b
+                break
+            for s in range(rows[b], rows[b + 1]):
+                size = ends[s + 1] - ends[s]
+                longest = max(longest, size)
+                at += size
+                segments += 1
+                result[segments] = <int32_t> at
+            size = (b + 1) * length - at
+            if with_tails and size > 0:
+                longest = max(longest, size)
+                segments += 1
+                result[segments] = <int32_t> (at + size)
+            at += size
+        result[n_documents + n_bins + 1] = <int32_t> segments
+        result[n_documents + n_bins + 2] = <int32_t> longest
+    return bad
+
+
+def attention_rows(
+    const int64_t[::1] tokens not None, const int64_t[::1] targets not None, const int64_t[::1] documents not None,
+    const int64_t[::1] bins not None, const int64_t[::1] settings not None, int64_t[:, ::1] input_ids not None,
+    int64_t[:, ::1] labels not None, int64_t[:, ::1] positions not None, int32_t[:, ::1] segment_ids not None,
+    int32_t[:, ::1] seq_idx not None,
+):
+    """Write bins as rows of one length, with all that says which document a token belongs to.
+
+    Parameters
+    ----------
+    tokens, targets : int64, shape (n_tokens,)
+    documents : int64, shape (n_documents + 1,), in tokens
+    bins : int64, shape (n_bins + 1,), in documents
+    settings : int64, shape (5,)
+        The token that fills rows up, the label that is ignored, the position of a document's first token, the shift of
+        labels (0: the first label of a document is ignored; 1: each token has the label of the next one, the last is
+        ignored), and whether the filling is a segment of its own.
+    input_ids, labels, positions : int64, shape (n_bins, length)
+        A bin has at most `length` tokens. Positions count on in the filling as in a document.
+    segment_ids : int32, shape (n_bins, length)
+        The number of the document in its row, from 1; 0 in the filling.
+    seq_idx : int32, shape (n_bins, length)
+        The same from 0; in the filling the next number if it is a segment, else -1.
+
+    Returns
+    -------
+    int
+        The first bin that has more tokens than a row, -1 if there is none.
+    """
+    cdef int64_t n_bins = bins.shape[0] - 1, length = input_ids.shape[1], b, s, at, size, first, k
+    check_shapes(settings.shape[0] == 5 and targets.shape[0] == tokens.shape[0])
+    check_shapes(documents[documents.shape[0] - 1] == tokens.shape[0] and bins[n_bins] == documents.shape[0] - 1)
+    for b in range(n_bins):
+        if documents[bins[b + 1]] - documents[bins[b]] > length:
+            return b
+    if n_bins == 0 or length == 0:
+        return -1
+    check_shapes(input_ids.shape[0] == n_bins and same(input_ids, labels) and same(input_ids, positions))
+    check_shapes(segment_ids.shape[0] == n_bins and segment_ids.shape[1] == length)
+    check_shapes(seq_idx.shape[0] == n_bins and seq_idx.shape[1] == length)
+    cdef const int64_t* ids = &tokens[0] if tokens.shape[0] else NULL
+    cdef const int64_t* wanted = &targets[0] if tokens.shape[0] else NULL
+    cdef const int64_t* ends = &documents[0]
+    cdef const int64_t* rows = &bins[0]
+    cdef int64_t filling = settings[0], ignored = settings[1], start = settings[2], shift = settings[3]
+    cdef bint own = settings[4] != 0
+    cdef int64_t* to_ids = &input_ids[0, 0]
+    cdef int64_t* to_labels = &labels[0, 0]
+    cdef int64_t* to_positions = &positions[0, 0]
+    cdef int32_t* to_segments = &segment_ids[0, 0]
+    cdef int32_t* to_idx = &seq_idx[0, 0]
+    with nogil:
+        for b in range(n_bins):
+            at = b * length
+            for s in range(rows[b], rows[b + 1]):
+                first = ends[s]
+                size = ends[s + 1] - first
+                if size > 0:
+                    memcpy(to_ids + at, ids + first, size * sizeof(int64_t))
+                    write_labels(to_labels + at, wanted + first, size, ignored, shift)
+                    write_document(to_positions + at, to_segments + at, to_idx + at, size, start,
+                                   <int32_t> (s - rows[b] + 1), <int32_t> (s - rows[b]))
+                at += size
+            size = (b + 1) * length - at
+            for k in range(size):
+                to_ids[at + k] = filling
+                to_labels[at + k] = ignored
+            write_document(to_positions + at, to_segments + at, to_idx + at, size, start, 0,
+                           <int32_t> (rows[b + 1] - rows[b]) if own else -1)
+    return -1
+
+
+cdef bint same(int64_t[:, ::1] one, int64_t[:, ::1] other):
+    """Check whether two arrays have the same shape."""
+    return one.shape[0] == other.shape[0] and one.shape[1] == other.shape[1]
+
+
+cdef void write_labels(int64_t* to, const int64_t* targets, int64_t size, int64_t ignored,
+                       int64_t shift) noexcept nogil:
+    """Write the labels of a document, which has at least one token."""
+    if shift:
+        memcpy(to, targets + 1, (size - 1) * sizeof(int64_t))
+        to[size - 1] = ignored
+    else:
+        memcpy(to + 1, targets + 1, (size - 1) * sizeof(int64_t))
+        to[0] = ignored
+
+
+cdef void write_document(int64_t* positions, int32_t* segments, int32_t* numbers, int64_t size, int64_t start,
+                         int32_t segment, int32_t number) noexcept nogil:
+    """Write positions that count on, and the number of a document to all its tokens."""
+    cdef int64_t k
+    for k in range(size):
+        positions[k] = start + k
+    for k in range(size):
+        segments[k] = segment
+        numbers[k] = number
+
+
+cdef int check_shapes(bint good) except -1:
+    """Raise if arrays do not belong together."""
+    if not good:
+        raise ValueError("the arrays have shapes that do not belong together, or a limit is below 1")
+    return 0

@@ -1,0 +1,1 @@
+"""The plain-Python meaning of lodcore.batching."""

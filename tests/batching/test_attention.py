@@ -1,0 +1,212 @@
+"""Rows for attention, beside their meaning on lists; and the proof that documents are apart."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
+from lodcore.batching import AttentionInputs, assert_isolated, attention_inputs, cu_seqlens, pack_plan
+from reference.batching import attention as meaning
+
+BINS = st.lists(st.lists(st.lists(st.integers(1, 99), max_size=5), max_size=4), max_size=4)
+
+
+def packed_of(bins):
+    lengths = [len(bin) for bin in bins], [len(one) for bin in bins for one in bin]
+    values = [token for bin in bins for one in bin for token in one]
+    return LoDTensor(np.array(values, np.int64), LoD.from_lengths(*(np.array(one, np.int64) for one in lengths)))
+
+
+@given(
+    BINS, st.integers(0, 4), st.booleans(), st.sampled_from([0, 2]), st.sampled_from(["segment", "none"]), st.booleans()
+)
+def test_rows_are_what_is_meant(bins, more, shift, start, tail, own_labels):
+    packed = packed_of(bins)
+    labels = packed + 1000 if own_labels else packed
+    length = max([sum(map(len, bin)) for bin in bins], default=0) + more
+    short = [sum(map(len, bin)) < length for bin in bins]
+    named = {"shift_labels": shift, "pad_id": -7, "position_start": start, "tail": tail, "ignore_index": -1}
+    if tail == "none" and any(short[:-1]):
+        with pytest.raises(ValueError, match=r"bin [0-2] is not full"):
+            attention_inputs(packed, length, labels=labels, **named)
+        return
+    made = attention_inputs(packed, length, labels=labels if own_labels else None, **named)
+    want = meaning.attention_inputs(bins, length, labels.tolist(), shift, -1, -7, start, tail == "segment")
+    for got, rows in zip(made[:5], want[:5], strict=True):
+        assert got.shape == (len(bins), length)
+        assert got.tolist() == rows
+    assert made.cu_seqlens.tolist() == want[5]
+    assert made.cu_seqlens.dtype == np.int32
+    assert made.max_seqlen == want[6]
+    assert type(made.max_seqlen) is int
+    for causal in (True, False):
+        assert made.mask(causal).tolist() == [meaning.mask(row, causal) for row in want[4]]
+
+
+@given(BINS)
+def test_without_a_length_all_bins_are_one_row(bins):
+    packed = packed_of(bins)
+    made = attention_inputs(packed)
+    documents = [one for bin in bins for one in bin]
+    want = meaning.attention_inputs([documents], packed.num_rows, [documents], False, -100, 0, 0, True)
+    assert [one.tolist() for one in made[:5]] == [list(one) for one in want[:5]]
+    ends, longest = cu_seqlens(packed)
+    assert ends.tolist() == made.cu_seqlens.tolist() == want[5]
+    assert longest == made.max_seqlen == want[6]
+    assert (ends.dtype, type(longest)) == (np.int32, int)
+
+
+def test_a_stable_number_of_segments():
+    made = attention_inputs([[[1, 2], [3]]], num_segments=5)
+    assert made.cu_seqlens.tolist() == [0, 2, 3, 3, 3, 3]
+    assert attention_inputs([[[1, 2], [3]]], 5, tail="none", num_segments=2).cu_seqlens.tolist() == [0, 2, 3]
+    with pytest.raises(LoDError, match="num_segments: is 2; there are 3 segments"):
+        attention_inputs([[[1, 2], [3]]], 5, num_segments=2)
+
+
+def test_ids_of_any_integers():
+    packed = LoDTensor(np.array([1, 2, 3], ">u2"), LoD.from_lengths([1], [3]))
+    assert attention_inputs(packed).input_ids.tolist() == [[1, 2, 3]]
+
+
+VAST = np.broadcast_to(np.int32(0), (2**20, 2**20))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: attention_inputs([[1, 2]]), LoDError, "packed: has 1 levels"),
+        (lambda: attention_inputs([[[1.5]]]), DTypeError, "packed: has dtype float64"),
+        (
+            lambda: attention_inputs(LoDTensor(np.ones((2, 2), int), LoD.from_lengths([1], [2]))),
+            ShapeError,
+            "packed: has rows",
+        ),
+        (lambda: attention_inputs([[[1, 2]]], 1), LoDError, "length: is 1; bin 0 has 2 tokens"),
+        (lambda: attention_inputs([[[1, 2]]], -1), ValueError, "length: is -1"),
+        (lambda: attention_inputs([[[1, 2]]], labels=[[[1]]]), LoDError, "labels: have another structure"),
+        (lambda: attention_inputs([[[1, 2]]], tail="pad"), ValueError, "tail: is 'pad'"),
+        (lambda: attention_inputs([[[1, 2]]], library="jax"), ValueError, "library: is 'jax'"),
+        (lambda: attention_inputs([[[1, 2]]], pad_id=1.5), DTypeError, "pad_id: is 1.5"),
+        (lambda: attention_inputs([[[1, 2]]], ignore_index=2**63), ValueError, "ignore_index: is"),
+        (lambda: attention_inputs([[[1, 2]]], 2**60), OverflowError, "length: is .* in 1 rows; int32 counts to"),
+        (lambda: attention_inputs([[[1, 2]], [[3]]], 2**30), OverflowError, "in 2 rows; int32 counts to"),
+        (lambda: AttentionInputs(*[np.zeros((2**21, 1))] * 6, 0)._replace(seq_idx=VAST).mask(), MemoryError, "mask"),
+        (lambda: cu_seqlens(LoDTensor(np.arange(3), LoD.from_offsets(num_rows=3))), LoDError, "has no levels"),
+        (lambda: cu_seqlens(LoD.from_offsets([0, 2**31])), OverflowError, "int32 counts to"),
+    ],
+)
+def test_wrong_calls(call, error, says):
+    with pytest.raises(error, match=says):
+        call()
+
+
+# -- isolation
+
+RANDOM = np.random.default_rng(3)
+X = LoDTensor(RANDOM.standard_normal((23, 4)), LoD.from_lengths([3, 0, 2, 2], [4, 1, 6, 3, 0, 5, 4]))
+MIX = RANDOM.standard_normal((4, 4))
+
+
+def attention(x, mask):
+    """One head over all rows at once."""
+    scores = np.where(mask, x @ MIX @ x.T, -np.inf)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True) @ x
+
+
+def block_diagonal(x):
+    ids = x.lod.segment_ids(1)
+    return ids[:, None] == ids[None, :]
+
+
+def test_attention_with_the_mask_is_isolated():
+    assert_isolated(lambda x: attention(x.values, block_diagonal(x)), X)
+    inputs = attention_inputs(LoDTensor(np.arange(23), X.lod))
+    assert_isolated(lambda x: attention(x.values, inputs.mask()[0]), X)
+
+
+def test_packed_attention_equals_one_document_at_a_time():
+    plan = pack_plan([4, 1, 6, 3, 0, 5, 4], 10)
+    x = LoDTensor(X.values, X.lod.drop(0))
+    packed = plan.apply(x)
+    out = plan.undo(attention(packed.values, block_diagonal(packed)))
+    for document, one in zip(out, x, strict=True):
+        if len(one):
+            np.testing.assert_allclose(document, attention(one, np.ones((len(one),) * 2, bool)))
+
+
+@pytest.mark.parametrize("pair", [(0, 2), (2, 0), (5, 6), (0, 6), (6, 0), (3, 5)])
+def test_one_leak_is_found_and_named(pair):
+    source, victim = pair
+    owners, bins = X.lod.segment_ids(1), [0, 0, 0, 2, 2, 3, 3]
+
+    def leaky(x):
+        out = x.values.copy()
+        out[owners == victim] += 0.01 * x.values[owners == source].sum()
+        return out
+
+    says = rf"document {source} \(bin {bins[source]}\) changes document {victim} \(bin {bins[victim]}\) by"
+    with pytest.raises(AssertionError, match=says):
+        assert_isolated(leaky, X)
+
+
+def test_positions_alone_isolate_nothing():
+    """What people try first: positions that start anew, without a mask."""
+    with pytest.raises(AssertionError, match="changes document"):
+        assert_isolated(lambda x: attention(x.values, np.tri(len(x.values), dtype=bool)), X)
+
+
+def test_bins_leak_too():
+    mean = lambda x: x.values - x.values.mean(axis=0)  # noqa: E731
+    with pytest.raises(AssertionError, match="changes document"):
+        assert_isolated(mean, X)
+
+
+def test_integers_stay_in_the_vocabulary():
+    ids = LoDTensor(RANDOM.integers(0, 5, 23), X.lod)
+    seen = []
+
+    def f(x):
+        seen.append(x.values)
+        return MIX[x.values % 4]
+
+    assert_isolated(f, ids)
+    assert all(np.isin(one, ids.values).all() for one in seen)
+    assert any((one != ids.values).any() for one in seen)
+
+
+def test_a_change_of_ones_own():
+    words = LoDTensor(np.full(23, 7), X.lod)
+    with pytest.raises(DTypeError, match="one value only; say how it is changed"):
+        assert_isolated(lambda x: x.values, words)
+    assert_isolated(lambda x: x.values, words, change=lambda rows, random: rows + 1)
+    with pytest.raises(ShapeError, match="change: gave shape"):
+        assert_isolated(lambda x: x.values, words, change=lambda rows, random: rows[1:])
+
+
+@pytest.mark.parametrize(
+    ("f", "error", "says"),
+    [
+        (lambda x: np.zeros(23), AssertionError, "proves nothing"),
+        (lambda x: np.zeros(22), ShapeError, r"gave shape \(22,\)"),
+        (lambda x: np.array(["a"] * 23), DTypeError, "gave dtype"),
+    ],
+)
+def test_functions_that_prove_nothing(f, error, says):
+    with pytest.raises(error, match=says):
+        assert_isolated(f, X)
+
+
+def test_one_document_and_none():
+    assert_isolated(lambda x: x.values, [[[1.0, 2.0]]])
+    assert_isolated(lambda x: x.values, LoDTensor(np.zeros(0), LoD.from_lengths([0, 0], [])))
+    with pytest.raises(LoDError, match="has 1 levels"):
+        assert_isolated(lambda x: x, [[1.0]])
+
+
+def test_operators_are_isolated():
+    assert_isolated(lambda x: lodcore.sequence_softmax(x), X)
+    assert_isolated(lambda x: lodcore.sequence_conv(x, MIX.repeat(3, axis=0), 3), X)

@@ -1,0 +1,147 @@
+"""python -m lodcore pack, and pictures of plans."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, load
+from lodcore.__main__ import main
+from lodcore.batching import PackPlan, batches, fills, pack_plan, show_bins
+from tests.batching.draws import documents_of
+
+LENGTHS = [3, 0, 9, 5, 2, 7, 1]
+X = documents_of(LENGTHS)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "tokens.npz"
+    np.savez(path, values=X.values, offsets_0=X.lod.offsets())
+    return path
+
+
+def test_npz(saved, capsys):
+    assert main(["pack", str(saved), "--budget", "10"]) == 0
+    shown = capsys.readouterr()
+    plan = pack_plan(X, 10)
+    assert load(str(saved.with_name("tokens.packed.npz"))).equals(plan.apply(X))
+    assert str(plan.report()) in shown.out
+    assert show_bins(plan) in shown.out
+    for step in ("reading", "planning 7 documents, 27 tokens", "packing", "writing tokens.packed.npz"):
+        assert f"{step} ..." in shown.err
+    assert sorted(path.name for path in saved.parent.iterdir()) == ["tokens.npz", "tokens.packed.npz"]
+
+
+def test_a_folder(tmp_path, capsys):
+    folder = tmp_path / "tokens"
+    folder.mkdir()
+    for k, document in enumerate(X):
+        np.save(folder / f"{k}.npy", document)
+    assert main(["pack", str(folder), "--budget", "4", "--overflow", "split", "--seed", "3", "--shards", "2"]) == 0
+    out = tmp_path / "tokens.packed"
+    plan = PackPlan.load(out / "plan.npz")
+    assert len(plan) % 2 == 0
+    packed = plan.apply(X)
+    bins = [np.load(path) for path in sorted(out.glob("bin_*.npy"))]
+    assert [one.tolist() for one in bins] == [np.concatenate([*one, []]).tolist() for one in packed.to_arrays()]
+    assert "split: 3 documents: document 2 tokens 0 .. 3" in capsys.readouterr().out
+
+
+def test_many_files_are_counted(tmp_path, capsys):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for k in range(120):
+        np.save(folder / f"{k:03d}.npy", np.arange(k % 7))
+    assert main(["pack", str(folder), "--budget", "40", "--output", str(tmp_path / "counted")]) == 0
+    assert "reading: 60 of 120 files" in capsys.readouterr().err
+
+
+def test_quiet(saved, capsys):
+    assert main(["pack", str(saved), "--budget", "10", "--quiet", "--method", "histogram", "--max-items", "2"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert shown.out.startswith("7 documents, 27 tokens packed into 4 bins of 10")
+
+
+def test_an_output_is_not_overwritten(saved, capsys):
+    command = ["pack", str(saved), "--budget", "10", "--quiet"]
+    assert main(command) == 0
+    before = saved.with_name("tokens.packed.npz").read_bytes()
+    assert main([*command, "--multiple-of", "7"]) == 1
+    assert saved.with_name("tokens.packed.npz").read_bytes() == before
+    assert "exists already" in capsys.readouterr().err
+    assert main([*command, "--multiple-of", "7", "--force"]) == 0
+    assert len(load(str(saved.with_name("tokens.packed.npz")))) == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("none.npz", [], "No such file"),
+        ("tokens.npz", ["--budget", "4"], "is 9 at document 2 and 2 others are longer; budget is 4"),
+        ("tokens.npz", ["--budget", "0"], "budget: is 0"),
+        ("tokens.npz", ["--output", "x.parquet"], "has the ending '.parquet'"),
+        ("deep.npz", [], "has 2 levels"),
+        ("flat.npz", [], "holds values; values, offsets_0 and so on are needed"),
+        ("one.npy", [], "has the ending '.npy'"),
+        ("empty", [], "holds no .npy files"),
+        ("scalars", [], "0.npy: holds a single number"),
+    ],
+)
+def test_what_fails_is_said_in_one_line(name, arguments, says, saved, capsys):
+    here = saved.parent
+    deep = lodcore.array([[[1], [2]]])
+    np.savez(here / "deep.npz", values=deep.values, offsets_0=deep.lod.offsets(0), offsets_1=deep.lod.offsets(1))
+    np.savez(here / "flat.npz", values=np.arange(3))
+    np.save(here / "one.npy", np.arange(3))
+    (here / "empty").mkdir()
+    (here / "scalars").mkdir()
+    np.save(here / "scalars" / "0.npy", np.array(3))
+    before = sorted(here.iterdir())
+    assert (
+        main(["pack", str(here / name), *(arguments if "--budget" in arguments else ["--budget", "10", *arguments])])
+        == 1
+    )
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.splitlines()[-1].startswith("lodcore pack: ")
+    assert says in shown.err
+    assert sorted(here.iterdir()) == before
+
+
+def test_wrong_usage(saved):
+    with pytest.raises(SystemExit) as caught:
+        main(["pack", str(saved)])
+    assert caught.value.code == 2
+
+
+# -- pictures
+
+
+def test_pictures_are_of_the_bins():
+    plan = pack_plan([3, 9, 6, 2], 10, overflow="own_bin")
+    lines = show_bins(plan, width=10).splitlines()
+    assert lines == [
+        "before: 4 rows of 10, 50.0 % full",
+        "|###.......|",
+        "|#########.|",
+        "|######....|",
+        "|##........|",
+        "after: 3 rows of 10, 66.7 % full",
+        "|#########.|",
+        "|######===.|",
+        "|##........|",
+    ]
+    short = show_bins(plan, width=10, rows=1).splitlines()
+    assert [line for line in short if line.startswith("...")] == ["... 3 more", "... 2 more"]
+    assert show_bins(pack_plan([], 5)) == "before: 0 rows of 5\nafter: 0 rows of 5"
+    assert show_bins(pack_plan([20], 5, overflow="own_bin"), width=5).splitlines()[-1] == "|#####|"
+
+
+def test_fills():
+    assert fills(pack_plan([3, 9, 6, 2], 10)).tolist() == [0.9, 0.9, 0.2]
+    plan = batches([2, 2, 2, 2, 2], 4, shuffle=False, world_size=2)
+    assert fills(plan).tolist() == [1.0, 1.0, 0.5, 0.0]
+    for call in (fills, show_bins):
+        with pytest.raises(DTypeError, match=f"{call.__name__}: plan: is int"):
+            call(3)

@@ -1,0 +1,389 @@
+"""Packing plans: every token once, true names, overflow, shards, the exact solver, undone exactly."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import DTypeError, LoD, LoDError, LoDTensor
+from lodcore.batching import PackPlan, pack_plan
+from lodcore.batching.report import bins_at_least
+from reference.batching.exact import fewest_bins
+from tests.batching.draws import METHODS, document_lengths, documents_of
+
+OVERFLOWS = ["error", "split", "truncate", "drop", "own_bin"]
+
+
+@st.composite
+def calls(draw):
+    """Draw lengths and all arguments of `pack_plan`."""
+    lengths = draw(document_lengths())
+    overflow = draw(st.sampled_from(OVERFLOWS))
+    least = max([1, *lengths]) if overflow == "error" else 1
+    method = draw(st.sampled_from(METHODS))
+    return lengths, {
+        "budget": draw(st.integers(least, 14)),
+        "method": method,
+        "max_items": draw(st.none() | st.integers(1, 4)),
+        "overflow": overflow,
+        "multiple_of": draw(st.integers(1, 3)),
+        "shards": draw(st.integers(1, 3)),
+        "seed": None if method == "in_order" else draw(st.none() | st.integers(0, 5)),
+        "window": draw(st.integers(1, 3)) if method == "in_order" else 1,
+    }
+
+
+@given(calls())
+def test_every_token_lies_in_one_bin_or_is_named(call):
+    lengths, arguments = call
+    plan = pack_plan(lengths, **arguments)
+    report = plan.report()
+    places = [(d, t) for d, s, n in zip(plan.documents, plan.starts, plan.sizes, strict=True) for t in range(s, s + n)]
+    named = [(d, t) for d, start, stop in report.dropped for t in range(start, stop)]
+    assert sorted(places + named) == [(d, t) for d, length in enumerate(lengths) for t in range(length)]
+    assert not named or arguments["overflow"] in ("truncate", "drop")
+    assert report.num_tokens == len(places)
+
+
+@given(calls())
+def test_bins_keep_budget_limit_and_number(call):
+    lengths, arguments = call
+    plan = pack_plan(lengths, **arguments)
+    budget, most = arguments["budget"], arguments["max_items"]
+    used = [int(plan.sizes[start:stop].sum()) for start, stop in zip(*bounds(plan.bins), strict=True)]
+    for bin, tokens in enumerate(used):
+        alone = len(plan[bin]) == 1 and arguments["overflow"] == "own_bin"
+        assert tokens <= budget or alone
+        assert most is None or len(plan[bin]) <= most
+    assert len(plan) % (arguments["multiple_of"] * arguments["shards"]) == 0
+    sizes = {plan.shard(rank).num_bins for rank in range(arguments["shards"])}
+    assert len(sizes) == 1
+    together = [plan.shard(rank)[bin].tolist() for bin in range(*sizes) for rank in range(arguments["shards"])]
+    assert together == [one.tolist() for one in plan]
+
+
+def bounds(lod):
+    return lod.offsets()[:-1], lod.offsets()[1:]
+
+
+@given(calls(), st.sampled_from([(), (2,)]))
+def test_undo_is_the_inverse_of_apply(call, width):
+    lengths, arguments = call
+    x = documents_of(lengths, width=width)
+    plan = pack_plan(x, **arguments)
+    packed = plan.apply(x)
+    assert packed.lod == plan.lod
+    kept = np.array(lengths, np.int64)
+    for document, start, _ in plan.report().dropped:
+        kept[document] = start
+    want = [x[d][: kept[d]].tolist() for d in range(len(lengths))]
+    assert [np.asarray(one).tolist() for one in plan.undo(packed)] == want
+    made = LoDTensor(np.stack([packed.values, packed.values], axis=-1) * 0.5, packed.lod)  # what a network made
+    assert plan.undo(made).tolist() == [[np.array([t, t]).T.dot(0.5).tolist() for t in map(np.array, d)] for d in want]
+    assert plan.undo(packed.values).equals(plan.undo(packed))
+    for rank in range(arguments["shards"]):
+        part = plan.shard(rank)
+        back = part.undo(part.apply(x))
+        whole = plan.undo(packed)
+        assert back.lod.lengths().sum() == part.lod.num_rows
+        if arguments["overflow"] != "split":
+            assert all(len(one) in (0, len(all)) for one, all in zip(back, whole, strict=True))
+
+
+@given(calls())
+def test_plans_are_the_same_again(call):
+    lengths, arguments = call
+    plan, again = (pack_plan(np.array(lengths, np.int64), **arguments) for _ in range(2))
+    for name, array in plan.to_arrays().items():
+        np.testing.assert_array_equal(array, again.to_arrays()[name])
+        np.testing.assert_array_equal(array, pickle.loads(pickle.dumps(plan)).to_arrays()[name])
+
+
+def test_a_thousand_small_plans_against_an_exact_solver():
+    random = np.random.default_rng(11)
+    bounds_of = {  # the most bins for a least number of them, as proved for each method
+        "next_fit": lambda n: 2 * n - 1,
+        "in_order": lambda n: 2 * n - 1,
+        "first_fit": lambda n: 17 * n // 10,
+        "best_fit": lambda n: 17 * n // 10,
+        "next_fit_decreasing": lambda n: max(n, int(1.6911 * n + 3)),
+        "first_fit_decreasing": lambda n: (11 * n + 6) // 9,
+        "best_fit_decreasing": lambda n: (11 * n + 6) // 9,
+        "histogram": lambda n: (11 * n + 6) // 9,
+    }
+    exact = tight = 0
+    for _ in range(1000):
+        budget = int(random.integers(5, 40))
+        lengths = random.integers(1, budget + 1, random.integers(1, 10))
+        if random.random() < 0.5:
+            lengths = np.maximum(lengths // 2, 1)
+        most = None if random.random() < 0.7 else int(random.integers(1, 4))
+        fewest = fewest_bins(lengths.tolist(), budget, most)
+        assert bins_at_least(lengths, budget, most) <= fewest
+        tight += bins_at_least(lengths, budget, most) == fewest
+        for method, bound in bounds_of.items():
+            bins = pack_plan(lengths, budget, method, max_items=most).num_bins
+            assert fewest <= bins
+            if most is None:
+                assert bins <= bound(fewest), (method, lengths, budget)
+        exact += pack_plan(lengths, budget, max_items=most).num_bins == fewest
+    assert exact > 950
+    assert tight > 900
+
+
+def test_methods_are_what_they_are_called():
+    """The textbook's example: every method has a packing of its own."""
+    lengths, found = [5, 7, 5, 2, 4, 2, 5, 1, 6], {}
+    for method in METHODS:
+        found[method] = [one.tolist() for one in pack_plan(lengths, 10, method)]
+    assert found["next_fit"] == [[0], [1], [2, 3], [4, 5], [6, 7], [8]]
+    assert found["in_order"] == found["next_fit"]
+    assert found["first_fit"] == [[0, 2], [1, 3, 7], [4, 5], [6], [8]]
+    assert found["best_fit"] == [[0, 2], [1, 3, 7], [4, 5], [6], [8]]
+    assert found["first_fit_decreasing"] == [[1, 3, 7], [8, 4], [0, 2], [6, 5]]
+    assert found["best_fit_decreasing"] == [[1, 3, 7], [8, 4], [0, 2], [6, 5]]
+    assert found["next_fit_decreasing"] == [[1], [8], [0, 2], [6, 4], [3, 5, 7]]
+    by_lengths = [
+        sorted([lengths[k] for k in bin] for bin in found[name]) for name in ("histogram", "best_fit_decreasing")
+    ]
+    assert by_lengths[0] == by_lengths[1]
+
+
+def test_first_fit_is_not_best_fit():
+    lengths = [4, 6, 3, 4]  # with a budget of 10 the last one fits the first bin, and fits the second better
+    assert [one.tolist() for one in pack_plan([5, 7, 3], 10, "first_fit")] == [[0, 2], [1]]
+    assert [one.tolist() for one in pack_plan([5, 7, 3], 10, "best_fit")] == [[0], [1, 2]]
+    assert pack_plan(lengths, 10, "best_fit").num_bins == 2
+
+
+@given(document_lengths(), st.integers(12, 30), st.none() | st.integers(1, 4))
+def test_in_order_keeps_the_order(lengths, budget, most):
+    plan = pack_plan(lengths, budget, "in_order", max_items=most, shards=2, multiple_of=2)
+    np.testing.assert_array_equal(plan.documents, np.arange(len(lengths)))
+
+
+@given(document_lengths(30), st.integers(1, 5))
+def test_a_window_lets_few_documents_wait(lengths, window):
+    plan = pack_plan(lengths, 14, "in_order", window=window)
+    seen = set()
+    for bin in plan:
+        seen |= set(bin.tolist())
+        assert len(set(range(max(seen))) - seen) <= window
+    firsts = [int(bin[0]) for bin in plan]
+    assert firsts == sorted(firsts)
+    assert all((np.diff(bin) > 0).all() for bin in plan)
+
+
+def test_a_seed_shuffles_and_keeps_the_work():
+    lengths = np.random.default_rng(1).integers(1, 100, 500)
+    plans = [pack_plan(lengths, 200, seed=seed) for seed in (None, 1, 2)]
+    assert len({plan.num_bins for plan in plans}) == 1
+    assert len({plan.documents.tobytes() for plan in plans}) == 3
+    for plan in plans:
+        np.testing.assert_array_equal(np.sort(plan.documents), np.arange(500))
+
+
+OVER = [3, 9, 5, 2, 20]
+
+
+@pytest.mark.parametrize(
+    ("overflow", "packed", "dropped", "split"),
+    [
+        ("split", 39, [], [[1, 0, 6], [1, 6, 9], [4, 0, 6], [4, 6, 12], [4, 12, 18], [4, 18, 20]]),
+        ("truncate", 22, [[1, 6, 9], [4, 6, 20]], []),
+        ("drop", 10, [[1, 0, 9], [4, 0, 20]], []),
+        ("own_bin", 39, [], []),
+    ],
+)
+def test_overflow(overflow, packed, dropped, split):
+    plan = pack_plan(OVER, 6, overflow=overflow)
+    report = plan.report()
+    assert (report.num_tokens, report.dropped.tolist(), report.split.tolist()) == (packed, dropped, split)
+    assert plan.is_whole == (overflow == "own_bin")
+    assert report.distance >= 0
+    assert 0 < report.efficiency <= 1
+
+
+def test_overflow_is_an_error_that_says_what_to_do():
+    with pytest.raises(LoDError, match=r"lengths: is 9 at document 1 and 1 others are longer; budget is 6: .*'split'"):
+        pack_plan(OVER, 6)
+
+
+def test_drop_of_everything():
+    plan = pack_plan([5, 7], 3, overflow="drop")
+    assert plan.num_bins == 0
+    assert plan.undo(plan.apply([[1] * 5, [2] * 7])).tolist() == [[], []]
+    assert plan.report().efficiency == 1.0
+
+
+def test_more_shards_than_documents():
+    plan = pack_plan([3, 2], 6, shards=4)
+    assert [plan.shard(rank)[0].tolist() for rank in range(4)] == [[0], [1], [], []]
+
+
+def test_deeper_documents_move_whole():
+    x = lodcore.array([[[1, 2], [3]], [], [[4], [], [5, 6, 7]]])
+    plan = pack_plan(x, 7, shards=2)
+    packed = plan.apply(x)
+    assert packed.num_levels == 3
+    assert plan.undo(packed).equals(x)
+    dropped = pack_plan(x, 3, overflow="drop")
+    assert dropped.undo(dropped.apply(x)).tolist() == [[[1, 2], [3]], [], []]
+    with pytest.raises(LoDError, match="2 levels"):
+        pack_plan(x, 3, overflow="split").apply(x)
+
+
+def test_one_row_a_document():
+    plan = pack_plan([3, 1, 5, 2], 6)
+    pooled = lodcore.sequence_pool(plan.apply([[1.0] * 3, [2.0], [3.0] * 5, [4.0] * 2]), "sum")
+    assert pooled.num_levels == 1
+    np.testing.assert_array_equal(plan.undo(pooled), [3.0, 2.0, 15.0, 8.0])
+    for other in (
+        plan.take([0]),
+        pack_plan([3, 1, 5, 2], 4, overflow="drop"),
+        pack_plan([3, 1, 9], 6, overflow="split"),
+    ):
+        with pytest.raises(LoDError, match="one row a document"):
+            other.undo(LoDTensor(np.arange(len(other.documents)), other.bins))
+
+
+@pytest.mark.parametrize("overflow", ["error", "split", "truncate", "drop"])
+def test_gradients_go_both_ways(overflow):
+    budget = 9 if overflow == "error" else 4
+    plan = pack_plan([3, 1, 9, 2, 6], budget, overflow=overflow)
+    x = documents_of([3, 1, 9, 2, 6], np.float64, (2,))
+    weights = LoDTensor(np.random.default_rng(0).standard_normal((plan.lod.num_rows, 2)), plan.lod)
+    packed, pull = lodcore.vjp(plan.apply, x)
+    (slope,) = pull(weights)
+    inner = float((packed.values * weights.values).sum())
+    assert slope.lod is x.lod
+    np.testing.assert_allclose((slope.values * x.values).sum(), inner)
+    back, pull = lodcore.vjp(plan.undo, packed)
+    (slope,) = pull(np.ones(back.values.shape))
+    np.testing.assert_array_equal(slope.values, np.ones(packed.values.shape))
+    lodcore.grad_check(lambda x: lodcore.ops.sum(lodcore.mul(plan.undo(plan.apply(x)), plan.undo(plan.apply(x)))), x)
+
+
+def test_saved_and_loaded(tmp_path):
+    plan = pack_plan(OVER, 6, overflow="split", max_items=3, shards=2)
+    plan.save(tmp_path / "plan.npz")
+    loaded = PackPlan.load(tmp_path / "plan.npz")
+    assert str(loaded.report()) == str(plan.report())
+    assert (loaded.method, loaded.max_items, loaded.shards, loaded.lod) == (plan.method, 3, 2, plan.lod)
+    x = documents_of(OVER)
+    assert loaded.undo(loaded.apply(x)).equals(x)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"documents": [9, 1]}, "is 9 at piece 0; there are 3 documents"),
+        ({"starts": [3, 0]}, "are 3, 2 at piece 0; document 0 has 2 tokens"),
+        ({"sizes": [3, 3]}, "document 0 has 2 tokens"),
+        ({"documents": [1, 1], "starts": [0, 1], "sizes": [2, 2]}, "piece 1 overlaps another one of document 1"),
+        ({"bins": [0, 2]}, "bin 0 has more tokens than the budget of 4"),
+        ({"bins": [0, 1]}, r"offsets\[0\]"),
+        ({"numbers": [0, 0, 1, 1, 0]}, "numbers: are"),
+        ({"starts": [0]}, "have 2, 1 and 2 entries"),
+    ],
+)
+def test_arrays_from_outside_are_checked(change, says):
+    arrays = {"lengths": [2, 3, 0], "documents": [0, 1], "starts": [0, 0], "sizes": [2, 3], "bins": [0, 1, 2]}
+    arrays |= {"numbers": [4, 0, 1, 1, 0], "method": "next_fit"}
+    assert PackPlan.from_arrays(arrays).num_bins == 2
+    with pytest.raises((LoDError, ValueError), match=says):
+        PackPlan.from_arrays(arrays | change)
+    with pytest.raises(ValueError, match="sizes missing"):
+        PackPlan.from_arrays({name: array for name, array in arrays.items() if name != "sizes"})
+
+
+WRONG = [
+    (([1, -2], 3), {}, LoDError, r"pack_plan: lengths: is -2 at position 1; a length is not negative"),
+    (([2**61, 2**61], 2**62), {}, LoDError, "their sum must be below"),
+    (([1.5], 3), {}, DTypeError, "pack_plan: lengths"),
+    (([[1, 2], [3]], 3), {}, DTypeError, "holds sequences"),
+    (([1], 0), {}, ValueError, "budget: is 0; 1"),
+    (([1], 2.0), {}, DTypeError, "budget: is 2.0"),
+    (([1], 3), {"method": "ffd"}, ValueError, "method: is 'ffd'; 'next_fit', "),
+    (([1], 3), {"overflow": "cut"}, ValueError, "overflow: is 'cut'; 'error', "),
+    (([1], 3), {"max_items": 0}, ValueError, "max_items: is 0"),
+    (([1], 3), {"shards": 0}, ValueError, "shards: is 0"),
+    (([1], 3), {"multiple_of": -1}, ValueError, "multiple_of: is -1"),
+    (([1], 3), {"multiple_of": 2**40}, ValueError, "need a multiple of"),
+    (([1], 3), {"seed": -1}, ValueError, "seed: is -1"),
+    (([1], 3), {"seed": 1, "method": "in_order"}, ValueError, "keeps the order"),
+    (([1], 3), {"window": 2}, ValueError, "window: is 2 with method 'best_fit_decreasing'"),
+]
+
+
+@pytest.mark.parametrize(("given_", "named", "error", "says"), WRONG)
+def test_wrong_calls(given_, named, error, says):
+    with pytest.raises(error, match=says):
+        pack_plan(*given_, **named)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda plan: plan.apply([[1], [2, 3]]), LoDError, "has 2 documents; the plan has 3"),
+        (lambda plan: plan.apply([[1], [2, 3], [4]]), LoDError, "document 0 has 1 tokens; 2 were planned"),
+        (lambda plan: plan.apply(np.arange(5)), DTypeError, "PackPlan.apply: x"),
+        (lambda plan: plan.undo([[[1], [2]]]), LoDError, "has 1 bins; the plan has 2"),
+        (lambda plan: plan.undo([[[1]], [[2], [3]]]), LoDError, "bin 0 has 1 documents; the plan has 2 there"),
+        (lambda plan: plan.undo(np.arange(3)), LoDError, "has 3 rows; the plan packs 6 tokens"),
+        (lambda plan: plan.shard(1), IndexError, "rank: is 1; shards is 1"),
+        (lambda plan: plan[2], IndexError, "bin: is 2; there are 2 bins"),
+        (lambda plan: plan["a"], DTypeError, "bin: is 'a'"),
+        (lambda plan: plan.take([5]), IndexError, "5"),
+        (lambda plan: PackPlan(), TypeError, "use pack_plan"),
+    ],
+)
+def test_wrong_calls_of_a_plan(call, error, says):
+    plan = pack_plan([2, 3, 1], 3, "best_fit")
+    assert [one.tolist() for one in plan] == [[0, 2], [1]]
+    with pytest.raises(error, match=says):
+        call(plan)
+
+
+def test_inputs_stay_and_plans_are_sealed():
+    lengths = np.array([3, 1, 2])
+    plan = pack_plan(lengths, 3)
+    lengths[:] = 9
+    assert plan.lengths.tolist() == [3, 1, 2]
+    for array in (plan.lengths, plan.documents, plan.starts, plan.sizes, plan[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:1] = 0
+
+
+@pytest.mark.parametrize("given_", [np.array([3, 1], np.uint8), [3, 1], LoD.from_lengths([2, 0], [1, 2])])
+def test_lengths_in_many_forms(given_):
+    assert pack_plan(given_, 4).lengths.tolist() in ([3, 1], [3, 0])
+
+
+@pytest.mark.not_on_reference
+def test_large_budgets_and_many_documents():
+    random = np.random.default_rng(2)
+    lengths = random.lognormal(np.log(300), 1.0, 50_000).astype(np.int64).clip(1, 2048)
+    for method in ("histogram", "best_fit_decreasing", "first_fit_decreasing"):
+        assert pack_plan(lengths, 2048, method).report().efficiency > 0.997
+    wide = random.integers(0, 2**40, 2000)
+    for method in METHODS:
+        plan = pack_plan(wide, 2**41, method)
+        np.testing.assert_array_equal(np.sort(plan.documents), np.arange(2000))
+        assert plan.report().distance >= 0
+
+
+@pytest.mark.parametrize("overflow", ["own_bin", "split", "drop", "truncate"])
+def test_plans_are_recorded(overflow):
+    plan = pack_plan(OVER, 6, overflow=overflow)
+    x = documents_of(OVER, np.float64)
+    with lodcore.Program() as program:
+        given_ = lodcore.data("x", lodcore.Spec((None,), np.dtype(np.float64), 1, LoDTensor))
+        packed = plan.apply(given_)
+        back = plan.undo(packed * 2.0)
+    found = lodcore.Executor().run(program, feed={"x": x}, fetch=[packed, back])
+    assert found[0].equals(plan.apply(x))
+    assert found[1].equals(plan.undo(plan.apply(x * 2.0)))

@@ -1,0 +1,41 @@
+"""The public face of lodcore.batching: loaded when it is first used, described, with examples that run."""
+
+import doctest
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import lodcore
+from lodcore import batching
+
+FUNCTIONS = [name for name in batching.__all__ if inspect.isfunction(getattr(batching, name))]
+pytestmark = pytest.mark.not_on_reference
+
+
+@pytest.mark.parametrize("name", batching.__all__)
+def test_names_are_described(name):
+    thing = getattr(batching, name)
+    assert inspect.getdoc(thing)
+    if inspect.isclass(thing):
+        for member, value in vars(thing).items():
+            if not member.startswith("_") and callable(value):
+                assert inspect.getdoc(value), f"{name}.{member}"
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "plot_occupancy"])
+def test_functions_have_examples_that_run(name):
+    (example,) = doctest.DocTestFinder(recurse=False).find(getattr(batching, name), name)
+    assert example.examples, f"{name} shows no example"
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_it_is_loaded_when_it_is_used():
+    program = (
+        "import sys, lodcore; assert 'lodcore.batching' not in sys.modules; "
+        "assert lodcore.batching.pack_plan([1, 2], 3).num_bins == 1; "
+        "assert not {'torch', 'pyarrow', 'matplotlib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    assert "batching" in dir(lodcore)

@@ -1,0 +1,81 @@
+"""Sampling by temperature: probabilities, each sequence before any comes twice, going on."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from lodcore import DTypeError, LoDError
+from lodcore.batching import sample_by_temperature
+
+pytestmark = pytest.mark.not_on_reference
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1, 2.0, float("inf")])
+def test_probabilities(temperature):
+    sizes = np.array([1000, 0, 10, 100])
+    sampler = sample_by_temperature(sizes, temperature, seed=2, num_samples=20_000)
+    weights = np.where(sizes > 0, sizes ** (1 / temperature), 0)
+    np.testing.assert_allclose(sampler.probabilities, weights / weights.sum())
+    counts = np.bincount([source for source, _ in sampler], minlength=4) / 20_000
+    np.testing.assert_allclose(counts, sampler.probabilities, atol=0.012)
+    assert counts[1] == 0
+
+
+def test_a_source_is_run_through_before_anything_comes_again():
+    seen = [[], []]
+    for source, number in sample_by_temperature([7, 5], 3, num_samples=200):
+        seen[source].append(number)
+    for size, numbers in zip((7, 5), seen, strict=True):
+        turns = [tuple(numbers[start : start + size]) for start in range(0, len(numbers) - size, size)]
+        assert all(sorted(turn) == list(range(size)) for turn in turns)
+        assert len(set(turns)) > 1
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4095, 4096, 5000])
+def test_a_state_goes_on_where_it_was(steps):
+    sampler = sample_by_temperature([30, 5, 8], 2, seed=4)
+    for _ in range(steps):
+        next(sampler)
+    fresh = sample_by_temperature([30, 5, 8], 2)
+    fresh.load_state_dict(json.loads(json.dumps(sampler.state_dict())))
+    copied = pickle.loads(pickle.dumps(sampler))
+    for _ in range(50):
+        pair = next(sampler)
+        assert next(fresh) == next(copied) == pair
+        assert [type(one) for one in pair] == [int, int]
+
+
+def test_the_end():
+    assert len(list(sample_by_temperature([3], num_samples=5))) == 5
+    assert list(sample_by_temperature([3], num_samples=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: sample_by_temperature([]), ValueError, "are all 0"),
+        (lambda: sample_by_temperature([0, 0]), ValueError, "are all 0"),
+        (lambda: sample_by_temperature([3, -1]), LoDError, "is -1 at position 1"),
+        (lambda: sample_by_temperature([3.5]), DTypeError, "sizes"),
+        (lambda: sample_by_temperature([3], 0), ValueError, "temperature: is 0; it must be above 0"),
+        (lambda: sample_by_temperature([3], float("nan")), ValueError, "temperature: is nan"),
+        (lambda: sample_by_temperature([3], "hot"), DTypeError, "temperature: is 'hot'"),
+        (lambda: sample_by_temperature([3], num_samples=-1), ValueError, "num_samples: is -1"),
+        (lambda: sample_by_temperature([3]).load_state_dict({}), ValueError, "position, seed, drawn missing"),
+        (
+            lambda: sample_by_temperature([3]).load_state_dict({"position": 2, "seed": 0, "drawn": [1]}),
+            ValueError,
+            "has 1 of 1 sources; 2 of 1 are needed",
+        ),
+        (
+            lambda: sample_by_temperature([3, 0]).load_state_dict({"position": 2, "seed": 0, "drawn": [1, 1]}),
+            ValueError,
+            "a source that is empty here",
+        ),
+    ],
+)
+def test_wrong_calls(call, error, says):
+    with pytest.raises(error, match=says):
+        call()

@@ -1,0 +1,149 @@
+"""Streams: a buffer that stays full, none lost, none for ever, a warning when bins stay empty, and going on."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LoDError
+from lodcore.batching import batch_stream, pack_stream
+from tests.batching.draws import document_lengths
+
+STREAMS = [
+    lambda source, budget, **named: pack_stream(source, budget, **named),
+    lambda source, budget, **named: batch_stream(source, budget, **named),
+    lambda source, budget, **named: batch_stream(source, budget, count="sum", **named),
+]
+pytestmark = pytest.mark.not_on_reference
+
+
+@given(
+    document_lengths(40),
+    st.integers(12, 30),
+    st.none() | st.integers(1, 4),
+    st.integers(1, 9),
+    st.sampled_from(STREAMS),
+)
+def test_every_item_once_within_the_budget(lengths, budget, most, buffer, make):
+    items = [(k,) * length for k, length in enumerate(lengths)]
+    numbers = {id(item): k for k, item in enumerate(items)}
+    stream = make(iter(items), budget, max_items=most, buffer=buffer)
+    padded, seen = stream._padded, []
+    for bin in stream:
+        sizes = [len(item) for item in bin]
+        assert (max(sizes) * len(sizes) if padded else sum(sizes)) <= budget
+        assert most is None or len(bin) <= most
+        assert len(bin) > 0
+        seen += [numbers[id(item)] for item in bin if item]
+        assert stream.fill.waiting <= buffer
+    assert sorted(seen) == [k for k, length in enumerate(lengths) if length]
+    assert stream.fill.items == len(lengths)
+    assert stream.fill.tokens == sum(lengths)
+    assert stream.fill.tokens + stream.fill.padding == stream.fill.bins * budget
+
+
+def test_the_buffer_stays_full():
+    taken = 0
+
+    def source():
+        nonlocal taken
+        for _ in range(1000):
+            taken += 1
+            yield [0] * 5
+
+    stream = pack_stream(source(), 20, buffer=50)
+    for k in range(1, 100):
+        next(stream)
+        assert taken == 50 + 4 * (k - 1)
+
+
+def test_none_waits_for_ever():
+    """A document that never fits well opens a bin as soon as it is the oldest."""
+    lengths = [7] + [5] * 200
+    stream = pack_stream(([k] * length for k, length in enumerate(lengths)), 10, buffer=20)
+    assert 0 in [document[0] for document in next(stream)]
+
+
+@pytest.mark.parametrize(("buffer", "warns"), [(1, True), (1000, False)])
+def test_a_warning_when_bins_stay_empty(buffer, warns):
+    lengths = np.random.default_rng(0).lognormal(np.log(300), 1, 3000).astype(int).clip(1, 2048)
+    stream = pack_stream((range(length) for length in lengths), 2048, buffer=buffer)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        count = sum(1 for _ in stream)
+    assert (stream.fill.fill < 0.95) == warns
+    assert [str(one.message)[:13] for one in caught] == ["pack_stream: "] * (2 * warns)  # after 100 and 1000
+    assert count == stream.fill.bins
+    if warns:
+        assert "100 bins, " in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("overflow", "want", "dropped"),
+    [
+        ("drop", [["aa"], ["bb"]], 1),
+        ("truncate", [["aa"], ["ccc"], ["bb"]], 1),
+        ("own_bin", [["aa"], ["ccccc"], ["bb"]], 0),
+    ],
+)
+def test_overflow(overflow, want, dropped):
+    stream = pack_stream(["aa", "ccccc", "bb"], 3, overflow=overflow)
+    assert list(stream) == want
+    assert stream.fill.dropped == dropped
+    with pytest.raises(LoDError, match="pack_stream: source: item 1 has length 5; the budget is 3"):
+        list(pack_stream(["aa", "ccccc", "bb"], 3))
+
+
+@given(document_lengths(40), st.integers(0, 12), st.integers(1, 9), st.sampled_from(STREAMS))
+def test_a_state_goes_on_where_it_was(lengths, steps, buffer, make):
+    def source():
+        return ([k] * length for k, length in enumerate(lengths))
+
+    stream = make(source(), 14, buffer=buffer)
+    for _ in range(steps):
+        next(stream, None)
+    state = json.loads(json.dumps(stream.state_dict()))
+    fresh = make(source(), 14, buffer=buffer)
+    fresh.load_state_dict(state)
+    assert list(fresh) == list(stream)
+    assert fresh.fill == stream.fill
+    with pytest.raises(ValueError, match="a new stream is needed" if lengths else "missing"):
+        fresh.load_state_dict(state if lengths else {})
+
+
+def test_states_of_other_sources():
+    stream = pack_stream([[1]] * 9, 3, buffer=4)
+    next(stream)
+    state = stream.state_dict()
+    with pytest.raises(ValueError, match="source: ends after 2 items; 4 were taken"):
+        pack_stream([[1]] * 2, 3, buffer=4).load_state_dict(state)
+    with pytest.raises(ValueError, match="waiting missing"):
+        pack_stream([[1]] * 9, 3).load_state_dict({name: state[name] for name in state if name != "waiting"})
+
+
+def test_fill_is_reported_as_it_goes():
+    stream = pack_stream(["aaa", "bb", "c"] * 10, 6)
+    assert stream.fill.fill == 1.0
+    fills = [stream.fill.fill for _ in stream]
+    assert fills[-1] == 60 / (10 * 6)
+    assert "10 bins, 100.0 % full: 30 items, 60 tokens" in str(stream.fill)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: pack_stream([], 0), ValueError, "pack_stream: budget: is 0"),
+        (lambda: batch_stream([], 0), ValueError, "batch_stream: max_tokens: is 0"),
+        (lambda: batch_stream([], 3, count="x"), ValueError, "count: is 'x'"),
+        (lambda: pack_stream([], 3, overflow="split"), ValueError, "overflow: is 'split'"),
+        (lambda: pack_stream([], 3, buffer=0), ValueError, "buffer: is 0"),
+        (lambda: next(pack_stream([1], 3, length=lambda item: 1.5)), DTypeError, "length of item 0: is 1.5"),
+        (lambda: next(pack_stream([1], 3, length=lambda item: -1)), ValueError, "length of item 0: is -1"),
+    ],
+)
+def test_wrong_calls(call, error, says):
+    with pytest.raises(error, match=says):
+        call()

@@ -1,0 +1,171 @@
+"""SciPy, TensorFlow, JAX, thinc, DLPack of torch, HDF5, Zarr, and pictures."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import lodcore
+from lodcore import LoD, LoDTensor, interop
+from lodcore.errors import DTypeError, LoDError
+from tests.doors.libraries import MARKS, imported
+from tests.draw import lod_tensors
+
+sparse, tensorflow, jax, thinc = (imported(name) for name in ("scipy.sparse", "tensorflow", "jax", "thinc.api"))
+torch, h5py, zarr, matplotlib = (imported(name) for name in ("torch", "h5py", "zarr", "matplotlib"))
+pyplot = imported("matplotlib.pyplot")
+pytestmark = MARKS
+
+X = lodcore.array([[1.5, 2.5], [], [3.5]])
+NUMBERS = [np.dtype(name) for name in ("i4", "i8", "f4", "f8")]
+
+
+# -- SciPy ---------------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_a_sparse_matrix():
+    dense = np.array([[0, 2.0, 0], [0, 0, 0], [1, 0, 3]])
+    for matrix in (sparse.csr_array(dense), sparse.csr_matrix(dense)):
+        columns, values = lodcore.from_scipy(matrix)
+        assert columns.tolist() == [[1], [], [0, 2]]
+        assert values.tolist() == [[2], [], [1, 3]]
+        assert columns.lod is values.lod
+        assert values.values.ctypes.data == matrix.data.ctypes.data
+        assert (lodcore.to_scipy(columns, values, 3).toarray() == dense).all()
+        assert lodcore.array(matrix).tolist() == [[(1, 2.0)], [], [(0, 1.0), (2, 3.0)]]
+    assert columns.to_scipy(num_columns=5).toarray().sum() == 3
+    assert lodcore.to_scipy([[0, 4]]).shape == (1, 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({"indptr": np.array([0, 2, 1, 3])}, LoDError, "matrix.indptr: fall at position 2"),
+        ({"indptr": np.array([0, 1, 1, 9])}, LoDError, "ends at 9"),
+        ({"indptr": np.array([0, 1])}, LoDError, "has 1 rows"),
+        ({"indices": np.array([0, 7, 1])}, IndexError, "is 7 at 1; there are 3 columns"),
+        ({"indices": np.array([0, -1, 1])}, IndexError, "is -1 at 1"),
+    ],
+)
+def test_sparse_matrices_that_lie(change, error, says):
+    matrix = sparse.csr_array(np.array([[0, 2.0, 0], [0, 0, 0], [1, 0, 3]]))
+    for name, value in change.items():
+        setattr(matrix, name, value)
+    with pytest.raises(error, match=says):
+        lodcore.from_scipy(matrix)
+
+
+def test_other_sparse_matrices():
+    with pytest.raises(DTypeError, match=r"a sparse matrix of rows is needed: m.tocsr"):
+        lodcore.from_scipy(sparse.coo_array(np.eye(2)))
+    with pytest.raises(LoDError, match="another structure than columns"):
+        lodcore.to_scipy([[1]], [[1.0, 2.0]])
+    with pytest.raises(IndexError, match="columns: is 3 at row 0; there are 2 columns"):
+        lodcore.to_scipy([[3]], num_columns=2)
+
+
+# -- TensorFlow ----------------------------------------------------------------------------------------------------
+
+
+@given(lod_tensors(1, 3, NUMBERS, [(), (2,)]))
+def test_ragged_tensors(x):
+    ragged = lodcore.to_tensorflow(x)
+    assert ragged.ragged_rank == x.num_levels
+    assert lodcore.from_tensorflow(ragged).equals(x)
+    assert lodcore.array(ragged).equals(x)
+
+
+def test_ragged_tensors_of_tensorflow():
+    ragged = tensorflow.ragged.constant([[[1, 2], []], [[3]]])
+    assert lodcore.from_tensorflow(ragged).tolist() == [[[1, 2], []], [[3]]]
+    short = tensorflow.RaggedTensor.from_row_splits([1.0, 2.0], tensorflow.constant([0, 2], tensorflow.int32))
+    assert lodcore.from_tensorflow(short).tolist() == [[1.0, 2.0]]
+    lies = tensorflow.RaggedTensor.from_row_splits([1.0, 2.0], [0, 5, 2], validate=False)
+    with pytest.raises(LoDError, match="falls at position 2"):
+        lodcore.from_tensorflow(lies)
+    with pytest.raises(DTypeError, match="has dtype string"):
+        lodcore.from_tensorflow(tensorflow.ragged.constant([["a"]]))
+    with pytest.raises(DTypeError, match="a RaggedTensor is needed"):
+        lodcore.from_tensorflow(3)
+    assert X.to_tensorflow().to_list() == X.tolist()
+
+
+# -- JAX -----------------------------------------------------------------------------------------------------------
+
+
+def test_segments():
+    x = LoDTensor(X.values.astype("f4"), X.lod)
+    for size in (None, 3, 8):
+        segments = x.to_jax(size)
+        assert segments.values.shape == (size or 3,)
+        sums = jax.ops.segment_sum(segments.values, segments.segment_ids, segments.num_segments)
+        assert sums.tolist() == [4.0, 0.0, 3.5]
+        assert segments.positions.tolist()[:3] == [0, 1, 0]
+        assert lodcore.from_jax(*segments[:2], segments.num_segments).equals(x)
+        assert lodcore.array(segments).equals(x)
+    assert lodcore.from_jax(jax.numpy.arange(3), jax.numpy.array([0, 2, 2])).tolist() == [[0], [], [1, 2]]
+    with pytest.raises(ValueError, match="size: is 2; x has 3 rows"):
+        x.to_jax(2)
+    with pytest.raises(LoDError, match="fall behind row 1"):
+        lodcore.from_jax(jax.numpy.arange(3), jax.numpy.array([0, 9, 1]), 2)
+    with pytest.raises(LoDError, match="values have 3 rows"):
+        lodcore.from_jax(jax.numpy.arange(3), jax.numpy.array([0]))
+
+
+# -- thinc, DLPack -------------------------------------------------------------------------------------------------
+
+
+def test_thinc():
+    x = LoDTensor(np.arange(6.0, dtype="f4").reshape(3, 2), X.lod)
+    ragged = x.to_thinc()
+    assert ragged.lengths.dtype == np.int32
+    assert ragged.data.ctypes.data == x.values.ctypes.data
+    assert lodcore.from_thinc(ragged).equals(x)
+    assert lodcore.array(ragged).equals(x)
+    assert lodcore.to_thinc(X).lengths.tolist() == [2, 0, 1]
+    with pytest.raises(LoDError, match="a Ragged has one"):
+        lodcore.to_thinc([[[1]]])
+    with pytest.raises(DTypeError, match="a Ragged is needed"):
+        lodcore.from_thinc(3)
+
+
+def test_dlpack():
+    values = torch.arange(3)
+    x = lodcore.from_dlpack(values, torch.tensor([0, 2, 3]))
+    assert x.tolist() == [[0, 1], [2]]
+    assert x.values.ctypes.data == values.data_ptr()
+    assert lodcore.from_dlpack(jax.numpy.arange(3), [0, 3]).tolist() == [[0, 1, 2]]
+    assert torch.from_dlpack(np.arange(3)).tolist() == [0, 1, 2]
+
+
+# -- stores --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", [X, lodcore.array([[[1], []], []]), LoDTensor(np.zeros((0, 2)), LoD.from_lengths([0]))])
+def test_hdf5_and_zarr(tmp_path, x):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        interop.save_to_group(file.create_group("batch"), x)
+    with h5py.File(tmp_path / "x.h5") as file:
+        assert interop.load_from_group(file["batch"]).equals(x)
+    interop.save_to_group(zarr.open_group(str(tmp_path / "x.zarr"), mode="w"), x)
+    assert interop.load_from_group(zarr.open_group(str(tmp_path / "x.zarr"), mode="r")).equals(x)
+
+
+# -- pictures ------------------------------------------------------------------------------------------------------
+
+
+def test_pictures(tmp_path):
+    matplotlib.use("Agg")
+    for x in (X, lodcore.array([[1] * n for n in (1, 5, 900)]), lodcore.array([])):
+        axes = lodcore.plot_lengths(x)
+        axes.figure.savefig(tmp_path / "lengths.png")
+        assert axes.get_xlabel() == "length"
+        axes = lodcore.plot_occupancy(x, 2)
+        axes.figure.savefig(tmp_path / "occupancy.png")
+        assert len(axes.lines) == 2
+    _, axes = pyplot.subplots()
+    assert lodcore.plot_lengths(X.lod, axes=axes, bins=3) is axes
+    with pytest.raises(ValueError, match="batch_size: is 0"):
+        lodcore.plot_occupancy(X, 0)
+    with pytest.raises(LoDError, match="has no level"):
+        lodcore.plot_lengths(LoD.from_offsets(num_rows=3))
+    pyplot.close("all")

@@ -1,0 +1,164 @@
+"""Batching beside torch: its attention, its losses, its DataLoader, forked and spawned workers."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from torch.utils.data import DataLoader, Dataset
+
+from lodcore import LoDTensor
+from lodcore.batching import assert_isolated, attention_inputs, batches, cu_seqlens, pack_plan
+from tests.batching.draws import documents_of
+from tests.doors.libraries import MARKS
+
+pytestmark = MARKS
+
+LENGTHS = [4, 1, 6, 3, 0, 5, 4, 7, 2]
+TOLERANCE = {"rtol": 1e-5, "atol": 1e-6}
+
+
+@pytest.fixture
+def tokens():
+    random = np.random.default_rng(0)
+    x = documents_of(LENGTHS)
+    return LoDTensor(random.integers(0, 50, x.num_rows), x.lod)
+
+
+def heads(length, seed=1):
+    return torch.randn(1, 2, length, 8, generator=torch.Generator().manual_seed(seed))
+
+
+def test_arrays_of_torch_are_those_of_numpy(tokens):
+    packed = pack_plan(tokens, 10).apply(tokens)
+    for arguments in ({}, {"length": 10}, {"length": 12, "shift_labels": True}):
+        ours, theirs = (attention_inputs(packed, **arguments, library=library) for library in ("numpy", "torch"))
+        for one, other in zip(ours[:-1], theirs[:-1], strict=True):
+            assert isinstance(other, torch.Tensor)
+            assert other.dtype == {np.int64: torch.int64, np.int32: torch.int32}[one.dtype.type]
+            np.testing.assert_array_equal(one, other.numpy())
+        assert ours.max_seqlen == theirs.max_seqlen
+        np.testing.assert_array_equal(ours.mask(), theirs.mask().numpy())
+    assert np.shares_memory(ours.to_torch().input_ids.numpy(), ours.input_ids)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("length", [None, 10, 13])
+def test_packed_attention_equals_one_document_at_a_time(tokens, causal, length):
+    plan = pack_plan(tokens, 10)
+    packed = plan.apply(tokens)
+    inputs = attention_inputs(packed, length, library="torch")
+    table = torch.randn(50, 3, 8, generator=torch.Generator().manual_seed(0))
+    query, key, value = table[inputs.input_ids].unbind(2)
+    out = scaled_dot_product_attention(query, key, value, attn_mask=inputs.mask(causal))
+    assert torch.isfinite(out).all()
+    rows = out[inputs.segment_ids > 0]
+    back = plan.undo(LoDTensor(rows.numpy(), packed.lod))
+    for document, ids in zip(back, tokens, strict=True):
+        if len(ids):
+            query, key, value = table[torch.from_numpy(ids.copy())][None].unbind(2)
+            want = scaled_dot_product_attention(query, key, value, is_causal=causal)[0]
+            np.testing.assert_allclose(document, want.numpy(), **TOLERANCE)
+
+
+def test_cu_seqlens_cut_as_torch_wants_them(tokens):
+    """What variable-length attention does on a GPU, written with the offsets alone: each segment by itself."""
+    packed = pack_plan(tokens, 10).apply(tokens)
+    inputs = attention_inputs(packed, library="torch")
+    ends, longest = cu_seqlens(packed)
+    assert longest == inputs.max_seqlen == int(inputs.cu_seqlens.diff().max())
+    query = heads(packed.num_rows)
+    nested = [query[:, :, start:stop] for start, stop in pairwise(ends)]
+    by_segment = torch.cat([scaled_dot_product_attention(one, one, one) for one in nested], dim=2)
+    by_mask = scaled_dot_product_attention(query, query, query, attn_mask=inputs.mask(False))
+    torch.testing.assert_close(by_segment, by_mask, **TOLERANCE)
+
+
+def test_jagged_tensors_take_the_offsets(tokens):
+    packed = pack_plan(tokens, 10).apply(tokens)
+    inputs = attention_inputs(packed, library="torch")
+    jagged = torch.nested.nested_tensor_from_jagged(torch.arange(packed.num_rows), inputs.cu_seqlens.long())
+    documents = [document.numpy().tolist() for document in jagged.unbind()]
+    flat = LoDTensor(np.arange(packed.num_rows), packed.lod.drop(0))
+    assert documents == flat.tolist()
+
+
+@pytest.mark.parametrize("shift", [True, False])
+def test_losses_are_those_of_documents_by_themselves(tokens, shift):
+    plan = pack_plan(tokens, 10)
+    table = torch.randn(50, 50, generator=torch.Generator().manual_seed(0))
+    inputs = attention_inputs(plan.apply(tokens), 12, shift_labels=shift, library="torch")
+    logits, labels = table[inputs.input_ids], inputs.labels
+    if not shift:  # as a model does that shifts by itself
+        logits, labels = logits[:, :-1], labels[:, 1:]
+    loss = cross_entropy(logits.reshape(-1, 50), labels.reshape(-1), reduction="sum")
+    each = [
+        cross_entropy(table[ids[:-1].copy()], torch.from_numpy(ids[1:].copy()), reduction="sum")
+        for ids in tokens
+        if len(ids) > 1
+    ]
+    torch.testing.assert_close(loss, sum(each))
+
+
+def test_a_transformer_is_isolated_by_the_mask_and_not_without(tokens):
+    packed = pack_plan(tokens, 10).apply(tokens)
+    inputs = attention_inputs(packed, library="torch")
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True).eval()
+    embedding, positions = torch.nn.Embedding(50, 8), torch.nn.Embedding(10, 8)
+    blocked = ~inputs.mask()[0]
+
+    def run(mask):
+        def f(x):
+            ids = torch.from_numpy(x.values.copy())[None]
+            return layer(embedding(ids) + positions(inputs.position_ids), src_mask=mask)[0]
+
+        return f
+
+    assert_isolated(run(blocked), packed)
+    causal = torch.nn.Transformer.generate_square_subsequent_mask(packed.num_rows)
+    with pytest.raises(AssertionError, match="changes document"):
+        assert_isolated(run(causal), packed)
+
+
+class Texts(Dataset):
+    def __init__(self, x):
+        self.x = x
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, index):
+        return index, torch.from_numpy(self.x[index].copy())
+
+
+def collate(pairs):
+    return [index for index, _ in pairs], [len(one) for _, one in pairs]
+
+
+@pytest.mark.parametrize("workers", [None, "fork", "spawn"])
+def test_a_plan_is_a_batch_sampler(tokens, workers):
+    plan = batches(tokens, 12, seed=3)
+    named = {"num_workers": 2, "multiprocessing_context": workers} if workers else {}
+    loader = DataLoader(Texts(tokens), batch_sampler=plan, collate_fn=collate, **named)
+    again = batches(tokens, 12, seed=3)
+    for _ in range(2):
+        assert len(loader) == len(again)
+        found = list(loader)
+        assert [ids for ids, _ in found] == [batch.tolist() for batch in again]
+        assert sorted(one for ids, _ in found for one in ids) == list(range(len(LENGTHS)))
+
+
+def test_a_packing_plan_is_a_batch_sampler_too(tokens):
+    plan = pack_plan(tokens, 12, seed=1)
+    loader = DataLoader(Texts(tokens), batch_sampler=plan, collate_fn=collate)
+    found = list(loader)
+    assert [ids for ids, _ in found] == [bin.tolist() for bin in plan]
+    assert all(sum(sizes) <= 12 for _, sizes in found)
+
+
+def test_a_rank_with_nothing_left_still_steps(tokens):
+    plan = batches([2, 2], 4, world_size=4, rank=3)
+    loader = DataLoader(Texts(tokens), batch_sampler=plan, collate_fn=collate)
+    assert list(loader) == [([], [])]

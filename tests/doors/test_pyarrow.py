@@ -1,0 +1,210 @@
+"""pyarrow: arrays, tables, streams, files."""
+
+import gc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, from_arrow
+from lodcore.interop import ArrowTable
+from tests.doors.libraries import MARKS, imported
+from tests.draw import lod_tensors
+
+pyarrow = imported("pyarrow")
+imported("pyarrow.compute")
+pytestmark = MARKS
+
+PLAIN = [np.dtype(name) for name in ("?", "i1", "u2", "i4", "i8", "f2", "f4", "f8", "M8[s]", "m8[ns]", "U2")]
+X = lodcore.array([[1, 2, 3], [], [4, 5]])
+
+
+def decoded(x):
+    """Give the strings of a LoDTensor of bytes."""
+    return bytes(x.values).decode()
+
+
+@given(lod_tensors(1, 3, PLAIN, [(), (3,), (2, 2)]))
+def test_there_and_back(x):
+    array = pyarrow.array(x)
+    array.validate(full=True)
+    nulls = np.array("NaT", x.dtype) if x.dtype.kind in "mM" else "error"
+    again = from_arrow(array, nulls, strings="fixed")
+    assert again.lod == x.lod
+    np.testing.assert_array_equal(again.values, x.values)
+    assert x.dtype.kind == "U" or again.dtype == x.dtype
+    if x.values.ndim == 1 and x.dtype.kind not in "mM":
+        assert array.to_pylist() == x.tolist()
+
+
+def test_values_stay_where_they_are():
+    array = pyarrow.array(X)
+    assert array.type == pyarrow.large_list(pyarrow.int64())
+    assert array.values.buffers()[1].address == X.values.ctypes.data
+    assert array.buffers()[1].address == X.offsets.ctypes.data
+    assert from_arrow(array).values.ctypes.data == X.values.ctypes.data
+    lists = pyarrow.array([[1, 2], [3]])
+    assert from_arrow(lists).values.ctypes.data == lists.values.buffers()[1].address
+
+
+def test_memory_lives_as_long_as_it_is_used():
+    pool = pyarrow.default_memory_pool()
+    gc.collect()
+    before = pool.bytes_allocated()
+    array = pyarrow.array([[float(k)] * 50 for k in range(2000)])
+    x = from_arrow(array)
+    piece = x[7]
+    del array, x
+    gc.collect()
+    assert pool.bytes_allocated() > before
+    assert piece.tolist() == [7.0] * 50
+    del piece
+    gc.collect()
+    assert pool.bytes_allocated() == before
+
+
+NESTED = [[1, 2, 3], [], [4, 5], [6]]
+TYPES = {
+    "list": pyarrow.list_(pyarrow.int32()),
+    "large_list": pyarrow.large_list(pyarrow.int16()),
+    "list_view": pyarrow.list_view(pyarrow.float32()),
+    "large_list_view": pyarrow.large_list_view(pyarrow.uint8()),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_slices_and_chunks(name):
+    array = pyarrow.array(NESTED, type=TYPES[name])
+    for start in range(5):
+        for stop in range(start, 5):
+            assert from_arrow(array[start:stop]).tolist() == NESTED[start:stop]
+    chunked = pyarrow.chunked_array([array[1:], array[:0], array[:2]])
+    assert from_arrow(chunked).tolist() == NESTED[1:] + NESTED[:2]
+    shuffled = array.take(pyarrow.array([3, 0, 0, 2]))
+    assert from_arrow(shuffled).tolist() == [NESTED[k] for k in (3, 0, 0, 2)]
+
+
+@given(
+    st.lists(
+        st.none() | st.lists(st.none() | st.lists(st.none() | st.integers(-9, 9), max_size=3), max_size=3), max_size=6
+    )
+)
+def test_nulls_anywhere(nested):
+    array = pyarrow.array(nested, type=pyarrow.list_(pyarrow.list_(pyarrow.int64())))
+
+    def filled(lists, depth=0):
+        if lists is None:
+            return [] if depth < 3 else -1
+        return lists if depth == 3 else [filled(entry, depth + 1) for entry in lists]
+
+    for start in range(min(3, len(nested) + 1)):
+        x, (outer, inner, rows) = from_arrow(array[start:], "mask")
+        want = filled(nested[start:])
+        assert from_arrow(array[start:], -1).tolist() == want
+        assert outer.tolist() == [entry is not None for entry in nested[start:]]
+        below = [entry for lists in nested[start:] if lists is not None for entry in lists]
+        assert inner.tolist() == [entry is not None for entry in below]
+        last = [entry for lists in below if lists is not None for entry in lists]
+        assert rows.tolist() == [entry is not None for entry in last]
+        assert x.num_levels == 2
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"])
+def test_strings(kind):
+    text = kind.endswith(("string", "string_view"))
+    words = [["a", "Zürich is a long word"], [], ["", "x", None]]
+    given_ = words if text else [[w if w is None else w.encode() for w in row] for row in words]
+    array = pyarrow.array(given_, type=pyarrow.list_(getattr(pyarrow, kind)()))
+    x = from_arrow(array, "empty")
+    assert [[bytes(word.astype(np.uint8)).decode() for word in row] for row in x] == [
+        [word or "" for word in row] for row in words
+    ]
+    fixed = from_arrow(array[1:], "mask", strings="fixed")[0]
+    assert fixed.tolist() == ([[], ["", "x", ""]] if text else [[], [b"", b"x", b""]])
+
+
+def test_dictionaries():
+    array = pyarrow.array([["b", "a"], ["b"]])
+    encoded = pyarrow.ListArray.from_arrays(array.offsets, array.values.dictionary_encode())
+    assert from_arrow(encoded).tolist() == [[0, 1], [0]]
+    assert from_arrow(encoded, dictionaries="decode", strings="fixed").tolist() == [["b", "a"], ["b"]]
+    chunks = pyarrow.chunked_array([["b", "a"], ["a", "c"]]).dictionary_encode()
+    assert decoded(from_arrow(chunks, dictionaries="decode")) == "baac"
+
+
+def test_structs_maps_and_fixed_sizes():
+    array = pyarrow.array([[{"a": 1, "b": 0.5}], [], [{"a": 2, "b": 1.5}, {"a": 3, "b": 2.5}]])
+    assert from_arrow(array).tolist() == [[(1, 0.5)], [], [(2, 1.5), (3, 2.5)]]
+    assert from_arrow(array[1:], records=False)["b"].tolist() == [[], [1.5, 2.5]]
+    array = pyarrow.array([[("k", 1)], [("l", 2), ("m", 3)]], type=pyarrow.map_(pyarrow.string(), pyarrow.int32()))
+    assert from_arrow(array, records=False)["value"].tolist() == [[1], [2, 3]]
+    array = pyarrow.array([[[1, 2]], [], [[3, 4], [5, 6]]], type=pyarrow.list_(pyarrow.list_(pyarrow.int8(), 2)))
+    assert from_arrow(array[1:]).values.tolist() == [[3, 4], [5, 6]]
+    array = pyarrow.array([[[1], []], [[2, 3], [4]]], type=pyarrow.list_(pyarrow.list_(pyarrow.int8()), 2))
+    assert from_arrow(array[1:]).tolist() == [[[2, 3], [4]]]
+    records = LoDTensor.from_lengths(np.array([(1, 2.5), (3, 4.5)], "i4, f8"), [0, 2])
+    assert pyarrow.array(records).to_pylist() == [[], [{"f0": 1, "f1": 2.5}, {"f0": 3, "f1": 4.5}]]
+
+
+def test_types_that_are_asked_for():
+    assert pyarrow.array(X, type=pyarrow.list_(pyarrow.int64())).to_pylist() == X.tolist()
+    text = LoDTensor.from_lengths(np.frombuffer("héé".encode(), np.uint8), [1, 0, 4])
+    assert pyarrow.array(text, type=pyarrow.large_string()).to_pylist() == ["h", "", "éé"]
+
+
+def test_tables_and_streams():
+    table = pyarrow.table(ArrowTable({"x": X, "n": np.arange(3)}))
+    assert table.to_pydict() == {"x": X.tolist(), "n": [0, 1, 2]}
+    again = from_arrow(pyarrow.concat_tables([table, table]))
+    assert again["x"].tolist() == X.tolist() * 2
+    assert from_arrow(table.to_batches()[0])["x"].equals(X)
+    assert lodcore.to_arrow({"x": X}).column("x").to_pylist() == X.tolist()
+    assert X.to_arrow().to_pylist() == X.tolist()
+    reader = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches())
+    assert from_arrow(reader)["x"].equals(X)
+    assert pyarrow.chunked_array(X).to_pylist() == X.tolist()
+
+
+def test_a_python_reader_is_asked_for_its_batches():
+    """The stream calls back into Python."""
+    table = pyarrow.table({"x": pyarrow.array(X)})
+
+    def batches():
+        yield from table.to_batches() * 3
+
+    assert len(from_arrow(pyarrow.RecordBatchReader.from_batches(table.schema, batches()))["x"]) == 9
+
+    def fails():
+        yield table.to_batches()[0]
+        raise ZeroDivisionError("no more")
+
+    with pytest.raises(OSError, match=r"get_next of its stream failed.*no more"):
+        from_arrow(pyarrow.RecordBatchReader.from_batches(table.schema, fails()))
+
+
+def test_files(tmp_path, capsys):
+    feather, ipc, parquet = (imported(f"pyarrow.{name}") for name in ("feather", "ipc", "parquet"))
+    table = pyarrow.table({"x": pyarrow.array(X), "word": ["a", "b", None]})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    feather.write_feather(table, tmp_path / "x.feather")
+    with ipc.new_file(tmp_path / "x.arrow", table.schema) as writer:
+        writer.write_table(table)
+    for name, read in {"x.parquet": parquet.read_table, "x.feather": feather.read_table}.items():
+        assert from_arrow(read(tmp_path / name), "empty")["x"].tolist() == X.tolist()
+    with pyarrow.memory_map(str(tmp_path / "x.arrow")) as file:
+        mapped = from_arrow(ipc.open_file(file).read_all(), "empty")["x"]
+        assert mapped.tolist() == X.tolist()
+    from lodcore.__main__ import main
+
+    for name in ("x.parquet", "x.feather", "x.arrow"):
+        assert main(["inspect", str(tmp_path / name)]) == 0
+        shown = capsys.readouterr().out
+        assert "== ['x']" in shown
+        assert "level 0: 3 sequences, lengths in rows" in shown
+
+
+def test_arrays_of_arrow_are_taken_at_once():
+    assert lodcore.array(pyarrow.array(X)).equals(X)
+    assert lodcore.array(pyarrow.chunked_array([pyarrow.array(X)]), dtype="f4").dtype == np.float32

@@ -1,0 +1,213 @@
+"""pandas, Polars and xarray."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, from_pandas, from_polars, from_xarray, to_pandas, to_polars, to_xarray
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop import Groups
+from tests.doors.libraries import MARKS, imported
+
+pandas, polars, xarray = (imported(name) for name in ("pandas", "polars", "xarray"))
+pytestmark = MARKS
+
+X = lodcore.array([[1.5, 2.5], [], [3.5]])
+DEEP = lodcore.array([[[1, 2], [3]], [[4]]])
+FRAME = pandas.DataFrame(
+    {"g": ["b", "a", "b", "c", "a"], "h": [1, 1, 2, 1, 1], "v": [1.0, 2, 3, 4, 5], "w": [1, 2, 3, 4, 5]}
+)
+ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), min_size=1, max_size=12)
+
+
+def want(rows):
+    """Group rows by two keys, in the order of first rows."""
+    groups = {}
+    for at, (a, b) in enumerate(rows):
+        groups.setdefault(a, {}).setdefault(b, []).append(at)
+    return groups
+
+
+@given(ROWS)
+def test_groups_of_rows(rows):
+    groups = want(rows)
+    columns = {"a": [a for a, _ in rows], "b": [b for _, b in rows], "v": np.arange(len(rows)), "w": np.ones(len(rows))}
+    one = [[at for inner in groups[a].values() for at in inner] for a in groups]
+    one = [sorted(lists) for lists in one]
+    for found in (
+        from_pandas(pandas.DataFrame(columns), "a"),
+        from_polars(polars.DataFrame(columns), "a"),
+        from_pandas(pandas.DataFrame(columns).set_index("a")),
+    ):
+        assert found.columns["v"].tolist() == one
+        assert found.keys["a"].tolist() == list(groups)
+        assert found.columns["v"].lod is found.columns["w"].lod
+    both = [list(inner.values()) for inner in groups.values()]
+    for found in (
+        from_pandas(pandas.DataFrame(columns), ["a", "b"]),
+        from_polars(polars.DataFrame(columns), ["a", "b"]),
+        from_pandas(pandas.DataFrame(columns).set_index(["a", "b"]), ["a", "b"]),
+    ):
+        assert found.columns["v"].tolist() == both
+        assert found.keys["b"].tolist() == [b for inner in groups.values() for b in inner]
+
+
+def test_pandas_there_and_back():
+    groups = from_pandas(FRAME, ["g", "h"])
+    frame = to_pandas(groups)
+    assert frame.index.names == ["g", "h", None]
+    assert frame.loc[("a", 1), "v"].tolist() == [2.0, 5.0]
+    again = from_pandas(frame)
+    assert again.columns["v"].equals(groups.columns["v"])
+    assert again.keys["g"].tolist() == ["b", "a", "c"]
+    full = lodcore.array([[1.5, 2.5], [3.5]])
+    assert to_pandas(full).tolist() == [1.5, 2.5, 3.5]
+    assert from_pandas(to_pandas(full)).equals(full)
+    assert from_pandas(full.to_pandas({"id": [7, 8]})).equals(full)
+
+
+@pytest.mark.parametrize("x", [X, DEEP], ids=["one level", "two levels"])
+def test_pandas_lists(x):
+    frame = to_pandas({"x": x, "y": LoDTensor(x.values * 2, x.lod)}, lists=True)
+    assert len(frame) == len(x)
+    found = from_pandas(frame)
+    assert found["x"].equals(x)
+    assert lodcore.array(frame["x"]).equals(x)
+    plain = pandas.Series(x.tolist())
+    assert from_pandas(plain).tolist() == x.tolist()
+    assert from_pandas(pandas.Series([np.array([1, 2]), np.array([], int)])).tolist() == [[1, 2], []]
+
+
+def test_pandas_nulls():
+    series = pandas.Series([[1], None, [2, 3]])
+    with pytest.raises(LoDError, match="sequence 1 is null"):
+        from_pandas(series)
+    assert from_pandas(series, nulls="empty").tolist() == [[1], [], [2, 3]]
+    arrow = series.astype(pandas.ArrowDtype(imported("pyarrow").list_(imported("pyarrow").int64())))
+    with pytest.raises(LoDError, match="sequence 1 of level 0 is null"):
+        from_pandas(arrow)
+    assert from_pandas(arrow, nulls="empty").tolist() == [[1], [], [2, 3]]
+
+
+def test_pandas_columns_beside_lists():
+    frame = pandas.DataFrame({"name": ["a", "b"], "n": [1, 2], "x": [[1], [2, 3]]})
+    found = from_pandas(frame)
+    assert found["name"].tolist() == ["a", "b"]
+    assert found["n"].tolist() == [1, 2]
+    assert found["x"].tolist() == [[1], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: from_pandas(FRAME, "z"), KeyError, "'z' is neither a column nor a level"),
+        (lambda: from_pandas(3), DTypeError, "data: is int"),
+        (lambda: from_pandas(pandas.DataFrame({"g": [1.0, None], "v": [1, 2]}), "g"), LoDError, "no value in row 1"),
+        (lambda: from_pandas(pandas.DataFrame({"g": [1], "v": [{}]}), "g"), DTypeError, "has dtype object"),
+        (lambda: to_pandas(LoDTensor.from_lengths(np.ones((1, 2)), [1])), DTypeError, r"rows of shape \(2,\)"),
+        (lambda: to_pandas({"a": X, "b": X[:1]}), LoDError, "another structure"),
+        (lambda: from_polars(3), DTypeError, "data: is int"),
+        (lambda: from_polars(polars.DataFrame({"g": [1]}), "z"), KeyError, "'z' is no column"),
+        (lambda: from_polars(polars.DataFrame({"g": [1, None]}), "g"), LoDError, "no value in row 1"),
+        (lambda: from_xarray(3), DTypeError, "dataset: is int"),
+        (lambda: from_xarray(xarray.Dataset({"x": ("i", [1])})), LoDError, "has 0 variables with an attribute"),
+        (lambda: to_xarray(DEEP), LoDError, "have 2 levels"),
+        (lambda: to_xarray(X, {"id": [1]}), LoDError, "has 1 entries; 3 are needed"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, error, says):
+    with pytest.raises(error, match=says):
+        call()
+
+
+# -- Polars --------------------------------------------------------------------------------------------------------
+
+
+def test_polars_there_and_back():
+    series = to_polars(X)
+    assert series.to_list() == X.tolist()
+    assert from_polars(series).equals(X)
+    assert lodcore.array(series).equals(X)
+    assert from_polars(X.to_polars()[1:]).tolist() == X.tolist()[1:]
+    frame = to_polars({"x": X, "y": LoDTensor(X.values * 2, X.lod)}, {"id": ["a", "b", "c"]})
+    assert frame["id"].to_list() == ["a", "b", "c"]
+    found = from_polars(frame)
+    assert found["y"].tolist() == [[3.0, 5.0], [], [7.0]]
+    assert found["x"].lod is found["y"].lod
+    assert polars.DataFrame(lodcore.interop.ArrowTable({"x": DEEP}))["x"].to_list() == DEEP.tolist()
+
+
+def test_polars_rows():
+    groups = from_polars(polars.from_pandas(FRAME), ["g", "h"])
+    frame = to_polars(groups, lists=False)
+    assert frame.columns == ["g", "h", "v", "w"]
+    assert frame["v"].to_list() == [1, 3, 2, 5, 4]
+    again = from_polars(frame, ["g", "h"])
+    assert again.columns["v"].equals(groups.columns["v"])
+    assert from_polars(polars.LazyFrame({"x": [[1], [2, 3]]}))["x"].tolist() == [[1], [2, 3]]
+    assert to_polars(lodcore.array([[1, 2], [3]]), lists=False)["values"].to_list() == [1, 2, 3]
+
+
+def test_polars_nulls_and_strings():
+    series = polars.Series([[1, None], None, [2]])
+    with pytest.raises(LoDError, match="is null"):
+        from_polars(series)
+    assert from_polars(series, nulls=0).tolist() == [[1, 0], [], [2]]
+    words = polars.Series([["a", "a longer word than twelve"], ["b"]])
+    assert lodcore.from_arrow(words, strings="fixed").tolist() == [["a", "a longer word than twelve"], ["b"]]
+    assert from_polars(polars.Series([[1.0, 2.0]], dtype=polars.Array(polars.Float64, 2))).shape == (1, 2)
+
+
+# -- xarray --------------------------------------------------------------------------------------------------------
+
+
+def test_contiguous_ragged_arrays():
+    dataset = to_xarray({"lon": X, "lat": LoDTensor(np.ones((3, 2)), X.lod)}, {"id": [7, 8, 9]})
+    assert dataset["rowsize"].attrs == {"sample_dimension": "obs"}
+    assert dataset["rowsize"].values.tolist() == [2, 0, 1]
+    found = from_xarray(dataset)
+    assert found.columns["lon"].equals(X)
+    assert found.columns["lat"].shape == (3, None, 2)
+    assert found.columns["lon"].lod is found.columns["lat"].lod
+    assert found.keys["id"].tolist() == [7, 8, 9]
+    assert from_xarray(to_xarray(found)).columns["lon"].equals(X)
+    assert X.to_xarray(count="n", sample_dimension="time").sizes["time"] == 3
+
+
+def test_ragged_arrays_in_a_file(tmp_path):
+    imported("netCDF4")
+    to_xarray({"lon": X}, {"id": [7, 8, 9]}).to_netcdf(tmp_path / "x.nc")
+    with xarray.open_dataset(tmp_path / "x.nc") as dataset:
+        assert from_xarray(dataset).columns["lon"].equals(X)
+
+
+def test_indexed_ragged_arrays():
+    dataset = xarray.Dataset(
+        {
+            "which": ("obs", [2, 0, 2, 0], {"instance_dimension": "station"}),
+            "t": ("obs", [1.0, 2.0, 3.0, 4.0]),
+            "name": ("station", ["p", "q", "r"]),
+        }
+    )
+    found = from_xarray(dataset)
+    assert found.columns["t"].tolist() == [[2, 4], [], [1, 3]]
+    assert found.keys["name"].tolist() == ["p", "q", "r"]
+
+
+def test_counts_that_lie_are_refused():
+    dataset = to_xarray(X)
+    dataset["rowsize"][0] = -1
+    with pytest.raises(LoDError, match="is -1 at position 0"):
+        from_xarray(dataset)
+    dataset["rowsize"][0] = 5
+    with pytest.raises(LoDError, match="add up to 6; num_rows is 3"):
+        from_xarray(dataset)
+
+
+def test_groups_are_pairs():
+    columns, keys = from_pandas(FRAME, "g")
+    assert isinstance(from_pandas(FRAME, "g"), Groups)
+    assert set(columns) == {"h", "v", "w"}
+    assert set(keys) == {"g"}

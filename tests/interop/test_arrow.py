@@ -1,0 +1,440 @@
+"""Arrow arrays in and out, without pyarrow: what goes out comes in again, and structs mean what they say."""
+
+import gc
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoD, LoDTensor, from_arrow
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop import ArrowTable
+from tests.draw import DTYPES, lod_tensors
+from tests.interop.capsules import Forged, ForgedStream, array_of, leaf, lists, schema_of
+
+NUMBERS = np.arange(5)
+OUT = [dtype for dtype in DTYPES if dtype.kind not in "cMmV"] + [
+    np.dtype(name) for name in ("M8[s]", "m8[ns]", "M8[us]")
+]
+OUT += [np.dtype("i2, f4")]
+
+
+def bits(*flags):
+    return np.packbits(np.array(flags, bool), bitorder="little")
+
+
+# -- there and back ------------------------------------------------------------------------------------------------
+
+
+@given(lod_tensors(0, 3, OUT))
+def test_what_goes_out_comes_in(x):
+    fixed = "fixed" if x.dtype.kind == "U" else "rows"
+    nulls = np.array("NaT", x.dtype) if x.dtype.kind in "mM" else "error"
+    records = True if x.dtype.names else None
+    for again in (from_arrow(x, nulls, strings=fixed, records=records), from_arrow(Streamed(x), nulls, strings=fixed)):
+        if x.dtype.names and isinstance(again, dict):
+            continue  # a table
+        values = again if x.num_levels == 0 else again.values
+        if x.num_levels:
+            assert again.lod == x.lod
+        assert values.shape == x.values.shape
+        if x.dtype.kind == "V":
+            for name in x.dtype.names:
+                np.testing.assert_array_equal(values[name], x.values[name])
+        elif x.dtype.kind in "US":
+            np.testing.assert_array_equal(values, x.values)
+        else:
+            assert values.dtype == x.dtype
+            assert values.tobytes() == x.values.tobytes()
+
+
+class Streamed:
+    """Speaks streams only."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.x.__arrow_c_stream__(requested_schema)
+
+
+def test_values_and_offsets_stay_where_they_are():
+    x = LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 4], [3, 0, 1, 1, 0, 1])
+    capsules = x.__arrow_c_array__()
+    outer = array_of(capsules)
+    inner = outer.children[0].contents
+    values = inner.children[0].contents.children[0].contents
+    assert (outer.length, inner.length, values.length) == (2, 6, 12)
+    assert outer.buffers[1] == x.lod.offsets(0).ctypes.data
+    assert inner.buffers[1] == x.lod.offsets(1).ctypes.data
+    assert values.buffers[1] == x.values.ctypes.data
+    assert from_arrow(x).values.ctypes.data == x.values.ctypes.data
+
+
+def test_capsules_keep_the_values_alive():
+    x = lodcore.array([[1, 2], [3]])
+    values = x.values
+    capsules = x.__arrow_c_array__()
+    stream = x.__arrow_c_stream__()
+
+    class Held:
+        def __arrow_c_array__(self, requested_schema=None):
+            return capsules
+
+    y = from_arrow(Held())
+    del x, values, stream
+    gc.collect()
+    assert y.tolist() == [[1, 2], [3]]
+
+
+def test_many_capsules_that_nobody_takes_leak_nothing():
+    x = LoDTensor(np.zeros(3), LoD.from_lengths([1, 2]))
+    counts = []
+    for _ in range(100):
+        x.__arrow_c_array__()
+        x.__arrow_c_stream__()
+        x.__arrow_c_schema__()
+        from_arrow(x)
+        gc.collect()
+        counts.append(sys.getrefcount(x.values))
+    assert counts[-1] == counts[1]
+
+
+def test_a_schema_says_the_type():
+    schema = schema_of(capsule := LoDTensor.from_lengths(np.zeros((3, 2), "f4"), [1, 2]).__arrow_c_schema__())
+    child = schema.children[0].contents
+    assert (schema.format, child.format, child.children[0].contents.format) == (b"+L", b"+w:2", b"f")
+    assert child.name == b"item"
+    del capsule
+
+
+def test_an_array_may_be_released_by_any_thread():
+    x = lodcore.array([[1, 2], [3]])
+    held = [from_arrow(x) for _ in range(50)]
+    thread = threading.Thread(target=held.clear)
+    thread.start()
+    thread.join()
+    assert x.tolist() == [[1, 2], [3]]
+
+
+# -- wishes --------------------------------------------------------------------------------------------------------
+
+
+def test_offsets_of_32_bits_are_given_where_they_are_wanted():
+    x = lodcore.array([[[1, 2], []], [[3]]])
+    wish = lists([0], lists([0], leaf(NUMBERS)))
+    given = x.__arrow_c_array__(wish.__arrow_c_array__()[0])
+    assert schema_of(given[0]).format == b"+l"
+    assert schema_of(given[0]).children[0].contents.format == b"+l"
+
+    class Wished:
+        def __arrow_c_array__(self, requested_schema=None):
+            return given
+
+    assert from_arrow(Wished()).equals(x)
+
+
+@pytest.mark.parametrize(("wish", "format"), [(b"u", b"u"), (b"U", b"U"), (b"z", b"z"), (b"Z", b"Z")])
+def test_bytes_become_strings_where_they_are_wanted(wish, format):
+    x = LoDTensor.from_lengths(np.frombuffer("aéb".encode(), np.uint8), [3, 0, 1])
+    given = x.__arrow_c_array__(Forged(wish, 0, [None, None, None]).__arrow_c_array__()[0])
+    assert schema_of(given[0]).format == format
+
+
+@pytest.mark.parametrize(
+    ("data", "lengths", "says"), [(b"\xff", [1], "byte 0 is no UTF-8"), ("é".encode(), [1, 1], "inside a character")]
+)
+def test_bytes_that_are_no_text_do_not_become_text(data, lengths, says):
+    x = LoDTensor.from_lengths(np.frombuffer(data, np.uint8), lengths)
+    with pytest.raises(DTypeError, match=says):
+        x.__arrow_c_array__(Forged(b"u", 0, [None, None, None]).__arrow_c_array__()[0])
+
+
+def test_a_wish_that_cannot_be_granted_is_left():
+    x = lodcore.array([[1.5]])
+    assert schema_of(x.__arrow_c_array__(leaf(NUMBERS).__arrow_c_array__()[0])[0]).format == b"+L"
+
+
+# -- types ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["c8", "M8[Y]", "m8[M]", "M8", "m8[as]"])
+def test_dtypes_that_arrow_lacks_are_refused(dtype):
+    x = LoDTensor(np.zeros(2, dtype), LoD.from_lengths([2]))
+    if dtype == "M8[Y]":  # years are days
+        assert from_arrow(x).values.tolist() == x.values.astype("M8[D]").tolist()
+        return
+    with pytest.raises(DTypeError, match="which Arrow does not have"):
+        x.__arrow_c_array__()
+
+
+def test_days_beyond_32_bits_are_refused():
+    x = LoDTensor(np.array([0, 2**31], "M8[D]"), LoD.from_lengths([2]))
+    with pytest.raises(DTypeError, match="at row 1; Arrow counts days in 32 bits"):
+        x.__arrow_c_array__()
+
+
+def test_times_that_are_none_are_nulls():
+    x = LoDTensor(np.array([0, "NaT", 5], "M8[D]"), LoD.from_lengths([3]))
+    with pytest.raises(LoDError, match="row 1 is null"):
+        from_arrow(x)
+    y, (sequences, rows) = from_arrow(x, "mask")
+    assert (sequences.tolist(), rows.tolist()) == ([True], [True, False, True])
+    assert y.values[2] == x.values[2]
+
+
+def test_hours_become_seconds():
+    x = LoDTensor(np.array([1, 2], "m8[h]"), LoD.from_lengths([2]))
+    assert from_arrow(x).values.tolist() == x.values.astype("m8[s]").tolist()
+
+
+def test_a_fixed_size_above_values_is_an_axis_and_above_lists_a_level():
+    pairs = Forged(b"+w:2", 3, [None], [leaf(np.arange(6))])
+    assert from_arrow(lists([0, 1, 3], pairs)).shape == (2, None, 2)
+    pairs = Forged(b"+w:2", 2, [None], [lists([0, 1, 3, 3, 5], leaf(NUMBERS))])
+    assert from_arrow(pairs).tolist() == [[[0], [1, 2]], [[], [3, 4]]]
+    assert from_arrow(Forged(b"+w:0", 3, [None], [leaf(NUMBERS)])).shape == (3, 0)
+    assert from_arrow(Forged(b"+w:2", 2, [None], [leaf(np.arange(9))], offset=1)).tolist() == [[2, 3], [4, 5]]
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 3), (1, 3), (2, 2), (0, 1), (1, 2)])
+def test_slices_have_offsets(start, stop):
+    forged = lists([0, 2, 2, 5], leaf(NUMBERS), offset=start, array={"length": stop - start})
+    assert from_arrow(forged).tolist() == [[0, 1], [], [2, 3, 4]][start:stop]
+
+
+def test_a_child_may_be_a_slice():
+    child = leaf(NUMBERS, offset=2, array={"length": 3})
+    assert from_arrow(lists([0, 1, 3], child)).tolist() == [[2], [3, 4]]
+
+
+def test_bools_are_bits():
+    packed = bits(*([1, 0, 1, 1, 0, 0, 1, 0] * 3))
+    child = Forged(b"b", 11, [None, packed], offset=3)
+    x = from_arrow(lists([0, 4, 11], child))
+    assert x.tolist() == [[True, False, False, True], [False, True, False, True, True, False, False]]
+    assert x.values.view(np.uint8).max() == 1
+
+
+def test_views_may_lie_in_any_order():
+    offsets, sizes = np.array([3, 0, 0], "i4"), np.array([2, 3, 0], "i4")
+    x = from_arrow(Forged(b"+vl", 3, [None, offsets, sizes], [leaf(NUMBERS)]))
+    assert x.tolist() == [[3, 4], [0, 1, 2], []]
+    nested = lists([0, 2, 2, 3, 4, 5], leaf(NUMBERS))
+    assert from_arrow(
+        Forged(b"+vL", 3, [None, *(part.astype("i8") for part in (offsets, sizes))], [nested])
+    ).tolist() == [
+        [[3], [4]],
+        [[0, 1], [], [2]],
+        [],
+    ]
+
+
+def test_views_one_behind_the_other_are_not_copied():
+    x = from_arrow(Forged(b"+vl", 2, [None, np.array([1, 3], "i4"), np.array([2, 2], "i4")], [leaf(NUMBERS)]))
+    assert x.tolist() == [[1, 2], [3, 4]]
+    assert x.values.ctypes.data == NUMBERS.ctypes.data + 8
+
+
+@pytest.mark.parametrize("format", [b"u", b"z"])
+def test_strings_are_sequences_of_bytes(format):
+    def text():
+        return Forged(format, 3, [None, np.array([1, 2, 2, 5], "i4"), np.frombuffer(b"xabcd", np.uint8)])
+
+    assert from_arrow(text()).tolist() == [[97], [], [98, 99, 100]]
+    fixed = from_arrow(lists([0, 1, 3], text()), strings="fixed")
+    assert fixed.tolist() == [["a"], ["", "bcd"]] if format == b"u" else [[b"a"], [b"", b"bcd"]]
+
+
+def test_strings_behind_views():
+    head = b"0123456789ABCDEFG"
+    views = np.zeros((3, 4), "i4")
+    views[0, 0] = 2
+    views.view(np.uint8)[0, 4:6] = list(b"hi")
+    views[2] = [15, 0, 1, 2]
+    other = np.frombuffer(head, np.uint8)
+    parts = [None, views, np.zeros(1, "u1"), other, np.array([1, 17])]
+    assert from_arrow(Forged(b"vu", 3, parts), strings="fixed").tolist() == ["hi", "", head[2:].decode()]
+    assert from_arrow(Forged(b"vu", 3, parts))[2].tobytes() == head[2:]
+
+
+@pytest.mark.parametrize(
+    ("data", "offsets", "says"),
+    [
+        (b"\xffa", [0, 2], "is no UTF-8 at byte 0"),
+        ("é".encode(), [0, 1, 2], "begins inside a character"),
+        (b"a\0", [0, 2], "ends with NUL"),
+    ],
+)
+def test_strings_that_numpy_cannot_hold(data, offsets, says):
+    parts = [None, np.array(offsets, "i4"), np.frombuffer(data, np.uint8)]
+    assert from_arrow(Forged(b"u", len(offsets) - 1, parts)).values.tobytes() == data
+    with pytest.raises(DTypeError, match=says):
+        from_arrow(Forged(b"u", len(offsets) - 1, parts), strings="fixed")
+
+
+def test_ids_of_a_dictionary():
+    words = Forged(b"u", 2, [None, np.array([0, 1, 3], "i4"), np.frombuffer(b"abc", np.uint8)])
+    forged = lists([0, 2, 3], Forged(b"c", 3, [None, np.array([1, 0, 1], "i1")], dictionary=words))
+    assert from_arrow(forged).tolist() == [[1, 0], [1]]
+    forged = lists([0, 2, 3], Forged(b"c", 3, [None, np.array([1, 0, 1], "i1")], dictionary=words))
+    assert from_arrow(forged, dictionaries="decode", strings="fixed").tolist() == [["bc", "a"], ["bc"]]
+
+
+def test_chunks_with_other_dictionaries_must_be_decoded():
+    def chunk(*words):
+        return Forged(b"c", 1, [None, np.array([1], "i1")], dictionary=leaf(np.array(words)))
+
+    with pytest.raises(LoDError, match='chunk 1 has another dictionary than chunk 0; with dictionaries="decode"'):
+        from_arrow(ForgedStream([chunk(7, 8), chunk(8, 7)]))
+    assert from_arrow(ForgedStream([chunk(7, 8), chunk(8, 7)]), dictionaries="decode").tolist() == [8, 7]
+    assert from_arrow(ForgedStream([chunk(7, 8), chunk(7, 8)])).tolist() == [1, 1]
+
+
+def struct(count, **fields):
+    return Forged(b"+s", count, [None], [leaf(values, name=name.encode()) for name, values in fields.items()])
+
+
+def test_structs_are_records_or_columns_that_share_a_lod():
+    def forged():
+        return lists([0, 2, 3], struct(3, a=np.arange(3), b=np.arange(3, dtype="i4") * 10))
+
+    x = from_arrow(forged())
+    assert x.dtype == np.dtype([("a", "i8"), ("b", "i4")])
+    assert x.tolist() == [[(0, 0), (1, 10)], [(2, 20)]]
+    columns = from_arrow(forged(), records=False)
+    assert columns["b"].tolist() == [[0, 10], [20]]
+    assert columns["a"].lod is columns["b"].lod
+
+
+def test_structs_in_lists_of_a_fixed_size_are_rows_of_records():
+    def pairs(count=2):
+        return Forged(b"+w:2", count, [None], [struct(4, a=np.arange(4), b=np.arange(4) * 10)])
+
+    x = from_arrow(lists([0, 1, 2], pairs()))
+    assert x.shape == (2, None, 2)
+    assert x[1].tolist() == [[(2, 20), (3, 30)]]
+    assert from_arrow(lists([0, 1, 2], pairs()), records=False)["b"].tolist() == [[[0, 10]], [[20, 30]]]
+
+
+def test_structs_of_lists_are_columns():
+    inner = lists([0, 1, 1, 3], leaf(np.arange(3)))
+    inner.schema.name = b"a"
+    forged = lists([0, 2, 3], Forged(b"+s", 3, [None], [inner]))
+    with pytest.raises(LoDError, match="records=False makes a dict"):
+        from_arrow(forged)
+    inner = lists([0, 1, 1, 3], leaf(np.arange(3)))
+    inner.schema.name = b"a"
+    forged = lists([0, 2, 3], Forged(b"+s", 3, [None], [inner]))
+    assert from_arrow(forged, records=False)["a"].tolist() == [[[0], []], [[1, 2]]]
+
+
+def test_a_table_is_a_dict_whose_columns_share_what_is_equal():
+    x = lodcore.array([[1, 2], [3]])
+    y = LoDTensor(x.values * 1.5, LoD.from_lengths([2, 1]))
+    table = from_arrow(ArrowTable({"x": x, "y": y, "z": np.arange(2)}))
+    assert list(table) == ["x", "y", "z"]
+    assert table["x"].lod is table["y"].lod
+    assert table["z"].tolist() == [0, 1]
+    with pytest.raises(LoDError, match="'y' has 1 entries, 'x' 2"):
+        ArrowTable({"x": x, "y": y[:1]})
+    assert len(ArrowTable({"x": x})) == 2
+    assert from_arrow(Streamed(ArrowTable({"x": x})))["x"].equals(x)
+
+
+# -- nulls ---------------------------------------------------------------------------------------------------------
+
+
+def with_nulls():
+    """[[0, null], null, [3]]: the null list has two rows that nobody sees."""
+    child = Forged(b"l", 5, [bits(1, 0, 0, 1, 1), np.arange(5)], null_count=2)
+    offsets = np.array([0, 2, 3, 4], "i4")
+    return Forged(b"+l", 3, [bits(1, 0, 1), offsets], [child], null_count=-1)
+
+
+@pytest.mark.parametrize("nulls", ["error", "empty"])
+def test_nulls_are_errors(nulls):
+    with pytest.raises(LoDError, match="row 1 is null; nulls="):
+        from_arrow(with_nulls(), nulls)
+
+
+def test_null_sequences_are_errors_or_empty():
+    def forged():
+        return Forged(b"+l", 3, [bits(1, 0, 1), np.array([0, 2, 3, 4], "i4")], [leaf(NUMBERS)], null_count=1)
+
+    with pytest.raises(LoDError, match="sequence 1 of level 0 is null"):
+        from_arrow(forged())
+    assert from_arrow(forged(), "empty").tolist() == [[0, 1], [], [3]]
+
+
+def test_nulls_become_a_value():
+    assert from_arrow(with_nulls(), -7).tolist() == [[0, -7], [], [3]]
+    with pytest.raises(DTypeError, match=r"nulls: is 1.5; int64 cannot hold it"):
+        from_arrow(with_nulls(), 1.5)
+    with pytest.raises(DTypeError, match=r"nulls: is 'drop'; int64 cannot hold it"):
+        from_arrow(with_nulls(), "drop")
+
+
+def test_nulls_become_a_mask():
+    x, (sequences, rows) = from_arrow(with_nulls(), "mask")
+    assert x.tolist() == [[0, 0], [], [3]]
+    assert (sequences.tolist(), rows.tolist()) == ([True, False, True], [True, False, True])
+    _, (sequences, rows) = from_arrow(lists([0, 2, 2], leaf(NUMBERS)), "mask")
+    assert (sequences.tolist(), rows.tolist()) == ([True, True], [True, True])
+
+
+def test_nulls_inside_and_of_a_row():
+    child = Forged(b"l", 6, [bits(1, 0, 1, 1, 1, 1), np.arange(6)], null_count=1)
+    pairs = Forged(b"+w:2", 3, [bits(1, 1, 0)], [child], null_count=1)
+    x, (rows,) = from_arrow(pairs, "mask")
+    assert rows.tolist() == [[True, False], [True, True], [False, False]]
+    assert x.tolist() == [[0, 0], [2, 3], [0, 0]]
+
+
+def test_nulls_of_structs_reach_their_fields():
+    field = lists([0, 1, 3], leaf(NUMBERS))
+    field.schema.name = b"a"
+    forged = Forged(b"+s", 2, [bits(0, 1)], [field], null_count=1)
+    assert from_arrow(forged, "empty")["a"].tolist() == [[], [1, 2]]
+
+
+def test_nulls_of_chunks():
+    def chunk(mask):
+        return Forged(b"l", 2, [mask, np.array([1, 2])], null_count=-1)
+
+    x, (rows,) = from_arrow(ForgedStream([chunk(None), chunk(bits(0, 1))]), "mask")
+    assert (x.tolist(), rows.tolist()) == ([1, 2, 0, 2], [True, True, False, True])
+
+
+@pytest.mark.parametrize(("name", "value"), [("strings", "wide"), ("dictionaries", 3)])
+def test_unknown_choices_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"lodcore.from_arrow: {name}: is {value!r}"):
+        from_arrow(lodcore.array([[1]]), **{name: value})
+
+
+@given(lod_tensors(1, 3, [np.dtype("i4")], [()]), st.data())
+def test_slices_and_chunks_of_anything(x, data):
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(x)), max_size=3)))
+    pieces = [x[start:stop] for start, stop in zip([0, *cuts], [*cuts, len(x)], strict=True)]
+    joined = from_arrow(ChunksOf(pieces))
+    assert joined.equals(x)
+
+
+class ChunksOf:
+    """A stream of the arrays of several LoDTensors."""
+
+    def __init__(self, pieces):
+        self.capsules = [piece.__arrow_c_array__() for piece in pieces]
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        class Chunk:
+            def __init__(self, capsules):
+                self.schema, self.array = schema_of(capsules[0]), array_of(capsules)
+
+        self.stream = ForgedStream([Chunk(capsules) for capsules in self.capsules])
+        self.moved = self.stream.__arrow_c_stream__()
+        return self.moved

@@ -1,0 +1,365 @@
+"""What the doors do that needs none of the libraries."""
+
+import mmap
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoD, LoDTensor, interop
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.interop.lending import lent, private_level, private_lod
+from lodcore.interop.look import buckets, describe_tree
+from lodcore.interop.plots import occupancy
+from lodcore.interop.tables import common_lod, grouped, row_keys
+
+X = lodcore.array([[1, 2], [], [3]])
+
+
+# -- names ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_door_is_there():
+    for names in interop.DOORS.values():
+        for name in names:
+            assert callable(getattr(interop, name))
+            assert getattr(interop, name).__doc__
+            assert name in dir(interop)
+    with pytest.raises(AttributeError, match="has no attribute 'to_fortran'"):
+        interop.to_fortran  # noqa: B018
+
+
+def test_public_doors_are_those_of_interop():
+    doors = [name for name in dir(lodcore) if name.startswith(("from_", "to_", "plot_")) or name in ("save", "load")]
+    assert len(doors) > 20
+    for name in doors:
+        assert getattr(lodcore, name) is getattr(interop, name)
+    for name in doors:
+        if name.startswith("to_"):
+            assert hasattr(LoDTensor, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "library", "extra"),
+    [
+        (lambda: X.to_torch(), "torch", "torch"),
+        (lambda: lodcore.from_torch(3), "torch", "torch"),
+        (lambda: X.to_awkward(), "awkward", "awkward"),
+        (lambda: lodcore.from_awkward(3), "awkward", "awkward"),
+        (lambda: X.to_arrow(), "pyarrow", "arrow"),
+        (lambda: X.to_pandas(), "pandas", "pandas"),
+        (lambda: lodcore.from_pandas(3), "pandas", "pandas"),
+        (lambda: X.to_polars(), "polars", "polars"),
+        (lambda: lodcore.from_polars(3), "polars", "polars"),
+        (lambda: X.to_xarray(), "xarray", "xarray"),
+        (lambda: X.to_scipy(), "scipy", "scipy"),
+        (lambda: X.to_tensorflow(), "tensorflow", "tensorflow"),
+        (lambda: X.to_jax(), "jax", "jax"),
+        (lambda: X.to_thinc(), "thinc", "thinc"),
+        (lambda: interop.collate([1]), "torch", "torch"),
+        (lambda: lodcore.plot_lengths(X), "matplotlib", "plots"),
+        (lambda: lodcore.plot_occupancy(X), "matplotlib", "plots"),
+    ],
+)
+def test_a_missing_library_is_named(call, library, extra, monkeypatch):
+    from lodcore.interop import libraries
+
+    def none(name):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr(libraries, "import_module", none)
+    with pytest.raises(ImportError, match=rf'needs {library}, .* pip install "lodcore\[{extra}\]"'):
+        call()
+
+
+def test_nothing_is_imported_before_it_is_used():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, lodcore; x = lodcore.array([[1, 2], [3]]); lodcore.from_arrow(x); x.cu_seqlens();"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"pyarrow", "torch", "awkward", "pandas", "polars", "scipy", "jax", "tensorflow", "xarray", "matplotlib"}
+    assert not heavy & set(done.stdout.split())
+    code = "import sys, lodcore; print('lodcore.interop' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_objects_of_a_library_come_in_through_its_door(monkeypatch):
+    taken = []
+    monkeypatch.setattr(interop, "from_torch", lambda obj: taken.append(obj) or X, raising=False)
+    kind = type("PackedSequence", (tuple,), {"__module__": "torch.nn.utils.rnn", "_fields": ()})
+    derived = type("Mine", (kind,), {"__module__": "mine"})
+    for obj in (kind(), derived()):
+        assert lodcore.array(obj) is X
+        assert taken.pop() is obj
+    assert lodcore.array(kind(), dtype="f4").dtype == np.float32
+    with pytest.raises(LoDError, match="has num_levels 1; 2 is given"):
+        lodcore.array(kind(), num_levels=2)
+
+
+def test_what_makes_no_lodtensor_is_refused():
+    with pytest.raises(DTypeError, match="makes dict, no LoDTensor; take it through its own door"):
+        lodcore.array(interop.ArrowTable({"x": X}))
+    assert lodcore.array(X.__class__(X.values, X.lod)).equals(X)
+
+
+def test_named_tuples_of_lists_are_lists():
+    import collections
+
+    pair = collections.namedtuple("pair", "a b")
+    assert lodcore.array(pair([1], [2, 3])).tolist() == [[1], [2, 3]]
+
+
+# -- offsets and memory of others ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u4", "i2", ">i8", "u8"])
+def test_offsets_of_any_integers(dtype):
+    offsets, first = private_level("x", np.array([3, 5, 5, 9], dtype))
+    assert (offsets.tolist(), first, offsets.dtype) == ([0, 2, 2, 6], 3, np.dtype(np.int64))
+    lod, start, stop = private_lod("x", np.array([3, 5, 5, 9], dtype)[::1])
+    assert (lod, start, stop) == (LoD.from_lengths([2, 0, 4]), 3, 9)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ([], DTypeError, "has|have dtype float64"),
+        (np.empty(0, int), LoDError, "is empty"),
+        ([0, 2, 1], LoDError, r"fall at position 2 \(2 -> 1\)"),
+        ([-1, 2], LoDError, r"fall at position 0 \(-1\)"),
+        ([[0, 1]], ShapeError, r"have shape \(1, 2\)"),
+        ([0.0], DTypeError, "have dtype float64"),
+        (np.array([0, 2**63], "u8"), LoDError, "int64 cannot hold that"),
+    ],
+)
+def test_offsets_that_are_none(given, error, says):
+    with pytest.raises(error, match=says):
+        private_level("x", given)
+
+
+def test_what_may_be_written_into(tmp_path):
+    mine = np.arange(8.0)
+    assert lent(mine) is mine
+    x = LoDTensor(mine, LoD.from_lengths([8])).values
+    assert not x.flags.writeable
+    for part in (x, x[2:5], x[:0], x.reshape(4, 2)[1:], x.view("i4")[3:7]):
+        given = lent(part)
+        assert given.flags.writeable
+        assert (given.ctypes.data, given.shape, given.dtype) == (part.ctypes.data, part.shape, part.dtype)
+        np.testing.assert_array_equal(given, part)
+    assert lent(np.asfortranarray(np.ones((4, 4))).T[1:]) is not None
+    turned = np.asfortranarray(np.ones((4, 4)))[:, :1]
+    turned.flags.writeable = False
+    assert lent(turned) is None
+    fixed = np.arange(8.0)
+    fixed.flags.writeable = False
+    assert lent(fixed) is None
+    assert lent(np.frombuffer(b"12345678")) is None
+    assert lent(LoD.from_lengths([3]).offsets()) is None
+    lodcore.save(tmp_path / "x.lod", X)
+    assert lent(lodcore.load(tmp_path / "x.lod").values) is None
+    assert lent(lodcore.from_arrow(X).values) is None
+    with open(tmp_path / "y", "w+b") as file:
+        file.write(bytes(64))
+        file.flush()
+        memory = mmap.mmap(file.fileno(), 64)
+    assert lent(np.frombuffer(memory, np.uint8)) is None
+
+
+@given(st.lists(st.integers(0, 9), max_size=9))
+def test_cu_seqlens(lengths):
+    x = LoDTensor.from_lengths(np.zeros(sum(lengths)), lengths)
+    assert x.cu_seqlens().tolist() == [0, *np.cumsum(lengths).tolist()]
+    assert x.cu_seqlens().dtype == np.int32
+    assert lodcore.cu_seqlens(x.lod, dtype="i8").dtype == np.int64
+
+
+def test_cu_seqlens_overflow_is_refused():
+    lod = LoD.from_lengths([2**31 - 1, 1])
+    with pytest.raises(OverflowError, match=r"offsets: are 2147483648 at position 2; int32 holds 2147483647"):
+        lodcore.cu_seqlens(lod)
+    with pytest.raises(DTypeError, match="dtype: is float32"):
+        lodcore.cu_seqlens(lod, dtype="f4")
+    nested = LoD.from_lengths([1, 1], [2, 3])
+    assert lodcore.cu_seqlens(nested, level=0).tolist() == [0, 2, 5]
+
+
+def test_dlpack():
+    x = lodcore.from_dlpack(np.arange(3), np.array([0, 2, 3]))
+    assert x.tolist() == [[0, 1], [2]]
+    assert np.from_dlpack(x.values.copy()).tolist() == [0, 1, 2]
+    with pytest.raises(DTypeError, match="values: is list; something with __dlpack__"):
+        lodcore.from_dlpack([1], [0, 1])
+
+    class Elsewhere:
+        def __dlpack__(self, **_):
+            raise BufferError("on another device")
+
+        def __dlpack_device__(self):
+            return 2, 0
+
+    with pytest.raises(DTypeError, match="values: cannot be shared"):
+        lodcore.from_dlpack(Elsewhere(), [0, 1])
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=12))
+def test_groups_stand_in_the_order_of_their_first_rows(rows):
+    codes = np.array(rows, np.int64).reshape(-1, 2)
+    lod, order, examples = grouped([codes[:, 0], codes[:, 1]])
+    want = {}
+    for at, (a, b) in enumerate(rows):
+        want.setdefault(a, {}).setdefault(b, []).append(at)
+    places = np.arange(len(rows)) if order is None else order
+    x = LoDTensor(places, lod)
+    assert x.tolist() == [list(inner.values()) for inner in want.values()]
+    assert codes[examples[0], 0].tolist() == list(want)
+    assert codes[examples[1], 1].tolist() == [b for inner in want.values() for b in inner]
+
+
+def test_keys_of_rows():
+    lod = LoD.from_lengths([2, 1], [1, 2, 1])
+    names, levels = row_keys("x", lod, None)
+    assert names == ["level_0", "level_1"]
+    assert [level.tolist() for level in levels] == [[0, 0, 0, 1], [0, 1, 1, 0]]
+    names, levels = row_keys("x", lod, {"a": ["p", "q"], "b": [7, 8, 9]})
+    assert [level.tolist() for level in levels] == [["p", "p", "p", "q"], [7, 8, 8, 9]]
+    with pytest.raises(LoDError, match="keys: are 1; there are 2 levels"):
+        row_keys("x", lod, {"a": [1, 2]})
+    with pytest.raises(LoDError, match=r"keys\['b'\]: has 2 entries; there are 3 sequences"):
+        row_keys("x", lod, {"a": [1, 2], "b": [1, 2]})
+
+
+def test_columns_have_one_structure():
+    assert common_lod("x", {"a": X, "b": X}) is X.lod
+    with pytest.raises(LoDError, match="'b' has another structure than 'a'"):
+        common_lod("x", {"a": X, "b": X[:1]})
+    with pytest.raises(LoDError, match="there are none"):
+        common_lod("x", {})
+    with pytest.raises(LoDError, match="have no level"):
+        common_lod("x", {"a": LoDTensor(np.zeros(2), LoD.from_offsets(num_rows=2))})
+
+
+# -- looking -------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.integers(1, 4))
+def test_buckets_waste_least(lengths, count):
+    from itertools import combinations
+
+    ends, share = buckets(np.array(lengths), count)
+    assert ends == sorted(set(ends))
+    assert len(ends) <= count
+    assert ends[-1] == max(lengths)
+
+    def room(ends):
+        return sum(min(end for end in ends if end >= length) for length in lengths)
+
+    found = sorted(set(lengths))
+    least = min(
+        room([*chosen, max(lengths)]) for k in range(min(count, len(found))) for chosen in combinations(found, k)
+    )
+    assert room(ends) == least
+    assert share == pytest.approx(sum(lengths) / least if least else 1.0)
+
+
+def test_buckets_of_very_many_lengths():
+    lengths = np.random.default_rng(0).integers(1, 5000, 20_000)
+    ends, share = buckets(lengths)
+    assert len(ends) == 6
+    assert share > 0.85
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 5))
+def test_occupancy(lengths, size):
+    filled, total = occupancy(np.array(lengths, np.int64), size)
+    parts = [lengths[at : at + size] for at in range(0, len(lengths), size)]
+    rooms = [max(part) * len(part) for part in parts]
+    want = [sum(part) / room if room else 1 for part, room in zip(parts, rooms, strict=True)]
+    assert filled.tolist() == pytest.approx(want)
+    assert total == pytest.approx(sum(lengths) / sum(rooms) if sum(rooms) else 1)
+
+
+def test_trees_are_described():
+    lines = list(describe_tree({"x": X, "w": np.zeros((2, 3)), "n": 5, "t": ("a" * 100, [X])}))
+    assert lines[0] == "dict of 4"
+    assert "== ['x']" in lines
+    assert "['w']: shape (2, 3), float64, 48 bytes" in lines
+    assert "['n']: 5" in lines
+    assert any(line.startswith("['t'][0]: 'aaa") and line.endswith("...") and len(line) < 80 for line in lines)
+    assert "== ['t'][1][0]" in lines
+    assert list(describe_tree(list(range(150))))[-1] == ": 50 more"
+
+
+def test_inspect_reads_folders_and_trees(tmp_path, capsys):
+    from lodcore.__main__ import main
+
+    lodcore.save(tmp_path / "x.lod", {"x": X})
+    lodcore.save(tmp_path / "x.npz", {"x": X})
+    for name in ("x.lod", "x.npz"):
+        assert main(["inspect", str(tmp_path / name)]) == 0
+        assert "level 0: 3 sequences, lengths in rows" in capsys.readouterr().out
+    (tmp_path / "x.lod" / "manifest.json").write_text("{")
+    assert main(["inspect", str(tmp_path / "x.lod")]) == 1
+    assert "x.lod: manifest.json: is no JSON" in capsys.readouterr().err
+
+
+def test_inspect_needs_pyarrow_for_parquet(tmp_path, capsys, monkeypatch):
+    from lodcore.__main__ import main
+
+    def none(name):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr("lodcore.interop.libraries.import_module", none)
+    (tmp_path / "x.parquet").write_bytes(b"PAR1....PAR1")
+    assert main(["inspect", str(tmp_path / "x.parquet")]) == 1
+    assert 'pip install "lodcore[arrow]"' in capsys.readouterr().err
+
+
+# -- groups of HDF5 and Zarr ---------------------------------------------------------------------------------------
+
+
+class Group(dict):
+    """As much of a group as is needed."""
+
+    def __init__(self):
+        super().__init__()
+        self.attrs = {}
+
+    def create_dataset(self, name, data, **options):
+        self[name] = data.copy()
+
+
+@pytest.mark.parametrize("x", [X, lodcore.array([[[1.5]], []]), LoDTensor(np.zeros(2), LoD.from_offsets(num_rows=2))])
+def test_groups_hold_two_arrays_and_more(x):
+    group = Group()
+    interop.save_to_group(group, x)
+    assert sorted(group) == [*(f"offsets_{k}" for k in range(x.num_levels)), "values"]
+    assert interop.load_from_group(group).equals(x)
+
+
+def test_groups_of_others_are_refused():
+    group = Group()
+    with pytest.raises(LoDError, match="its attribute format is None"):
+        interop.load_from_group(group)
+    interop.save_to_group(group, X)
+    group.attrs["num_levels"] = 2
+    with pytest.raises(LoDError, match="has no array 'offsets_1'"):
+        interop.load_from_group(group)
+    group.attrs["num_levels"] = -1
+    with pytest.raises(LoDError, match="has no array 'values'; its attribute num_levels is -1"):
+        interop.load_from_group(group)
+    with pytest.raises(DTypeError, match="group: is SimpleNamespace"):
+        interop.save_to_group(types.SimpleNamespace(), X)
+    with pytest.raises(DTypeError, match="group: is int"):
+        interop.load_from_group(3)

@@ -1,0 +1,692 @@
+"""Trees in files: the same bits come back, and what is damaged, cut short or forged is refused."""
+
+import io
+import json
+import multiprocessing
+import os
+import struct
+import warnings
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoD, LoDTensor
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop import share
+from lodcore.interop.npz import dtype_of
+from tests.draw import DTYPES, lod_tensors
+
+X = lodcore.array([[1.5, 2.5], [], [3.5]])
+DEEP = lodcore.array([[[1, 2], []], [], [[3]]])
+FORMS = ["batch.npz", "batch.lod"]
+REFUSED = (LoDError, DTypeError, MemoryError)
+
+
+def same(a, b):
+    """Compare trees to the bit."""
+    if isinstance(a, LoDTensor):
+        return isinstance(b, LoDTensor) and a.lod == b.lod and same(a.values, b.values)
+    if isinstance(a, (np.ndarray, np.generic)):
+        return type(a) is type(b) and a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, float):
+        return type(b) is float and struct.pack("<d", a) == struct.pack("<d", b)
+    return type(a) is type(b) and a == b
+
+
+NUMBERS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers(allow_nan=False) | st.text(max_size=5)
+)
+ARRAYS = st.sampled_from(
+    [np.arange(6.0).reshape(2, 3), np.array(7), np.float32(2.5), np.empty((0, 2), ">i4"), np.True_]
+)
+LEAVES = NUMBERS | st.text(max_size=5) | st.binary(max_size=4) | ARRAYS | lod_tensors(0, 3, DTYPES)
+KEYS = st.text(max_size=5) | st.integers()
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(KEYS, inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+# -- there and back ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FORMS)
+@given(tree=TREES)
+def test_trees_come_back_to_the_bit(tmp_path_factory, name, tree):
+    file = tmp_path_factory.mktemp("saved") / name
+    lodcore.save(file, tree)
+    assert same(tree, lodcore.load(file))
+    if name.endswith(".lod"):
+        assert same(tree, lodcore.load(file, verify=True))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_what_is_shared_is_shared_again(tmp_path, name):
+    weight = np.arange(3.0)
+    lodcore.save(tmp_path / name, {"x": X, "y": LoDTensor(X.values * 2, X.lod), "w": [weight, weight]})
+    again = lodcore.load(tmp_path / name)
+    assert again["x"].lod is again["y"].lod
+    assert again["w"][0] is again["w"][1]
+
+
+def test_open_files_do(tmp_path):
+    for compress in (False, True):
+        file = io.BytesIO()
+        lodcore.save(file, {"x": X}, compress=compress)
+        file.seek(0)
+        assert same({"x": X}, lodcore.load(file))
+
+
+def test_the_same_tree_is_the_same_file(tmp_path):
+    for name in ("a.npz", "b.npz"):
+        lodcore.save(tmp_path / name, {"x": X, "n": 3})
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_numpy_reads_the_arrays(tmp_path):
+    lodcore.save(tmp_path / "x.npz", DEEP)
+    with np.load(tmp_path / "x.npz") as archive:
+        assert archive["values"].tolist() == [1, 2, 3]
+        assert archive["offsets_1"].tolist() == [0, 2, 2, 3]
+
+
+def test_what_numpy_saved_is_read(tmp_path):
+    np.savez(tmp_path / "x.npz", values=DEEP.values, offsets_0=DEEP.lod.offsets(0), offsets_1=DEEP.lod.offsets(1))
+    assert lodcore.load(tmp_path / "x.npz").equals(DEEP)
+
+
+@pytest.mark.parametrize(
+    ("tree", "says"),
+    [
+        (np.array([{}]), "lodcore.save: tree: has dtype object"),
+        ({"a": [1, {2}]}, r"lodcore.save: tree\[a\]\[1\]: is set"),
+        ({1.5: 0}, "has the key 1.5; str and int can be saved"),
+        ({True: 0}, "has the key True"),
+        ([np.ma.array([1])], r"tree\[0\]: has dtype int64 and class MaskedArray"),
+    ],
+)
+@pytest.mark.parametrize("name", FORMS)
+def test_what_cannot_be_saved_is_named(tmp_path, name, tree, says):
+    lodcore.save(tmp_path / name, X)
+    with pytest.raises(DTypeError, match=says):
+        lodcore.save(tmp_path / name, tree)
+    assert lodcore.load(tmp_path / name).equals(X)
+
+
+def test_a_tree_that_contains_itself_is_refused(tmp_path):
+    tree = []
+    tree.append(tree)
+    with pytest.raises(LoDError, match="is nested more than 100 deep"):
+        lodcore.save(tmp_path / "x.npz", tree)
+    assert not list(tmp_path.iterdir())
+
+
+def test_choices_that_do_not_fit(tmp_path):
+    with pytest.raises(ValueError, match="form: is 'zip'"):
+        lodcore.save(tmp_path / "x", X, form="zip")
+    with pytest.raises(ValueError, match="compress: is True"):
+        lodcore.save(tmp_path / "x.lod", X, compress=True)
+    with pytest.raises(ValueError, match="file: is open"):
+        lodcore.save(io.BytesIO(), X, form="folder")
+    with pytest.raises(DTypeError, match="file: is int"):
+        lodcore.load(3)
+    with pytest.raises(FileNotFoundError):
+        lodcore.load(tmp_path / "none.npz")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(FileExistsError, match=r"has 'letter.txt' in it"):
+        lodcore.save(tmp_path / "mine", X)
+
+
+# -- one file, damaged ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def saved():
+    file = io.BytesIO()
+    lodcore.save(file, {"x": X, "w": np.arange(3), "n": 5})
+    return file.getvalue()
+
+
+def test_a_file_that_is_cut_anywhere_is_refused(saved):
+    for size in range(0, len(saved), 7):
+        with pytest.raises(REFUSED, match=r"lodcore.load: file"):
+            lodcore.load(io.BytesIO(saved[:size]))
+
+
+def test_a_file_with_a_changed_byte_is_refused_or_the_same(saved):
+    """Some bytes mean nothing, such as the date of an entry."""
+    tree, refused = lodcore.load(io.BytesIO(saved)), 0
+    for place in range(0, len(saved), 3):
+        for flip in (0x01, 0xFF):
+            damaged = bytearray(saved)
+            damaged[place] ^= flip
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    again = lodcore.load(io.BytesIO(bytes(damaged)))
+                except REFUSED as error:
+                    said = str(error)
+                else:
+                    assert same(tree, again)
+                    continue
+                assert said.startswith("lodcore.load: file")
+                refused += 1
+    assert refused > len(saved) / 3
+
+
+def forged(members, manifest=None, method=zipfile.ZIP_STORED):
+    """Make a file of members: arrays, or bytes."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, content in members.items():
+            if isinstance(content, np.ndarray):
+                buffer = io.BytesIO()
+                np.lib.format.write_array(buffer, content, allow_pickle=True)
+                content = buffer.getvalue()
+            archive.writestr(name, content)
+        if manifest is not None:
+            archive.writestr("lodcore.json", manifest if isinstance(manifest, (str, bytes)) else json.dumps(manifest))
+    file.seek(0)
+    return file
+
+
+def manifest(tree, lods=(), **changes):
+    return {"format": "lodcore", "version": 1, "tree": tree, "lods": lods, **changes}
+
+
+def header(text, size=0, version=b"\x01\x00"):
+    """Write the beginning of an array by hand."""
+    data = text.encode()
+    return b"\x93NUMPY" + version + struct.pack("<H", len(data)) + data + bytes(size)
+
+
+ONE = {"v.npy": np.arange(3.0), "o.npy": np.array([0, 3])}
+LOD = {"offsets": ["o"], "num_rows": 3}
+TENSOR = {"lodtensor": "v", "lod": 0}
+FORGERIES = {
+    "no manifest, other names": (ONE, None, "holds v, o; values, offsets_0 is needed"),
+    "nothing": ({}, None, "holds nothing"),
+    "a manifest that is no JSON": (ONE, "{", "lodcore.json: is no JSON"),
+    "a manifest of JSON without end": (ONE, "[" * 100_000, "lodcore.json: is no JSON"),
+    "another's manifest": (ONE, {"format": "zarr"}, "lodcore.json: is not lodcore's"),
+    "a manifest that is a list": (ONE, [1], "lodcore.json: is not lodcore's"),
+    "a later version": (ONE, manifest(TENSOR, [LOD], version=9), "has version 9; this lodcore reads version 1"),
+    "no structures": (ONE, manifest(TENSOR, lods=None), "has no list of structures"),
+    "no such structure": (ONE, manifest({"lodtensor": "v", "lod": 1}, [LOD]), "has no structure 1"),
+    "a structure by a bool": (ONE, manifest({"lodtensor": "v", "lod": True}, [LOD]), "names the structure True"),
+    "a structure from behind": (ONE, manifest({"lodtensor": "v", "lod": -1}, [LOD]), "names the structure -1"),
+    "a structure without rows": (ONE, manifest(TENSOR, [{"offsets": ["o"]}]), "names its offsets wrongly"),
+    "a structure of numbers": (ONE, manifest(TENSOR, [{"offsets": [3], "num_rows": 3}]), "names its offsets wrongly"),
+    "no such array": (ONE, manifest({"array": "w"}), "w.npy: is missing"),
+    "an array by a number": (ONE, manifest({"array": 3}), "names the array 3; a name is a str"),
+    "offsets that fall": (
+        {"v.npy": np.arange(3.0), "o.npy": np.array([0, 3, 2, 3])},
+        manifest(TENSOR, [LOD]),
+        "offsets[0]: falls at position 2 (3 -> 2)",
+    ),
+    "offsets for other rows": (
+        {"v.npy": np.arange(4.0), "o.npy": np.array([0, 3])},
+        manifest(TENSOR, [LOD]),
+        "v: has shape (4,); its structure has 3 rows",
+    ),
+    "values without an axis": (
+        {"v.npy": np.array(3.0), "o.npy": np.array([0, 3])},
+        manifest(TENSOR, [LOD]),
+        "v: has shape (); its structure has 3 rows",
+    ),
+    "a scalar with an axis": (ONE, manifest({"scalar": "v"}), "v: has shape (3,); a single number is needed"),
+    "a tree of nothing": (ONE, manifest(None), "has NoneType where a description is needed"),
+    "a description with two entries": (ONE, manifest({"int": "1", "float": "0"}), "one entry says what it is"),
+    "a number that is none": (ONE, manifest({"int": "zz"}), "has 'int' with 'zz'"),
+    "a float of too few bytes": (ONE, manifest({"float": "00"}), "has 'float' with '00'"),
+    "an unknown kind": (ONE, manifest({"pickle": "x"}), "has 'pickle' with 'x'"),
+    "a plain list": (ONE, manifest({"plain": []}), "has 'plain' with '[]'"),
+    "a dict of no pairs": (ONE, manifest({"dict": [1]}), "a key and a description are needed"),
+    "a dict with a float for a key": (ONE, manifest({"dict": [[1.5, {"int": "1"}]]}), "a key and a description"),
+    "no array": ({"v.npy": b"GIF89a.."}, manifest({"array": "v"}), "begins with b'GIF89a..'"),
+    "an array of nothing": ({"v.npy": b""}, manifest({"array": "v"}), "begins with b''"),
+    "an array of a later version": (
+        {"v.npy": header("", version=b"\x07\x00")},
+        manifest({"array": "v"}),
+        "begins with",
+    ),
+    "objects": ({"v.npy": np.array([{}])}, manifest({"array": "v"}), "Python objects are not read"),
+    "objects in a field": (
+        {"v.npy": np.zeros(1, [("a", "O")])},
+        manifest({"array": "v"}),
+        "Python objects are not read",
+    ),
+    "a header that calls": (
+        {"v.npy": header("__import__('os').abort()")},
+        manifest({"array": "v"}),
+        "has a header that says nothing",
+    ),
+    "a header of a list": ({"v.npy": header("[1]")}, manifest({"array": "v"}), "has a header that says nothing"),
+    "a deep header": ({"v.npy": header("(" * 5000)}, manifest({"array": "v"}), "has a header that says nothing"),
+    "a negative shape": (
+        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}")},
+        manifest({"array": "v"}),
+        "has shape (-1,)",
+    ),
+    "a shape of floats": (
+        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (1.0,)}", 8)},
+        manifest({"array": "v"}),
+        "has shape (1.0,)",
+    ),
+    "a shape that wraps": (
+        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}")},
+        manifest({"array": "v"}),
+        "the result has",
+    ),
+    "a shape of more than there is": (
+        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000,)}", 8)},
+        manifest({"array": "v"}),
+        "has 8 bytes of values; shape (1000,) of float64 has 8000",
+    ),
+    "an order that is none": (
+        {"v.npy": header("{'descr': '<f8', 'fortran_order': 1, 'shape': (1,)}", 8)},
+        manifest({"array": "v"}),
+        "has shape",
+    ),
+    "a dtype that is none": (
+        {"v.npy": header("{'descr': '<q9', 'fortran_order': False, 'shape': (1,)}", 8)},
+        manifest({"array": "v"}),
+        "has no dtype '<q9'",
+    ),
+    "a huge dtype": (
+        {"v.npy": header("{'descr': '|V99999999999', 'fortran_order': False, 'shape': (1,)}", 8)},
+        manifest({"array": "v"}),
+        "v.npy",
+    ),
+    "bools that are neither": (
+        {"v.npy": header("{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", 1) + b"\x02"},
+        manifest({"array": "v"}),
+        "is 2 at byte 1; a bool is 0 or 1",
+    ),
+    "bools in a field that are neither": (
+        {"v.npy": header("{'descr': [('a', '|b1')], 'fortran_order': False, 'shape': (1,)}") + b"\x09"},
+        manifest({"array": "v"}),
+        "v.npy: a: is 9 at byte 0; a bool is 0 or 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forgery_is_refused(forgery):
+    members, content, says = FORGERIES[forgery]
+    with pytest.raises(REFUSED) as caught:
+        lodcore.load(forged(members, content))
+    assert says in str(caught.value)
+    assert str(caught.value).startswith("lodcore.load: file")
+
+
+def test_a_member_that_stands_twice_is_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("a.npy", b"")
+            archive.writestr("a.npy", b"")
+    with pytest.raises(LoDError, match=r"a.npy: stands twice in it"):
+        lodcore.load(file)
+
+
+def test_sizes_that_cannot_be_are_refused_before_memory_is_asked_for():
+    """An entry may say that it has any size; the bytes that are there bound what it can have."""
+    file = forged({"values.npy": np.zeros(100), "offsets_0.npy": np.array([0, 100])}, method=zipfile.ZIP_DEFLATED)
+    data = bytearray(file.getvalue())
+    for mark, field in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        place = data.find(mark)
+        data[place + field : place + field + 4] = struct.pack("<I", 2**31)
+    with pytest.raises(LoDError, match=r"values.npy: says that it has 2147483648 bytes, which cannot be"):
+        lodcore.load(io.BytesIO(bytes(data)))
+
+
+def test_a_sum_over_the_bytes_is_compared():
+    file = forged({"values.npy": np.arange(3.0), "offsets_0.npy": np.array([0, 3])})
+    data = file.getvalue().replace(struct.pack("<d", 2.0), struct.pack("<d", 4.0))
+    with pytest.raises(LoDError, match="is damaged"):
+        lodcore.load(io.BytesIO(data))
+
+
+def test_dtypes_of_a_description():
+    assert dtype_of("x", "<f4") == np.float32
+    with pytest.raises(DTypeError, match="has no dtype"):
+        dtype_of("x", [["a"]])
+
+
+# -- a folder ------------------------------------------------------------------------------------------------------
+
+
+def test_values_of_a_folder_are_mapped(tmp_path):
+    lodcore.save(tmp_path / "x.lod", DEEP)
+    x = lodcore.load(tmp_path / "x.lod")
+    assert not x.values.flags.writeable
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        x.values.flags.writeable = True
+    assert x[0].tolist() == [[1, 2], []]
+    assert lodcore.gather_sequences(x, [2, 0]).tolist() == [[[3]], [[1, 2], []]]
+
+
+@given(st.lists(lod_tensors(2, 2, [np.dtype("i2")], [(3,)]), min_size=1, max_size=4))
+def test_what_is_added_is_joined(tmp_path_factory, pieces):
+    name = tmp_path_factory.mktemp("folder") / "x.lod"
+    lodcore.save(name, {"x": pieces[0], "y": LoDTensor(pieces[0].values[:, 0] > 0, pieces[0].lod)})
+    for piece in pieces[1:]:
+        lodcore.append(name, {"x": piece, "y": LoDTensor(piece.values[:, 0] > 0, piece.lod)})
+    joined = lodcore.load(name, verify=True)
+    assert joined["x"].equals(lodcore.concat_batches(pieces))
+    assert joined["x"].lod is joined["y"].lod
+    assert (joined["y"].values == (joined["x"].values[:, 0] > 0)).all()
+
+
+@pytest.mark.parametrize(
+    ("tree", "error", "says"),
+    [
+        (lodcore.array([[1]]), DTypeError, "values: has dtype int64"),
+        (LoDTensor(X.values, LoD.from_lengths([3], [1, 1, 1])), LoDError, "has 2 levels; what is there has 1"),
+        (LoDTensor.from_lengths(np.ones((1, 2)), [1]), DTypeError, r"rows of shape \(2,\)"),
+        ({"x": X}, LoDError, "has other entries"),
+        (np.arange(3.0), DTypeError, "a LoDTensor, or a dict of LoDTensors, can be added"),
+        ({"x": 3}, DTypeError, "can be added"),
+    ],
+)
+def test_what_does_not_fit_is_not_added(tmp_path, tree, error, says):
+    lodcore.save(tmp_path / "x.lod", X)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "x.lod").iterdir()}
+    with pytest.raises(error, match=says):
+        lodcore.append(tmp_path / "x.lod", tree)
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "x.lod").iterdir()}
+
+
+def test_nothing_to_add_to(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is no folder"):
+        lodcore.append(tmp_path / "x.lod", X)
+    (tmp_path / "y.lod").mkdir()
+    with pytest.raises(LoDError, match=r"manifest.json: is missing"):
+        lodcore.append(tmp_path / "y.lod", X)
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+@pytest.mark.parametrize("made", ["append", "save"])
+def test_a_crash_at_any_step_leaves_what_was_there_or_all(tmp_path, monkeypatch, made):
+    """Every write, flush to the disk and change of a name is the last one, once."""
+    from lodcore.interop import folder
+
+    name, more = tmp_path / "x.lod", lodcore.array([[[7]], []])
+    other = {"append": lodcore.concat_batches([DEEP, more]), "save": more}[made]
+    for step in range(200):
+        monkeypatch.undo()
+        if name.exists():
+            for path in name.iterdir():
+                path.unlink()
+        lodcore.save(name, DEEP)
+        count = [0]
+
+        def tick(count=count, step=step):
+            count[0] += 1
+            if count[0] > step:
+                raise Crash
+
+        real = {name: getattr(os, name) for name in ("fsync", "replace", "unlink")}
+        for word, function in real.items():
+            monkeypatch.setattr(folder.os, word, lambda *given, function=function: (tick(), function(*given))[1])
+        try:
+            (lodcore.append if made == "append" else lodcore.save)(name, more)
+        except Crash:
+            monkeypatch.undo()
+            x = lodcore.load(name, verify=True)
+            assert x.equals(DEEP) or x.equals(other)
+            if x.equals(DEEP):
+                last = lodcore.array([[[8, 9], [10]]])  # other bytes than those that the dead writer left
+                lodcore.append(name, last)
+                assert lodcore.load(name, verify=True).equals(lodcore.concat_batches([DEEP, last]))
+            continue
+        monkeypatch.undo()
+        assert step >= 3
+        assert lodcore.load(name, verify=True).equals(other)
+        return
+    raise AssertionError("it never ends")
+
+
+def test_bytes_behind_the_end_are_not_read_and_cut_off(tmp_path):
+    """A writer may die after any byte of its new rows: readers see the old ones, and the next writer begins again."""
+    name = tmp_path / "x.lod"
+    lodcore.save(name, DEEP)
+    before = {path: path.read_bytes() for path in name.glob("*.bin")}
+    lodcore.append(name, DEEP)
+    after = {path: path.read_bytes() for path in before}
+    manifest_after = (name / "manifest.json").read_bytes()
+    for path in before:
+        path.write_bytes(before[path])
+    lodcore.save(tmp_path / "y.lod", DEEP)
+    (name / "manifest.json").write_bytes((tmp_path / "y.lod" / "manifest.json").read_bytes())
+    for size in range(0, 40):
+        for path, data in after.items():
+            path.write_bytes(data[: max(len(before[path]), len(data) - size)])
+        (name / "manifest.json.new").write_bytes(manifest_after[:size])
+        assert lodcore.load(name, verify=True).equals(DEEP)
+    last = lodcore.array([[[8, 9], [10]]])
+    lodcore.append(name, last)
+    assert lodcore.load(name, verify=True).equals(lodcore.concat_batches([DEEP, last]))
+
+
+def test_readers_keep_what_they_mapped(tmp_path):
+    lodcore.save(tmp_path / "x.lod", X)
+    x = lodcore.load(tmp_path / "x.lod")
+    lodcore.append(tmp_path / "x.lod", X)
+    lodcore.save(tmp_path / "x.lod", X * 0)
+    assert x.tolist() == X.tolist()
+
+
+def test_one_writer_at_a_time(tmp_path):
+    fcntl = pytest.importorskip("fcntl") if os.name != "posix" else __import__("fcntl")
+    lodcore.save(tmp_path / "x.lod", X)
+    with open(tmp_path / "x.lod" / "lock", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(BlockingIOError, match="is being written by another process"):
+            lodcore.append(tmp_path / "x.lod", X)
+    lodcore.append(tmp_path / "x.lod", X)
+
+
+def changed(name, change):
+    """Change the manifest of a folder, with a right checksum."""
+    path = name / "manifest.json"
+    body = json.loads(json.loads(path.read_bytes())["content"])
+    change(body)
+    text = json.dumps(body)
+    path.write_text(json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}))
+
+
+WOUNDS = {
+    "a later version": (lambda body: body.update(version=2), "has version 2; this lodcore reads version 1"),
+    "another format": (lambda body: body.update(format="x"), "is not lodcore's"),
+    "no tree": (lambda body: body.pop("tree"), "lacks what a manifest has: 'tree'"),
+    "arrays in a list": (lambda body: body.update(arrays=[]), "lacks what a manifest has"),
+    "an entry too many": (lambda body: body["arrays"]["values"].update(x=1), "lacks what a manifest has"),
+    "a way out of the folder": (
+        lambda body: body["arrays"]["values"].update(file="../x.bin"),
+        "names the file '../x.bin'",
+    ),
+    "a file that is a number": (lambda body: body["arrays"]["values"].update(file=3), "names the file 3"),
+    "one file for two": (
+        lambda body: body["arrays"]["values"].update(file=body["lods"][0]["offsets"][0]["file"]),
+        "names a file twice",
+    ),
+    "a missing file": (lambda body: body["arrays"]["values"].update(file="9-9.bin"), "9-9.bin: is missing"),
+    "missing offsets": (lambda body: body["lods"][0]["offsets"][0].update(file="9.bin"), "9.bin: is missing"),
+    "more rows than bytes": (
+        lambda body: body["arrays"]["values"].update(shape=[1000]),
+        "has 24 bytes; its manifest counts 8000",
+    ),
+    "more offsets than bytes": (
+        lambda body: body["lods"][0]["offsets"][0].update(shape=[2**60]),
+        "its manifest counts",
+    ),
+    "a shape that wraps": (lambda body: body["arrays"]["values"].update(shape=[2**62, 2**62]), "says its manifest"),
+    "a negative shape": (lambda body: body["arrays"]["values"].update(shape=[-3]), "has -3 where a number of rows"),
+    "no shape": (lambda body: body["arrays"]["values"].update(shape=[]), "has shape []"),
+    "objects": (lambda body: body["arrays"]["values"].update(dtype="|O"), "Python objects are not read"),
+    "a dtype that is none": (lambda body: body["arrays"]["values"].update(dtype="zz"), "has no dtype 'zz'"),
+    "offsets of floats": (
+        lambda body: body["lods"][0]["offsets"][0].update(dtype="<f8"),
+        "offsets are int64, (n + 1,)",
+    ),
+    "no offsets": (lambda body: body["lods"][0]["offsets"][0].update(shape=[0]), "offsets are int64, (n + 1,)"),
+    "fewer rows": (lambda body: body["lods"][0].update(num_rows=2), "is 3 at position 3; offsets start at 0"),
+    "rows that are no number": (lambda body: body["lods"][0].update(num_rows=None), "has None where a number"),
+    "a checksum that is none": (lambda body: body["arrays"]["values"].update(sum=-1), "has no checksum"),
+    "a rest that is none": (lambda body: body["arrays"]["values"].update(rest="zz"), "manifest.json"),
+    "a long rest": (lambda body: body["arrays"]["values"].update(rest="00" * 8), "has no checksum"),
+    "a tree of others": (lambda body: body.update(tree={"array": "w"}), "names 'w', which the manifest does not have"),
+    "a structure of others": (
+        lambda body: body.update(tree={"lodtensor": "values", "lod": 5}),
+        "names structure 5, which the manifest does not have",
+    ),
+}
+
+
+@pytest.mark.parametrize("wound", WOUNDS)
+def test_a_forged_manifest_is_refused(tmp_path, wound):
+    change, says = WOUNDS[wound]
+    name = tmp_path / "x.lod"
+    lodcore.save(name, X)
+    changed(name, change)
+    with pytest.raises(REFUSED) as caught:
+        lodcore.load(name)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"lodcore.load: {name}: ")
+
+
+def test_a_damaged_manifest_is_refused(tmp_path):
+    name = tmp_path / "x.lod"
+    lodcore.save(name, X)
+    whole = (name / "manifest.json").read_bytes()
+    for size in range(0, len(whole), 11):
+        (name / "manifest.json").write_bytes(whole[:size])
+        with pytest.raises(LoDError, match=r"manifest.json: "):
+            lodcore.load(name)
+    for place in range(0, len(whole), 5):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        (name / "manifest.json").write_bytes(bytes(damaged))
+        with pytest.raises(LoDError, match=r"manifest.json: "):
+            lodcore.load(name)
+
+
+def test_damaged_offsets_and_values_are_found(tmp_path):
+    name = tmp_path / "x.lod"
+    lodcore.save(name, X)
+    values = name / "1-0.bin"
+    data = values.read_bytes()
+    values.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    lodcore.load(name)
+    with pytest.raises(LoDError, match=r"1-0.bin: is damaged: its checksum"):
+        lodcore.load(name, verify=True)
+    values.write_bytes(data)
+    (offsets,) = name.glob("*lod*.bin")
+    offsets.write_bytes(np.array([0, 3, 2, 3]).tobytes())
+    with pytest.raises(LoDError, match=r"is 2 at position 2; offsets start at 0, never fall"):
+        lodcore.load(name)
+    offsets.write_bytes(np.array([0, 1, 2, 3]).tobytes())
+    with pytest.raises(LoDError, match=r"is damaged"):
+        lodcore.load(name, verify=True)
+    offsets.write_bytes(np.array([0, 1]).tobytes())
+    with pytest.raises(LoDError, match=r"has 16 bytes; its manifest counts 32"):
+        lodcore.load(name)
+
+
+def test_bools_of_a_folder_are_bools(tmp_path):
+    name = tmp_path / "x.lod"
+    lodcore.save(name, LoDTensor(np.array([True, False, True]), LoD.from_lengths([1, 2])))
+    (name / "1-0.bin").write_bytes(b"\0\1\7")
+    with pytest.raises(LoDError, match="is 7 at byte 2; a bool is 0 or 1"):
+        lodcore.load(name)
+
+
+# -- memory that processes share -----------------------------------------------------------------------------------
+
+
+def tell(shared, name, queue):
+    """Look at both from another process."""
+    x, y = shared.tensor(), lodcore.load(name)
+    queue.put((x.tolist(), y.tolist(), x.values.flags.writeable, x.offsets.flags.writeable))
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="the system has no memory that can be sealed")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.not_on_reference
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_processes_share_memory(tmp_path, method):
+    lodcore.save(tmp_path / "x.lod", DEEP)
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    process = context.Process(target=tell, args=(share(DEEP), str(tmp_path / "x.lod"), queue))
+    process.start()
+    found = queue.get(timeout=60)
+    process.join()
+    assert found == (DEEP.tolist(), DEEP.tolist(), False, False)
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="the system has no memory that can be sealed")
+class TestSealed:
+    @given(lod_tensors(0, 3))
+    def test_what_is_shared_is_the_same(self, x):
+        again = share(x).tensor()
+        assert again.lod == x.lod
+        assert same(again.values, x.values)
+
+    def test_nobody_can_write(self):
+        shared = share(DEEP)
+        x = shared.tensor()
+        for array in (x.values, x.offsets, x.offsets.base):
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                array.flags.writeable = True
+        with pytest.raises(OSError, match="not permitted"):
+            os.pwrite(shared._handle, b"\xff", 0)
+        with pytest.raises(OSError, match="not permitted"):
+            os.ftruncate(shared._handle, 0)
+        del shared
+        assert x.tolist() == DEEP.tolist()
+
+    def test_what_is_not_sealed_or_wrong_is_refused(self):
+        from lodcore.interop import Shared
+
+        handle = os.memfd_create("x", os.MFD_ALLOW_SEALING)
+        os.ftruncate(handle, 4096)
+        with pytest.raises(LoDError, match="its memory is not sealed"):
+            Shared(handle, 1, 4, 64, (0,), "<f8").tensor()
+        good = share(DEEP)
+        parts = good._parts
+        for wrong in (
+            (parts[0], 10**9, *parts[2:]),
+            (7, *parts[1:]),
+            (-1, *parts[1:]),
+            (*parts[:3], (10**9,), parts[4]),
+            (*parts[:3], (2,), parts[4]),
+            (1, *parts[1:]),
+        ):
+            with pytest.raises(LoDError):
+                Shared(os.dup(good._handle), *wrong).tensor()
+
+
+def test_without_such_memory_it_says_so(monkeypatch):
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    with pytest.raises(NotImplementedError, match="no memory that can be sealed"):
+        share(X)

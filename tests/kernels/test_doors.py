@@ -1,0 +1,69 @@
+"""Offsets that others made, and sums that show damage."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, running_sum
+from tests.kernels.face_to_face import agree, unwritten
+
+OFFSETS = st.sampled_from([(8, 5), (40, 3)]).flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
+WIDTHS = st.sampled_from([np.int32, np.int64])
+
+
+def copied(offsets):
+    """Copy offsets with the kernel: what it returns, where they begin, and the copy."""
+    first, out = unwritten(1), unwritten(len(offsets))
+    return kernels.doors.copy_offsets(offsets, first, out), int(first[0]), out
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(OFFSETS, st.integers(0, 2**20), WIDTHS)
+    def test_copy_offsets(self, offsets, start, dtype):
+        given = (offsets + start).astype(dtype)
+        assert agree("doors.copy_offsets", given, unwritten(1), unwritten(len(given))) == -1
+
+    @given(st.lists(st.integers(-3, 9), min_size=1, max_size=9), WIDTHS)
+    def test_copy_offsets_of_any_numbers(self, drawn, dtype):
+        agree("doors.copy_offsets", np.array(drawn, dtype), unwritten(1), unwritten(len(drawn)))
+
+    @given(st.lists(st.sampled_from([-(2**63), -1, 0, 1, 2**62, 2**63 - 1]), min_size=1, max_size=6))
+    def test_copy_offsets_of_what_wraps_around(self, drawn):
+        agree("doors.copy_offsets", int64(drawn), unwritten(1), unwritten(len(drawn)))
+
+    @pytest.mark.parametrize("dtype", [np.int32, np.int64])
+    @pytest.mark.parametrize("bad", [1, 1023, 1024, 1025, 2048, 2999])
+    def test_copy_offsets_finds_a_fall_anywhere(self, bad, dtype):
+        given = np.arange(7, 3007, dtype=dtype)
+        given[bad] = given[bad - 1] - 1
+        assert agree("doors.copy_offsets", given, unwritten(1), unwritten(3000)) == bad
+
+    @given(st.integers(0, 40), st.integers(0, 2**64 - 1), st.integers(0, 2**32))
+    def test_checksum(self, n_words, before, seed):
+        data = np.random.default_rng(seed).integers(0, 256, 8 * n_words, np.uint8)
+        data.flags.writeable = False
+        agree("doors.checksum", data, before)
+
+
+class TestLaws:
+    @given(OFFSETS, st.integers(0, 2**20), WIDTHS)
+    def test_offsets_begin_at_zero(self, offsets, start, dtype):
+        bad, first, out = copied((offsets + start).astype(dtype))
+        assert (bad, first) == (-1, start)
+        np.testing.assert_array_equal(out, offsets)
+
+    @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 2**32))
+    def test_a_sum_goes_on_where_another_ended(self, n_words, more, seed):
+        data = np.random.default_rng(seed).integers(0, 256, 8 * (n_words + more), np.uint8)
+        first = kernels.doors.checksum(data[: 8 * n_words], 5)
+        assert kernels.doors.checksum(data[8 * n_words :], first) == kernels.doors.checksum(data, 5)
+
+    @given(st.integers(1, 20), st.data())
+    def test_a_changed_bit_shows(self, n_words, data):
+        given = np.random.default_rng(0).integers(0, 256, 8 * n_words, np.uint8)
+        before = kernels.doors.checksum(given, 0)
+        given[data.draw(st.integers(0, len(given) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+        assert kernels.doors.checksum(given, 0) != before

@@ -1,0 +1,187 @@
+"""Bins, batches, and the rows that attention gets."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, lengths, running_sum
+from tests.kernels.face_to_face import agree, unwritten
+
+BUDGETS = st.sampled_from([0, 1, 5, 12, 64, 65, 5000, 2**20, 2**40, 2**62])
+MOST = st.sampled_from([1, 2, 3, 2**62])
+
+
+@st.composite
+def items(draw, most=40):
+    """Draw a budget and lengths within it, equal ones often."""
+    budget = draw(BUDGETS)
+    few = draw(st.lists(st.integers(0, budget), min_size=1, max_size=5))
+    few += [budget, 0, budget // 2, budget // 3]
+    drawn = draw(st.lists(st.sampled_from(few) | st.integers(0, budget), max_size=most))
+    return budget, drawn
+
+
+def seen_bins(*arguments):
+    """What is of use of `items` and `out`, the last one of which is the number of bins."""
+    *others, out = arguments
+    count = int(out[-1])
+    return [out[: count + 1], out[-1:], *(one for one in others if isinstance(one, np.ndarray) and one.flags.writeable)]
+
+
+def seen_segments(documents, bins, length, with_tails, out):
+    return [out[: int(out[-2]) + 1], out[-2:]]
+
+
+def by_size(drawn):
+    """The sizes that occur, longest first, how many have each, and the items longest first."""
+    sizes, counts = np.unique(int64(drawn), return_counts=True)
+    return sizes[::-1].copy(), counts[::-1].copy(), np.argsort(-int64(drawn), kind="stable")
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(items(), MOST, st.sampled_from([1, 2, 3, 2**40]))
+    def test_next_fit(self, drawn, max_items, window):
+        budget, sizes = drawn
+        assert agree("packing.next_fit", int64(sizes), budget, max_items, window, unwritten(len(sizes) + 1)) == -1
+
+    @given(items(), MOST)
+    def test_first_and_best_fit(self, drawn, max_items):
+        budget, sizes = drawn
+        assert agree("packing.first_fit", int64(sizes), budget, max_items, unwritten(len(sizes) + 1)) == -1
+        assert agree("packing.best_fit", int64(sizes), budget, max_items, unwritten(len(sizes) + 1)) == -1
+
+    @given(items(), MOST)
+    def test_histogram_fit(self, drawn, max_items):
+        budget, sizes = drawn
+        arrays = by_size(sizes)
+        outs = unwritten(len(sizes)), unwritten(len(sizes) + 2)
+        assert agree("packing.histogram_fit", *arrays, budget, max_items, *outs, seen=seen_bins) == -1
+
+    @given(items(), st.data())
+    def test_lengths_out_of_range(self, drawn, data):
+        budget, sizes = drawn
+        sizes = [*sizes, 0]
+        bad = data.draw(st.integers(0, len(sizes) - 1))
+        sizes[bad] = data.draw(st.sampled_from([-1, budget + 1, 2**63 - 1, -(2**63)]))
+        out = unwritten(len(sizes) + 1)
+        assert agree("packing.next_fit", int64(sizes), budget, 3, 1, out) == bad
+        assert agree("packing.first_fit", int64(sizes), budget, 3, out) == bad
+        assert agree("packing.best_fit", int64(sizes), budget, 3, out) == bad
+        outs = unwritten(len(sizes)), unwritten(len(sizes) + 2)
+        ones, order = np.ones(len(sizes), np.int64), np.arange(len(sizes))
+        assert agree("packing.histogram_fit", int64(sizes), ones, order, budget, 3, *outs) == bad
+        groups = int64([0, len(sizes)])
+        assert agree("packing.cut_batches", int64(sizes), order, groups, budget, False, 3, outs[1]) == bad
+
+    @pytest.mark.parametrize("counts", [[1, -1], [2, 2], [2**62, 2**62]])
+    def test_counts_that_are_none(self, counts):
+        outs = unwritten(3), unwritten(5)
+        assert agree("packing.histogram_fit", int64([2, 1]), int64(counts), np.arange(3), 5, 3, *outs) >= 0
+
+    @given(st.lists(st.integers(-1, 4), max_size=20), st.integers(0, 4))
+    def test_group_items(self, bins, n_bins):
+        order = np.arange(len(bins))[::-1].copy()
+        agree("packing.group_items", int64(bins), order, unwritten(n_bins + 1), unwritten(len(bins)))
+
+    @given(items(), MOST, st.booleans(), st.data())
+    def test_cut_batches(self, drawn, max_items, padded, data):
+        budget, sizes = drawn
+        order = int64(data.draw(st.permutations(range(len(sizes)))))
+        ends = data.draw(st.lists(st.integers(0, len(sizes)), max_size=3))
+        groups, out = int64(sorted([0, *ends, len(sizes)])), unwritten(len(sizes) + 2)
+        arguments = int64(sizes), order, groups, budget, padded, max_items
+        assert agree("packing.cut_batches", *arguments, out, seen=seen_bins) == -1
+
+    @pytest.mark.parametrize("wrong", [-1, 3, 2**62])
+    def test_cut_batches_of_items_that_are_none(self, wrong):
+        arguments = int64([1, 2, 3]), int64([2, wrong]), int64([0, 2])
+        assert agree("packing.cut_batches", *arguments, 5, True, 2, unwritten(4)) == 1
+
+    @given(lengths(), st.data(), st.integers(0, 3), st.booleans())
+    def test_segments_and_rows(self, drawn, data, more, own):
+        bins = data.draw(st.lists(st.integers(0, len(drawn)), max_size=3).map(sorted))
+        bins = int64([0, *bins, len(drawn)])
+        documents = int64(running_sum(drawn))
+        longest = max(int(documents[stop] - documents[start]) for start, stop in pairwise(bins))
+        length, n_bins, n_tokens = longest + more, len(bins) - 1, int(documents[-1])
+        out = unwritten(len(drawn) + n_bins + 3, dtype=np.int32)
+        assert agree("packing.segment_ends", documents, bins, length, own, out, seen=seen_segments) == -1
+        tokens, targets = np.arange(n_tokens) + 100, np.arange(n_tokens) + 500
+        for shift in (0, 1):
+            settings = int64([-7, -100, 2, shift, own])
+            outs = [unwritten(n_bins, length) for _ in range(3)]
+            outs += [unwritten(n_bins, length, dtype=np.int32) for _ in range(2)]
+            assert agree("packing.attention_rows", tokens, targets, documents, bins, settings, *outs) == -1
+
+    def test_rows_that_are_too_short(self):
+        outs = [unwritten(2, 3) for _ in range(3)] + [unwritten(2, 3, dtype=np.int32) for _ in range(2)]
+        arguments = np.arange(6), np.arange(6), int64([0, 2, 6]), int64([0, 1, 2]), int64([0, 0, 0, 0, 0])
+        assert agree("packing.attention_rows", *arguments, *outs) == 1
+
+    @pytest.mark.parametrize(
+        ("documents", "bins", "length", "bad"),
+        [
+            ([0, 2**31], [0, 1], 2**31, 0),
+            ([0, 1, 2], [0, 1, 2], 2**30, 1),
+            ([0, 1, 2], [0, 1, 2], 2**62, 0),
+            ([0, 1, 9], [0, 1, 2], 7, 1),
+        ],
+    )
+    def test_rows_that_cannot_be_counted(self, documents, bins, length, bad):
+        out = unwritten(len(documents) + len(bins) + 1, dtype=np.int32)
+        arguments = int64(documents), int64(bins), length, True, out
+        assert agree("packing.segment_ends", *arguments, seen=lambda *_: []) == bad
+
+    def test_the_last_row_that_int32_can_count(self):
+        out = unwritten(6, dtype=np.int32)
+        arguments = int64([0, 2**31 - 1]), int64([0, 1]), 2**31 - 1, True, out[:5]
+        assert agree("packing.segment_ends", *arguments, seen=seen_segments) == -1
+
+
+@pytest.mark.not_on_reference
+class TestLarge:
+    """Where the tables of the compiled loops grow, which the twins would take too long for."""
+
+    @pytest.mark.parametrize("budget", [300, 100_000, 2**45])
+    @pytest.mark.parametrize("max_items", [3, 2**62])
+    def test_histogram_fit_is_best_fit_decreasing(self, budget, max_items):
+        sizes = np.random.default_rng(5).integers(0, budget // 2, 30_000)
+        longest, counts, order = by_size(sizes)
+        out, found, ends = unwritten(len(sizes) + 1), unwritten(len(sizes)), unwritten(len(sizes) + 2)
+        assert kernels.packing.best_fit(sizes[order], budget, max_items, out) == -1
+        assert kernels.packing.histogram_fit(longest, counts, order, budget, max_items, found, ends) == -1
+        bins, held = int(out[-1]), np.diff(ends[: ends[-1] + 1])
+        by_items = np.bincount(out[:-1], sizes[order], bins).astype(np.int64)
+        by_counts = np.add.reduceat(sizes[found], ends[: ends[-1]])
+        np.testing.assert_array_equal(np.sort(found), np.arange(len(sizes)))
+        assert held.max() <= max_items
+        assert by_counts.max() <= budget
+        if max_items == 2**62:  # else it matters which of equally full bins is taken
+            np.testing.assert_array_equal(np.sort(by_items), np.sort(by_counts))
+        assert abs(bins - int(ends[-1])) <= 1
+
+    @pytest.mark.parametrize("budget", [200_000, 2**30])
+    def test_blocks_are_tables(self, budget):
+        """Rooms in blocks, for budgets that no table is made for, and rooms in a table: the same bins."""
+        sizes = np.random.default_rng(6).integers(0, budget, 4000)
+        padding = np.full(budget // 4 + 1 if budget == 200_000 else 10**6, 0)
+        few, many = unwritten(len(sizes) + 1), unwritten(len(sizes) + len(padding) + 1)
+        kernels.packing.best_fit(sizes, budget, 2**62, few)
+        kernels.packing.best_fit(np.concatenate([sizes, padding]), budget, 2**62, many)
+        np.testing.assert_array_equal(few[:-1], many[: len(sizes)])
+
+    def test_first_fit_of_many_bins(self):
+        sizes = np.random.default_rng(7).integers(1, 100, 20_000)
+        out = unwritten(len(sizes) + 1)
+        kernels.packing.first_fit(sizes, 100, 2**62, out)
+        fill = np.bincount(out[:-1], sizes)
+        assert fill.max() <= 100
+        for bin in range(1, 200):  # the first item of a bin had no room in those before
+            first = int(np.flatnonzero(out[:-1] == bin)[0])
+            before = np.bincount(out[:first], sizes[:first], bin)
+            assert (before + sizes[first] > 100).all()

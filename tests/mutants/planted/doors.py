@@ -1,0 +1,140 @@
+"""The doors to other libraries, and files."""
+
+from tests.mutants.mutant import Mutant
+
+ARROW_IN = "lodcore/interop/arrow_in.py"
+ARROW_READ = "lodcore/interop/arrow_read.pyx"
+FOLDER = "lodcore/interop/folder.py"
+NPZ = "lodcore/interop/npz.py"
+PARTS = "lodcore/interop/arrow_parts.py"
+WRITE = "lodcore/interop/arrow_write.pyx"
+HOSTILE = "tests/interop/test_arrow_hostile.py"
+
+MUTANTS = [
+    Mutant(
+        "offsets-are-checked-against-the-first-of-a-block",
+        "lodcore/kernels/doors.h",
+        "        before = place[chunk - 1];\n        if (*first != 0)",
+        "        before = *first;\n        if (*first != 0)",
+        "tests/kernels/test_doors.py",
+    ),
+    Mutant(
+        "sums-forget-what-was-before",
+        "lodcore/kernels/doors.h",
+        "        lanes[7] = sum;",
+        "        lanes[7] = 0;",
+        "tests/kernels/test_doors.py",
+    ),
+    Mutant(
+        "a-list-may-end-behind-its-child",
+        ARROW_IN,
+        '    if last > child.length:\n        raise LoDError(f"{WHERE}{column.path}: offsets: end',
+        '    if last > child.length + 1:\n        raise LoDError(f"{WHERE}{column.path}: offsets: end',
+        HOSTILE,
+    ),
+    Mutant(
+        "a-struct-may-be-longer-than-its-fields",
+        ARROW_IN,
+        "if column.length and child.length < last:",
+        "if column.length and child.length < last - 1:",
+        HOSTILE,
+    ),
+    Mutant(
+        "the-offset-of-a-slice-is-forgotten",
+        ARROW_IN,
+        "    values: Array = column.buffer(1, found.dtype, column.offset + start, column.offset + stop)",
+        "    values: Array = column.buffer(1, found.dtype, start, stop)",
+        "tests/interop/test_arrow.py",
+    ),
+    Mutant(
+        "a-capsule-is-not-emptied",
+        ARROW_READ,
+        "    lender.array = array[0]\n    array.release = NULL\n",
+        "    lender.array = array[0]\n",
+        HOSTILE,
+    ),
+    Mutant(
+        "arrays-are-never-released",
+        ARROW_READ,
+        "                self.array.release(&self.array)",
+        "                pass",
+        HOSTILE,
+    ),
+    Mutant(
+        "any-depth-is-read",
+        ARROW_READ,
+        "    if depth > DEEPEST:",
+        "    if depth > 1000:",
+        HOSTILE,
+    ),
+    Mutant(
+        "values-in-odd-places-are-not-copied",
+        ARROW_READ,
+        "        if place % <uintptr_t> kind.alignment == 0:",
+        "        if True:",
+        HOSTILE,
+    ),
+    Mutant(
+        "what-goes-out-is-held-twice",
+        WRITE,
+        "    Py_INCREF(node)\n    array.private_data = <void*> node\n",
+        "    Py_INCREF(node)\n    Py_INCREF(node)\n    array.private_data = <void*> node\n",
+        "tests/interop/test_arrow.py",
+    ),
+    Mutant(
+        "null-lists-keep-their-rows",
+        PARTS,
+        "    if (lengths[~there] > 0).any():",
+        "    if False:",
+        "tests/interop/test_arrow.py",
+    ),
+    Mutant(
+        "ids-of-other-dictionaries-are-joined",
+        PARTS,
+        "        if not same:",
+        "        if False:",
+        "tests/interop/test_arrow.py",
+    ),
+    Mutant(
+        "a-manifest-is-not-compared-with-its-sum",
+        FOLDER,
+        '        if zlib.crc32(text.encode()) != outer["checksum"]:',
+        "        if False:",
+        "tests/interop/test_storage.py",
+    ),
+    Mutant(
+        "an-appended-folder-keeps-torn-bytes",
+        FOLDER,
+        "        opened.truncate(start)\n        opened.seek(start)\n",
+        "        opened.seek(0, os.SEEK_END)\n",
+        "tests/interop/test_storage.py",
+    ),
+    Mutant(
+        "a-manifest-is-written-in-place",
+        FOLDER,
+        '    with open(path + ".new", "wb") as opened:',
+        '    with open(path, "wb") as opened:',
+        "tests/interop/test_storage.py",
+    ),
+    Mutant(
+        "any-size-is-believed",
+        NPZ,
+        "        if info.file_size > most or packed > total:",
+        "        if packed > total:",
+        "tests/interop/test_storage.py",
+    ),
+    Mutant(
+        "bools-may-be-anything",
+        NPZ,
+        '    elif dtype.kind == "b" and len(data) and data.max() > 1:',
+        '    elif dtype.kind == "b" and len(data) and data.max() > 9:',
+        "tests/interop/test_storage.py",
+    ),
+    Mutant(
+        "memory-of-files-is-lent",
+        "lodcore/interop/lending.py",
+        "    return not isinstance(base, (bytes, mmap.mmap))",
+        "    return not isinstance(base, bytes)",
+        "tests/interop/test_doors.py",
+    ),
+]

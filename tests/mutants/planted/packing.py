@@ -1,0 +1,103 @@
+"""Packing, batches, and what attention gets."""
+
+from tests.mutants.mutant import Mutant
+
+ROOMS = "lodcore/kernels/rooms.h"
+KERNELS = "lodcore/kernels/packing.h"
+DOOR = "lodcore/kernels/packing.pyx"
+BATCHING = "lodcore/batching"
+KERNEL_TESTS = "tests/kernels/test_packing.py"
+
+MUTANTS = [
+    Mutant(
+        "the-next-bin-takes-one-item-too-many",
+        KERNELS,
+        "if (lengths[k] > room || held == max_items) {",
+        "if (lengths[k] > room || held > max_items) {",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "a-bin-of-many-counted-as-one",
+        KERNELS,
+        "list->groups[parent].count -= full + (rest > 0);",
+        "list->groups[parent].count -= full;",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "bits-of-rooms-that-stay",
+        ROOMS,
+        "set->bits[level][place >> 6] &= ~((uint64_t)1 << (place & 63));",
+        "set->bits[level][place >> 6] &= ~((uint64_t)1 << (place & 31));",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "half-of-a-full-block-lost",
+        ROOMS,
+        "full->count = fresh->count = BLOCK_ENTRIES / 2;",
+        "full->count = fresh->count = BLOCK_ENTRIES / 2 - 1;",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "first-fit-takes-any-bin",
+        ROOMS,
+        "k = 2 * k + (tree->most[2 * k] < need);",
+        "k = 2 * k + (tree->most[2 * k + 1] >= need);",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "the-first-label-of-a-document-learned",
+        DOOR,
+        "        to[0] = ignored",
+        "        to[0] = targets[0]",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "a-tail-is-no-segment",
+        DOOR,
+        "if with_tails and size > 0:",
+        "if with_tails and size > 1:",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "rests-of-documents-dropped-in-silence",
+        f"{BATCHING}/packing.py",
+        "counts = np.maximum(-(-lengths // budget), 1)",
+        "counts = np.maximum(lengths // budget, 1)",
+        "tests/batching/test_packing.py",
+    ),
+    Mutant(
+        "the-odd-batches-go-to-the-first-ranks",
+        f"{BATCHING}/batches.py",
+        'equal_shards("batches", sizes, self.world_size) if len(odd)',
+        'equal_shards("batches", sizes, 1) if len(odd)',
+        "tests/batching/test_batches.py",
+    ),
+    Mutant(
+        "a-leak-in-one-direction-only",
+        f"{BATCHING}/isolation.py",
+        "for one in (bit, ~bit)]",
+        "for one in (bit,)]",
+        "tests/batching/test_attention.py",
+    ),
+    Mutant(
+        "a-buffer-that-runs-empty",
+        f"{BATCHING}/stream.py",
+        "while len(self._waiting) < self._size:",
+        "while not self._waiting:",
+        "tests/batching/test_stream.py",
+    ),
+    Mutant(
+        "overlapping-windows-added-twice",
+        f"{BATCHING}/chunks.py",
+        "starts = np.minimum(starts, np.maximum(known[documents] - window, 0))",
+        "starts = np.minimum(starts, known[documents])",
+        "tests/batching/test_chunks.py",
+    ),
+    Mutant(
+        "a-source-drawn-anew-too-early",
+        f"{BATCHING}/sampling.py",
+        "turn, at = divmod(self._drawn.item(source), self.sizes.item(source))",
+        "turn, at = divmod(self._drawn.item(source) + 1, self.sizes.item(source))",
+        "tests/batching/test_sampling.py",
+    ),
+]

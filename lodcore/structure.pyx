@@ -18,6 +18,7 @@ cnp.import_array()
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 
+
 def concat_lods(str where, list lods):
     """Put the structures of batches behind each other.
 

@@ -1,7 +1,6 @@
 """Nested sequences of different lengths as flat arrays plus offsets, never padded."""
 
 from importlib import import_module as _import_module
-from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
@@ -122,6 +121,10 @@ if not TYPE_CHECKING:
     )
     del __all__  # what it is with the operators is asked for below
 
+    def _is_module(name: str) -> bool:
+        """Tell whether this is a file of the package, which is none of its names."""
+        return _import_module("importlib.util").find_spec(f"lodcore.{name}") is not None
+
     def __getattr__(name: str) -> _Any:
         """Find what is loaded when it is first used: packages, what `graph` has, doors, and operators."""
         if name in _PACKAGES:
@@ -132,7 +135,7 @@ if not TYPE_CHECKING:
             found = getattr(_import_module("lodcore.interop"), name)
         elif name in _OWN:
             found = getattr(_import_module("lodcore.graph"), name)
-        elif name[0] != "_" and _find_spec(f"lodcore.{name}") is None:  # a module is none of the names
+        elif name[0] != "_" and not _is_module(name):
             found = getattr(_import_module("lodcore.ops.public"), name, None)
         elif name == "__all__":
             found = sorted([*_OWN, *_DTYPES, *(x for x in vars(_import_module("lodcore.ops.public")) if x[0] != "_")])

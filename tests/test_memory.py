@@ -36,7 +36,12 @@ RIGHT = [
     *("array([[[1, 2]], []])", "array([rows, rows])", "array(flat)", "array([['a']])"),
     *("gather_sequences(x, [2, 0])", "gather_sequences(x, [2, 0], 1)", "gather_sequences(wide, rows[:2])"),
     *("concat_batches([x, x])", "sequence_slice(flat, 0, [1, 0, 2])", "sequence_slice(x, 0, 0, 0)"),
-    *("lod_rank_table(x)", "reorder_by_rank(flat, table)", "shrink_memory(flat, 0, table)", "repr(table)"),
+    *(
+        "lod_rank_table(x)",
+        "reorder_by_rank(flat, table)",
+        "shrink_memory(reorder_by_rank(flat, table), 0, table)",
+        "repr(table)",
+    ),
     *("TensorArray.unpack(wide, 0)", "TensorArray.unpack(x, 0, False)", "steps.pack(0, steps_map)"),
     *("inner_steps.pack(0, inner_map)", "rewritten.pack(0, steps_map)", "list(steps)", "steps.sizes()"),
     *("steps.concat()", "pair.concat()", "pair.stack()", "TensorArray.unstack(dense).stack(1)", "steps_map.clone()"),

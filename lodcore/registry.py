@@ -137,6 +137,8 @@ class Op(OpBody):
 
     elementwise = False
 
+    keeps_versions = False  # whether a recorded array among its arguments is read as it is listed, not as it is now
+
     def __init__(
         self,
         function: FunctionType,

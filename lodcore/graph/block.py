@@ -233,6 +233,8 @@ class Block:
         if type(given) in PLAIN:
             return given
         if role in LISTS and isinstance(given, (list, tuple)):
+            if op.keeps_versions:  # those of this Block are what was known here when they were listed
+                return [x if getattr(x, "home", None) is self.reference else self.input(op, name, x) for x in given]
             return [self.input(op, name, x) for x in op.constant(name, given)]
         return self.input(op, name, given)
 

@@ -59,10 +59,19 @@ def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[i
     elements = ta.elements("map_fn")
     rows = [len(rows_of(element)) if np.ndim(rows_of(element)) else 1 for element in elements]
     if not elements:
-        return _nothing(spec), rows
+        return _nothing(_filled(spec, ta.element_spec(), sequences)), rows
     if sequences and not isinstance(elements[0], LoDTensor):
         return LoDTensor.from_arrays(elements), rows
     return stacked_elements(ta, 0)[0], rows
+
+
+def _filled(spec: Spec, element: Spec | None, sequences: bool) -> Spec:
+    """Put sizes that are known of the elements where the Spec of all results has none."""
+    sizes = () if element is None else (None, *element.shape[sequences:])
+    if len(sizes) != len(spec.shape):
+        return spec
+    pairs = zip(spec.shape, sizes, strict=True)
+    return spec._replace(shape=tuple([known if size is None else size for size, known in pairs]))
 
 
 def _nothing(spec: Spec) -> Any:
@@ -73,7 +82,7 @@ def _nothing(spec: Spec) -> Any:
 
 @map_fn_results.define_infer
 def _(ta: Spec, spec: Spec, sequences: bool) -> Spec:
-    return spec
+    return _filled(spec, ta, sequences)
 
 
 @map_fn_results.define_vjp

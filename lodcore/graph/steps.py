@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from lodcore.array_version import ArrayVersion
 from lodcore.errors import GraphError
 from lodcore.graph import engine
@@ -19,7 +21,8 @@ from lodcore.graph.plan import Return
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
-from lodcore.tensor import Spec
+from lodcore.registry import spec_of
+from lodcore.tensor import Spec, Tensor
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["StepRunner", "Trace"]
@@ -126,9 +129,36 @@ class StepRunner:
             results = [frame[slot] for slot in self._layout.slots(self.sources(at))]
             for place, spec in self._arrays:
                 if spec.kind is not object and results[place].element_spec() is None:
-                    results[place].expect(spec)
+                    known = self.body.keeps_shapes and not spec.num_levels and None in spec.shape
+                    results[place].expect(self._described(frame)[place] if known else spec)
             return tuple(results)
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
+
+    def _described(self, frame: Frame) -> dict[int, Spec]:
+        """Describe what arrays would hold, by what came from outside: it says sizes that the recorded Specs do not."""
+        inputs = [*self.carried, *self.captured]
+        values = [frame[slot] for slot in self._layout.slots(inputs)]
+        return self.describe([*map(_spec_now, values)])
+
+    def describe(self, inputs: list[Any]) -> dict[int, Spec]:
+        """Describe what is written to the carried arrays, of Specs of the inputs, by their places."""
+        specs: dict[Variable, Any] = dict(zip([*self.carried, *self.captured], inputs, strict=True))
+        for op in self.body.ops:
+            if isinstance(op, Operator):
+                specs.update(zip(op.outputs, _outputs_of(op, specs), strict=True))
+        return {at: _written_spec(self.body, self.carried[at], specs) for at, _ in self._arrays}
+
+    def results_of(self, inputs: list[Any], recorded: list[Spec]) -> list[Spec]:
+        """Describe the results of no step: a loop variable that is never updated keeps the Spec that it began with."""
+        updated = {op.variable for op in self.body.ops if isinstance(op, Update)}
+        found = [
+            inputs[at] if isinstance(v, LoopVariable) and v not in updated and isinstance(inputs[at], Spec) else old
+            for at, (v, old) in enumerate(zip(self.carried, recorded, strict=True))
+        ]
+        for at, element in self.describe(inputs).items() if self.body.keeps_shapes else ():
+            if element.kind is not object:
+                found[at] = element._replace(kind=TensorArray)
+        return found
 
     def _begin(self, outer: Iterable[Any]) -> Frame:
         """Make what follows the carried values in the frame with which each step begins."""
@@ -220,7 +250,39 @@ class StepRunner:
         return outer.kids
 
 
-def _written_spec(body: Body, array: Variable) -> Spec:
+def _spec_now(value: Any) -> Spec:
+    """Describe a value; of an array, the elements with their number of rows, if all have one shape."""
+    spec = spec_of(value)
+    if isinstance(value, TensorArray) and not spec.num_levels:
+        shapes = {np.shape(element) for element in value.known_elements().values()}
+        if len(shapes) == 1:
+            return spec._replace(shape=shapes.pop())
+    return spec
+
+
+def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
+    """Describe the results of an operator by Specs that say more than the recorded ones; these, if a rule refuses."""
+
+    def known(x: Any) -> Any:
+        if isinstance(x, list):
+            return [known(one) for one in x]
+        if isinstance(x, Variable):
+            return specs.get(x, x.spec)
+        return spec_of(x) if isinstance(x, (Tensor, TensorArray)) else x
+
+    recorded = [out.spec for out in op.outputs]
+    arguments = {name: known(x) if name in op.op.roles else x for name, x in op.arguments.items()}
+    inner = getattr(op.arguments.get("loop"), "steps", None)
+    try:
+        if isinstance(inner, StepRunner):
+            return inner.results_of(arguments["inputs"], recorded)
+        found = op.op.infer_arguments(arguments)
+    except Exception:  # of sizes that no step has met: they are no error before one does
+        return recorded
+    return [found] if isinstance(found, Spec) else list(found)
+
+
+def _written_spec(body: Body, array: Variable, specs: dict[Variable, Any] | None = None) -> Spec:
     """Describe what a body writes to an array: its elements, if no step runs."""
     last = body.versions.get(array, array)
     for op in body.ops:
@@ -229,9 +291,10 @@ def _written_spec(body: Body, array: Variable) -> Spec:
             and any(out is last for out in op.outputs)
             and isinstance(op.arguments.get("x"), Variable)
         ):
-            written: Spec = op.arguments["x"].spec
+            x = op.arguments["x"]
+            written: Spec = (specs or {}).get(x, x.spec)
             return written
-    return element_spec(last.spec)
+    return element_spec((specs or {}).get(last, last.spec))
 
 
 def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:

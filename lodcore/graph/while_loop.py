@@ -264,6 +264,8 @@ def _run(inputs: Any, loop: WhileLoop) -> Any:
 class LoopOp(Op):
     """A loop as an operator: its inputs are of all kinds, and what its results are the body says."""
 
+    keeps_versions = True  # each run begins with the arrays as they were when the loop was met
+
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Describe the results."""
         return self.infer_rule(**arguments)

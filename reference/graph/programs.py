@@ -60,6 +60,11 @@ class Slot:
     index: int
     boot: Any = None
 
+    def read(self):
+        """Read it; what is given for negative indices may be a slot, which is read only now."""
+        boot = self.boot.read() if isinstance(self.boot, Slot) else self.boot
+        return boot if boot is not None and self.index < 0 else self.array.read(self.index)
+
 
 # -- running ---------------------------------------------------------------------------------------------------------
 
@@ -146,9 +151,7 @@ def run_all(statements, old, new):
 def value_of(old, argument):
     """Look at an argument: a number, or what has this name; a slot is read."""
     found = old[argument] if isinstance(argument, str) else argument
-    if isinstance(found, Slot):
-        return found.boot if found.boot is not None and found.index < 0 else found.array.read(found.index)
-    return found
+    return found.read() if isinstance(found, Slot) else found
 
 
 def index_of(old, argument):
@@ -184,7 +187,7 @@ def read(s, old, new):
 
 
 def get(s, old, new):
-    boot = None if s.boot is None else value_of(old, s.boot)
+    boot = old[s.boot] if isinstance(s.boot, str) else s.boot
     old[s.target] = Slot(old[s.array], index_of(old, s.index), boot)
 
 

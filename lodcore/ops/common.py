@@ -1,8 +1,8 @@
-"""What operators share: rows of operands, structures that must agree, broadcasting undone."""
+"""What operators share: rows of operands, structures that must agree, sums over broadcast axes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,6 @@ from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.nested import as_array, refuse_conversion
-from lodcore.recycling import computed
-from lodcore.registry import Spec
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
 __all__ = [
@@ -20,31 +18,21 @@ __all__ = [
     "aligned",
     "array_of",
     "below",
-    "broadcast_spec",
     "check_equal",
     "joined",
     "kept_in",
-    "lined_up",
     "on_rows",
     "operand_name",
     "rows_below",
     "rows_of",
-    "shared",
     "unbroadcast",
-    "undone",
     "with_levels",
 ]
 
 Array = np.ndarray[Any, Any]
 
-#: How operands go together, for messages.
-AGAINST_ROWS = "dense operands broadcast against rows (use x.per_sequence(v) for one entry a sequence)"
-
 #: The names of operands of operators that do not call them x and y.
-NAMES = {"where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
-
-#: The kinds of tensors that are computed with row by row, or broadcast.
-KINDS = frozenset((np.ndarray, LoDTensor, DenseTensor, int, float, complex))
+NAMES = {"assignment": ("x[...]", "value"), "where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
 
 #: What operands without a LoD mostly are.
 PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
@@ -110,8 +98,6 @@ def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "
 
 def operand_name(where: str, j: int) -> str:
     """Tell what operand j of an operator is called."""
-    if where == "concat_values":
-        return f"xs[{j}]"
     names = NAMES.get(where, ("x", "y"))
     return names[j] if j < len(names) else f"operand {j}"
 
@@ -122,88 +108,11 @@ def _check_operand(where: str, lod: LoD, operands: Sequence[Any], j: int) -> Non
     check_equal(where, lod, operands[j].lod, operand_name(where, j), operand_name(where, first))
 
 
-def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
-    """Compute on the values of operands, whose LoDs must agree, and give the result their LoD.
-
-    Rows of several LoDTensors are computed with row by row, whatever their numbers of axes; a dense operand
-    broadcasts against the rows.
-    """
-    lod = None
-    ndim = 0
-    uneven = False
-    values = []
-    for j, x in enumerate(operands):
-        kind = type(x)
-        if kind in PLAIN or (kind is np.ndarray and not x.dtype.hasobject):
-            values.append(x)
-        elif kind is LoDTensor or isinstance(x, LoDTensor):
-            rows = x.values
-            if lod is None:
-                lod, ndim = x.lod, rows.ndim
-            else:
-                if x.lod is not lod:
-                    _check_operand(where, lod, operands, j)
-                if rows.ndim != ndim:
-                    uneven, ndim = True, max(ndim, rows.ndim)
-            values.append(rows)
-        else:
-            values.append(_plain(where, j, x))
-    if uneven:
-        values = lined_up(operands)
-    try:
-        result = computed(function, values)
-    except ValueError as error:
-        if "broadcast" not in str(error):
-            raise
-        shapes = ", ".join(str(np.shape(x)) for x in values)
-        if lod is None:
-            raise ShapeError(f"{where}: shapes {shapes}: do not broadcast") from None
-        raise ShapeError(f"{where}: shapes {shapes}: do not broadcast; {AGAINST_ROWS}") from None
-    except DTypeError:
-        raise
-    except (TypeError, OverflowError) as error:  # a number of Python that the dtype of the others cannot hold
-        dtypes = ", ".join(str(getattr(x, "dtype", type(x).__name__)) for x in values)
-        raise DTypeError(f"{where}: dtypes {dtypes}: {error}") from None
-    return result if lod is None else on_rows(where, result, lod, ndim)
-
-
-def _plain(where: str, j: int, x: Any) -> Any:
-    """Give the values of an operand without a LoD."""
-    if type(x) is np.ndarray:
-        if x.dtype.hasobject:
-            raise DTypeError(f"{where}: {operand_name(where, j)}: has dtype {x.dtype}; numbers are needed")
-        return x
-    if isinstance(x, (int, float, complex, np.generic, str, bytes)):
-        return x
-    named = f"{where}: {operand_name(where, j)}"
-    if isinstance(x, (list, tuple)):
-        try:
-            x = np.asarray(x)
-        except ValueError:
-            raise ShapeError(f"{named}: is a list of uneven lists; use lodcore.array for sequences") from None
-    elif isinstance(x, DenseTensor):
-        return x.values
-    elif isinstance(x, Tensor) and not isinstance(x, np.ndarray):
-        refuse_conversion(named, x)
-        if not hasattr(x, "__array__"):
-            raise DTypeError(f"{named}: is a {type(x).__name__}; a LoDTensor or an array is needed")
-        x = np.asarray(x)
-    elif isinstance(x, np.ma.MaskedArray):
-        raise DTypeError(f"{named}: is a masked array; fill or drop the masked entries first")
-    elif x is None or not hasattr(x, "__array__"):
-        raise DTypeError(f"{named}: is {type(x).__name__}; a tensor or a number is needed")
-    else:
-        x = np.asarray(x)
-    if x.dtype.hasobject:
-        raise DTypeError(f"{named}: has dtype {x.dtype}; numbers are needed")
-    return x
-
-
 def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
     """Give an array with one row a row a LoD."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
-            f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and {AGAINST_ROWS}"
+            f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and one entry a row is needed"
         )
     if not lod.num_levels:
         return result
@@ -257,27 +166,6 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
 # -- broadcasting ------------------------------------------------------------------------------------------------------
 
 
-def lined_up(operands: Sequence[Any]) -> list[Any]:
-    """Give the values of operands so that they broadcast row by row: LoDTensors get as many axes as the widest."""
-    values = [rows_of(x) for x in operands]
-    counts = [rows.ndim for x, rows in zip(operands, values, strict=True) if rows is not x and isinstance(x, LoDTensor)]
-    if not counts:
-        return values
-    ndim = max(counts)
-    for j, x in enumerate(operands):
-        rows = values[j]
-        if isinstance(x, LoDTensor) and rows.ndim < ndim:
-            values[j] = rows.reshape(len(rows), *(1,) * (ndim - rows.ndim), *rows.shape[1:])
-    return values
-
-
-def undone(gradient: Any, x: Any, rows: Any) -> Any:
-    """Sum a gradient over the axes along which an operand was broadcast, from what `lined_up` made of it."""
-    if x is rows and type(x) is np.ndarray:
-        return gradient if gradient.shape == x.shape else unbroadcast(gradient, x.shape)
-    return unbroadcast(gradient, np.shape(rows)).reshape(np.shape(rows_of(x)))
-
-
 def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
     """Sum a gradient over the axes along which its operand, of this shape, was broadcast."""
     gradient = np.asarray(gradient)
@@ -295,32 +183,3 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
 def joined(pieces: list[Array]) -> Array:
     """Put rows behind each other; a single piece is given back."""
     return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-
-
-def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
-    """Tell the Spec of an elementwise result: shapes broadcast, None where the number of rows is not known."""
-    specs = [x for x in inputs if isinstance(x, Spec)]
-    widest = 0  # of those with rows
-    for spec in specs:
-        if spec.kind not in KINDS:
-            raise DTypeError(f"{where}: an operand is a {spec.kind.__name__}; a tensor or a number is needed")
-        if spec.num_levels:
-            widest = max(widest, len(spec.shape))
-    shapes = [_padded(spec.shape, widest) if spec.num_levels else spec.shape for spec in specs]
-    if shapes.count(shapes[0]) == len(shapes):
-        return Spec(shapes[0], dtype)
-    ndim = max(map(len, shapes))
-    if widest and ndim > widest:
-        raise ShapeError(f"{where}: shapes {[x.shape for x in specs]}: a dense operand has more axes than the rows")
-    shape: list[int | None] = []
-    for axis in range(-ndim, 0):
-        sizes = {x[axis] for x in shapes if len(x) >= -axis} - {1}
-        known = sizes - {None}
-        if len(known) > 1:
-            raise ShapeError(f"{where}: shapes {[x.shape for x in specs]} do not broadcast")
-        shape.append(known.pop() if known else None if sizes else 1)
-    return Spec(tuple(shape), dtype)
-
-
-def _padded(shape: tuple[int | None, ...], ndim: int) -> tuple[int | None, ...]:
-    return (None, *(1,) * (ndim - len(shape)), *shape[1:])

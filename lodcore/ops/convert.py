@@ -9,7 +9,8 @@ import numpy as np
 from lodcore.arguments import axis_of, dense_of, list_of, operand_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import levels_of, no_lod
-from lodcore.ops.common import Array, kept_in, rows_of, shared
+from lodcore.ops.alignment import HINT
+from lodcore.ops.common import Array, check_equal, kept_in, on_rows, rows_of
 from lodcore.recycling import computed
 from lodcore.registry import Dense, Operands, Spec, operator
 from lodcore.symbol import Symbol
@@ -174,7 +175,17 @@ def concat_values(xs: Any, axis: int) -> Any:
         except ValueError:
             raise _unlike([np.shape(rows) for rows in values], at) from None
 
-    return shared("concat_values", joined, *tensors)
+    lod = tensors[0].lod if levels_of(tensors[0]) else None
+    for j, x in enumerate(tensors[1:] if lod is not None else (), 1):
+        check_equal("concat_values", lod, x.lod, f"xs[{j}]", "xs[0]")
+    try:
+        result = computed(joined, [rows_of(x) for x in tensors])
+    except DTypeError:
+        raise
+    except TypeError as error:
+        dtypes = ", ".join(str(x.dtype) for x in tensors)
+        raise DTypeError(f"concat_values: dtypes {dtypes}: {error}") from None
+    return result if lod is None else on_rows("concat_values", result, lod, result.ndim)
 
 
 def _joined_axis(axis: Any, tensors: list[Any]) -> int:
@@ -186,6 +197,9 @@ def _joined_axis(axis: Any, tensors: list[Any]) -> int:
     if any(len(shape) != ndim for shape in shapes):
         raise ShapeError(f"concat_values: xs: have values of shapes {shapes}; as many axes are needed")
     at = axis_of("concat_values: axis", axis, ndim)
+    dense = [j for j, x in enumerate(tensors) if not levels_of(x)]
+    if dense and len(dense) < len(tensors):
+        raise ShapeError(f"concat_values: xs[{dense[0]}]: has no levels, as others have; {HINT}")
     if at == 0 and any(levels_of(x) for x in tensors):
         raise ShapeError(f"concat_values: axis: is {axis}, that of the rows; use concat_batches for sequences")
     for j in range(ndim):

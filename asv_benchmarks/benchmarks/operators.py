@@ -85,6 +85,7 @@ ARGUMENTS = {
     "tensor_array_unpack": lambda: (X, 0),
     "tensor_array_unstack": lambda: (DENSE,),
     "tensor_array_write": lambda: (TensorArray(), 0, DENSE),
+    "with_values": lambda: (X, np.ones(10)),
     "where": lambda: (TRUTH, X, 0.0),
 }
 #: What is given by name.

@@ -48,7 +48,7 @@ from lodcore.ops.scores import sequence_cumsum, sequence_logsumexp, sequence_sof
 from lodcore.ops.select import merge_by_mask, split_by_mask
 from lodcore.ops.sort import sequence_sort, sequence_topk
 from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
-from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape
+from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape, with_values
 from lodcore.ops.tokens import sequence_enumerate, sequence_erase, sequence_scatter
 from lodcore.ops.window import row_conv, sequence_conv
 from lodcore.registry import (
@@ -190,4 +190,5 @@ __all__ = [
     "tensor_array_write",
     "var",
     "where",
+    "with_values",
 ]

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import integers_of, level_of
+from lodcore.arguments import integers_of, level_of, structure_of
 from lodcore.errors import LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of
+from lodcore.lod_rules import computed, levels_of, same_as
+from lodcore.making import guarded_values
 from lodcore.memory import integer
-from lodcore.ops.common import Array
-from lodcore.ops.moving import as_rows_or_nested, spec_rows
-from lodcore.registry import Index, Nested, Rows, Spec, Structure, operator
+from lodcore.ops.common import Array, check_equal
+from lodcore.ops.moving import as_rows_or_nested, lod_of, spec_rows
+from lodcore.registry import Dense, Index, Nested, Rows, Spec, Structure, operator
 from lodcore.tensor import LoDTensor
 
-__all__ = ["lod_append", "lod_reset", "sequence_reshape"]
+__all__ = ["lod_append", "lod_reset", "sequence_reshape", "with_values"]
 
 
 @operator(x=Nested, lod_rule=computed("as `x` before the last level, whose lengths are multiplied", levels_of))
@@ -255,3 +256,64 @@ def _(x: Spec, lengths: Any, offsets: Any) -> Spec:
 @lod_append.define_vjp
 def _(d: Array) -> tuple[Array, None, None]:
     return d, None, None
+
+
+@operator(x=Structure, v=Dense, lod_rule=same_as("x"))
+def with_values(x: Any, v: Any) -> Any:
+    """Return other values of the structure of x: one entry a row.
+
+    Parameters
+    ----------
+    x : LoDTensor, nested lists or LoD
+        Only its structure counts.
+    v : array_like, shape (number of rows, ...), or LoDTensor with the LoD of x
+        Rows of any shape and dtype.
+
+    Returns
+    -------
+    LoDTensor
+        With the LoD of x. It shares the values, which are read-only in it.
+
+    Raises
+    ------
+    ShapeError
+        If v does not have one entry a row.
+    LoDError
+        If v has a LoD, and not that of x.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 2.0], [], [3.0]])
+    >>> lodcore.ops.with_values(x, [10, 20, 30])
+    LoDTensor(3 sequences of lengths 0..2, int64: [[10, 20], [], [30]])
+    """
+    where = "with_values"
+    lod = lod_of(f"{where}: x", x)
+    if isinstance(v, LoDTensor) and v.lod.num_levels:
+        check_equal(where, lod, v.lod, "v")
+        return tensor_core.new_tensor(v.values, lod)
+    _check_entries(np.shape(v))
+    rows = guarded_values(f"{where}: v", v.values if isinstance(v, LoDTensor) else v)
+    if len(rows) != lod.num_rows:
+        raise ShapeError(f"{where}: v: has {len(rows)} entries; x has {lod.num_rows} rows, and one entry a row is needed")
+    return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows
+
+
+def _check_entries(shape: tuple[int | None, ...]) -> None:
+    if not shape:
+        raise ShapeError("with_values: v: is a number; one entry a row is needed")
+
+
+@with_values.define_infer
+def _(x: Spec | LoD, v: Spec) -> Spec:
+    levels = structure_of("with_values: x", x).num_levels
+    if v.num_levels not in (0, levels):
+        raise LoDError(f"with_values: v: has {v.num_levels} levels; x has {levels}")
+    _check_entries(v.shape)
+    return Spec(spec_rows(v), v.dtype)
+
+
+@with_values.define_vjp
+def _(d: Array) -> tuple[None, Array]:
+    return None, d

@@ -11,8 +11,8 @@ import numpy as np
 from lodcore import ops
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indexing import getitem
-from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.alignment import lined_up, shared
+from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.registry import as_batches
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor

@@ -63,6 +63,7 @@ ARGUMENTS = {
     "sequence_expand": lambda: (X, X.lod),
     "sequence_expand_as": lambda: ([1.0, 2.0, 3.0, 4.0], X),
     "sequence_mask": lambda: (LENGTHS,),
+    "sequence_matmul": lambda: (WIDE, WIDE, True),
     "sequence_place": lambda: (X, "argmax"),
     "sequence_pool": lambda: (X, "sum"),
     "sequence_reshape": lambda: (WIDE, 2),

@@ -46,6 +46,7 @@ from lodcore.ops.rank import lod_rank_table, reorder_by_rank, shrink_memory
 from lodcore.ops.reduce import reduce_values
 from lodcore.ops.scores import sequence_cumsum, sequence_logsumexp, sequence_softmax
 from lodcore.ops.select import merge_by_mask, split_by_mask
+from lodcore.ops.sequence_matmul import sequence_matmul
 from lodcore.ops.sort import sequence_sort, sequence_topk
 from lodcore.ops.steps import tensor_array_pack, tensor_array_unpack
 from lodcore.ops.structure import lod_append, lod_reset, sequence_reshape, with_values
@@ -154,6 +155,7 @@ __all__ = [
     "sequence_expand_as",
     "sequence_logsumexp",
     "sequence_mask",
+    "sequence_matmul",
     "sequence_pad",
     "sequence_place",
     "sequence_pool",

@@ -112,7 +112,8 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
     """Give an array with one row a row a LoD."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
-            f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and one entry a row is needed"
+            f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and one entry a row is "
+            "needed"
         )
     if not lod.num_levels:
         return result

@@ -176,8 +176,9 @@ def concat_values(xs: Any, axis: int) -> Any:
             raise _unlike([np.shape(rows) for rows in values], at) from None
 
     lod = tensors[0].lod if levels_of(tensors[0]) else None
-    for j, x in enumerate(tensors[1:] if lod is not None else (), 1):
-        check_equal("concat_values", lod, x.lod, f"xs[{j}]", "xs[0]")
+    if lod is not None:
+        for j, x in enumerate(tensors):
+            check_equal("concat_values", lod, x.lod, f"xs[{j}]", "xs[0]")
     try:
         result = computed(joined, [rows_of(x) for x in tensors])
     except DTypeError:

@@ -296,7 +296,9 @@ def with_values(x: Any, v: Any) -> Any:
     _check_entries(np.shape(v))
     rows = guarded_values(f"{where}: v", v.values if isinstance(v, LoDTensor) else v)
     if len(rows) != lod.num_rows:
-        raise ShapeError(f"{where}: v: has {len(rows)} entries; x has {lod.num_rows} rows, and one entry a row is needed")
+        raise ShapeError(
+            f"{where}: v: has {len(rows)} entries; x has {lod.num_rows} rows, and one entry a row is needed"
+        )
     return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows
 
 

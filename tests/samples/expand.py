@@ -127,7 +127,11 @@ SAMPLES = {
             ("ops.with_values(flat, rows[:3])", ShapeError, "v: has 3 entries; x has 5 rows"),
             ("ops.with_values(flat, 3)", ShapeError, "v: is a number"),
             ("ops.with_values(flat, x)", LoDError, "v: has 2 levels; x has 1"),
-            ("ops.with_values(flat, array([[1, 2, 3], [], [4, 5]]))", LoDError, "v: sequence 0 of level 0 has length 3"),
+            (
+                "ops.with_values(flat, array([[1, 2, 3], [], [4, 5]]))",
+                LoDError,
+                "v: sequence 0 of level 0 has length 3",
+            ),
             ("ops.with_values(flat, None)", DTypeError, "v: is None"),
             ("ops.with_values(rows, rows)", DTypeError, "x: .*ndarray"),
             ("ops.with_values(flat, objects)", DTypeError, "v: .*object"),

@@ -339,19 +339,19 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     values = []
     for j, x in enumerate(operands):
         kind = type(x)
-        if kind is np.ndarray and not x.dtype.hasobject:
-            if x.ndim > wide:
-                wide = x.ndim
-            values.append(x)
-        elif kind in PLAIN:
-            values.append(x)
-        elif kind is LoDTensor or isinstance(x, LoDTensor):
+        if kind is LoDTensor or (kind not in PLAIN and kind is not np.ndarray and isinstance(x, LoDTensor)):
             rows = x.values
             if lod is None:
                 lod, ndim = x.lod, rows.ndim
             elif x.lod is not lod or rows.ndim != ndim:
                 uneven = True
             values.append(rows)
+        elif kind is np.ndarray and not x.dtype.hasobject:
+            if x.ndim > wide:
+                wide = x.ndim
+            values.append(x)
+        elif kind in PLAIN:
+            values.append(x)
         else:
             rows = _plain(where, j, x)
             wide = max(wide, np.ndim(rows))
@@ -377,7 +377,7 @@ def _not_broadcast(where: str, operands: Sequence[Any], values: Sequence[Any], l
     """Make the error of values that do not broadcast."""
     if lod is not None:
         try:
-            lined_up([x if isinstance(x, LoDTensor) else rows for x, rows in zip(operands, values, strict=True)], where)
+            _lined_up(where, [x if isinstance(x, LoDTensor) else v for x, v in zip(operands, values, strict=True)])
         except ShapeError as error:
             return error
     return _apart(where, map(np.shape, values))

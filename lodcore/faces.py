@@ -169,6 +169,8 @@ class Face:
         """Give every row what `v` has for its sequence; see `lodcore.ops.per_sequence`."""
         return ops.per_sequence(self, v, level)
 
+    with_values = ops.with_values
+
     pool = ops.sequence_pool
     softmax = ops.sequence_softmax
     logsumexp = ops.sequence_logsumexp

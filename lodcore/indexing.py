@@ -9,8 +9,9 @@ import numpy as np
 from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
+from lodcore.ops.alignment import fitted
 from lodcore.ops.axes import tensor_of
-from lodcore.ops.common import check_equal, kept_in
+from lodcore.ops.common import check_equal, kept_in, rows_of
 from lodcore.ops.expand import sequence_reverse
 from lodcore.ops.gather import gather_sequences
 from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
@@ -219,7 +220,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     key
         As of `getitem`.
     value : LoDTensor, array_like or number
-        With the structure of what the index gives, or dense: it broadcasts against the rows.
+        Aligns with what the index gives, as an operand beside it, and is not wider.
 
     Raises
     ------
@@ -272,7 +273,7 @@ def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
         raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry a row is needed")
     rows, chosen = x.values, np.array(mask.values).reshape(-1)  # a copy, which nobody changes
     count = int(np.count_nonzero(chosen))
-    lod = _kept(x.lod, chosen, count) if isinstance(value, LoDTensor) else None
+    lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)
     made = _fitting(value, (count, *rows.shape[1:]), rows.dtype, lod)
     if count and not made.strides[0]:  # one row for all
         np.copyto(rows, made[0], where=chosen.reshape(-1, *(1,) * (rows.ndim - 1)))
@@ -293,7 +294,7 @@ def _is_run(key: Any) -> bool:
 
 
 def _parts(found: Any) -> tuple[Any, Any]:
-    return (found.values, found.lod) if isinstance(found, LoDTensor) else (found, None)
+    return (found.values, found.lod) if isinstance(found, LoDTensor) and found.num_levels else (found, None)
 
 
 def _set_in_sequence(sequence: Any, keys: tuple[Any, ...], value: Any) -> None:
@@ -305,14 +306,15 @@ def _set_in_sequence(sequence: Any, keys: tuple[Any, ...], value: Any) -> None:
 
 
 def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any) -> Any:
-    """Give what is written the shape and dtype of where it is written."""
-    if isinstance(value, LoDTensor):
+    """Give what is written the shape and dtype of where it is written: rows of what the index gives, and their LoD."""
+    if isinstance(value, LoDTensor) and value.num_levels:
         if lod is None:
             raise LoDError("assignment: value: has levels; what the index gives has none")
-        check_equal("assignment", lod, value.lod, "value")
-        rows = value.values
-        value = rows.reshape(len(rows), *(1,) * (len(shape) - rows.ndim), *rows.shape[1:])
-    made = kept_in("assignment: value", value, dtype)
+        made = kept_in("assignment: value", fitted("assignment", shape, lod, value), dtype)
+    else:
+        made = kept_in("assignment: value", rows_of(value), dtype)
+        if made.ndim and lod is not None:
+            made = fitted("assignment", shape, lod, made)
     try:
         return np.broadcast_to(made, shape)
     except ValueError:

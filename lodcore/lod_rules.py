@@ -11,7 +11,18 @@ from lodcore.arguments import level_of
 from lodcore.lod import LoD
 from lodcore.tensor import LoDTensor, Spec
 
-__all__ = ["LoDRule", "before", "computed", "levels_of", "no_lod", "outer", "same", "same_as", "with_levels"]
+__all__ = [
+    "LoDRule",
+    "before",
+    "computed",
+    "deepest",
+    "levels_of",
+    "no_lod",
+    "outer",
+    "same",
+    "same_as",
+    "with_levels",
+]
 
 
 class LoDRule:
@@ -118,6 +129,18 @@ same = LoDRule("that of the first input that has one", _first, lambda where, giv
 
 #: No levels.
 no_lod = LoDRule("none", lambda given: None, lambda where, given, count: 0)
+
+
+def _deepest(arguments: dict[str, Any]) -> Any:
+    """Find the first argument that has the most levels, also in lists."""
+    each = [x for given in arguments.values() for x in (given if type(given) is list else (given,))]
+    return max(each, key=levels_of, default=None)
+
+
+#: The LoD of the first argument that has the most levels, of which others may have the first: the same object.
+deepest = LoDRule(
+    "that of the first input with the most levels", _deepest, lambda where, given, count: count, same_object=True
+)
 
 
 def same_as(name: str) -> LoDRule:

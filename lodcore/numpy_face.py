@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
-from lodcore.errors import DTypeError, ShapeError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indexing import getitem
+from lodcore.ops.alignment import lined_up, shared
 from lodcore.ops.axes import axes_of, tensor_of
-from lodcore.ops.common import check_equal, lined_up, shared
 from lodcore.registry import as_batches
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
@@ -112,11 +112,11 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
         raise TypeError(f"{where}: out: is {type(target).__name__}; a LoDTensor of the structure of x is needed")
     given = [*inputs, *([] if mask is True else [mask]), target]
     for j, x in enumerate(given):
-        if isinstance(x, LoDTensor):
-            check_equal(where, target.lod, x.lod, f"operand {j}")
-        elif not isinstance(x, (np.ndarray, np.generic, int, float, complex)):
+        if not isinstance(x, (LoDTensor, np.ndarray, np.generic, int, float, complex)):
             given[j] = np.asarray(x)
-    values = lined_up(given)
+        elif isinstance(x, LoDTensor) and x.num_levels > target.num_levels:
+            raise LoDError(f"{where}: operand {j}: has {x.num_levels} levels; out has {target.num_levels}")
+    values = lined_up(given, where)
     chosen = {} if mask is True else {"where": values[len(inputs)]}
     try:
         if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:

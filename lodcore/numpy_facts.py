@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.numpy_face import FUNCTIONS, axis_of, refuse_symbols, stands_for
-from lodcore.ops.common import rows_of, shared
+from lodcore.ops.alignment import shared
+from lodcore.ops.common import rows_of
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 

@@ -427,10 +427,12 @@ def test_named_ufuncs_are_operators(ufunc):
 
 def test_ufuncs_of_arrays_and_sequences_in_any_order():
     for ufunc in (np.add, np.subtract, np.hypot):
-        assert same(ufunc(X.values, X), like(X, ufunc(X.values, X.values)))
+        with pytest.raises(ShapeError, match="ragged"):
+            ufunc(X.values, X)
+        assert same(ufunc(np.full((len(X), 1), 2.0), X), like(X, ufunc(2.0, X.values)))
         assert same(ufunc(np.float64(2), X), like(X, ufunc(2.0, X.values)))
     assert same(np.float32(2) * X, 2.0 * X)
-    assert same(X.values - X, X - X)
+    assert same(X - np.full((1, 1), 3.0), X - 3.0)
 
 
 def test_results_in_place():
@@ -449,7 +451,7 @@ def test_results_in_place():
 REFUSED = [
     ("np.add(X, 1, where=X > 0)", TypeError, "needs out="),
     ("np.add(X, 1, out=np.empty(5))", TypeError, "out: is ndarray"),
-    ("np.add(X, 1, out=X[:2])", LoDError, "operand 0"),
+    ("np.add(X, 1, out=X[:2])", LoDError, "operand 2"),
     ("np.add(X, 1, out=X.astype('i8'))", DTypeError, "same_kind"),
     ("np.add(NESTED, 1, out=like(NESTED, NESTED.values[:, 0].copy()))", ShapeError, "wider"),
     ("np.add(X, 1, out=like(X, X.values))", ValueError, "read-only"),

@@ -99,6 +99,9 @@ def operators(random):
     for axis in range(1, x.num_levels + 1):
         agree(f"concatenate {axis}", np.concatenate([x, y], axis=axis), ak.concatenate([a, b], axis=axis))
     agree("sort", np.sort(x), ak.sort(a, axis=-1))
+    one = random.integers(1, 5, (len(x), *(1,) * x.num_levels)).astype(x.dtype)
+    theirs = ak.from_numpy(one.reshape(len(x)))  # awkward puts the axes of an array with levels from the first
+    agree("one a sequence", x * one, a * theirs)
 
 
 def reductions(random):

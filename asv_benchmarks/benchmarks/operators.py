@@ -65,6 +65,7 @@ ARGUMENTS = {
     "sequence_expand": lambda: (X, X.lod),
     "sequence_expand_as": lambda: ([1.0, 2.0, 3.0, 4.0], X),
     "sequence_mask": lambda: (LENGTHS,),
+    "sequence_matmul": lambda: (WIDE, WIDE, True),
     "sequence_place": lambda: (X, "argmax"),
     "sequence_pool": lambda: (X, "sum"),
     "sequence_reshape": lambda: (WIDE, 2),
@@ -87,6 +88,7 @@ ARGUMENTS = {
     "tensor_array_unpack": lambda: (X, 0),
     "tensor_array_unstack": lambda: (DENSE,),
     "tensor_array_write": lambda: (TensorArray(), 0, DENSE),
+    "with_values": lambda: (X, np.ones(10)),
     "where": lambda: (TRUTH, X, 0.0),
 }
 #: What is given by name.

@@ -12,7 +12,8 @@ import numpy as np
 
 from lodcore.errors import GraphError, ShapeError
 from lodcore.ops import common
-from lodcore.ops.common import joined, lined_up, rows_of, unbroadcast
+from lodcore.ops.alignment import lined_up, returned
+from lodcore.ops.common import joined, rows_of, unbroadcast
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.symbol import Symbol
 from lodcore.tensor import DenseTensor, LoDTensor
@@ -216,7 +217,7 @@ cdef class Gradients:
             if target is None or gradient is None:
                 continue
             if elementwise:
-                self.add_broadcast(target, gradient, values[j], operands[j])
+                self.add_broadcast(target, gradient, values[j], operands[j], operands)
             elif type(target) is list:
                 for x, one, value in zip(target, gradient, operands[j], strict=True):
                     if x is not None and one is not None:
@@ -251,13 +252,13 @@ cdef class Gradients:
                 given[first + j] = <PyObject*> context
         return PyObject_Vectorcall(plan.function, given, first + plan.count, NULL)
 
-    cdef add_broadcast(self, variable, gradient, value, operand):
+    cdef add_broadcast(self, variable, gradient, value, operand, list operands):
         """Add to the gradient of a Variable what may be as wide as a result; `value` is the operand, lined up."""
         if not alike(gradient, value):
             shape = np.shape(value)
             gradient = gradient.sum(0) if gradient.shape[1:] == shape else unbroadcast(gradient, shape)
-        if value is not operand:
-            gradient = gradient.reshape(np.shape(rows_of(operand)))
+        if value is not operand and not alike(gradient, rows_of(operand)):
+            gradient = returned(gradient, operand, operands)
         self.add(variable, fitting(None, gradient, operand))
 
     # -- calls that share operands ---------------------------------------------------------------------------------
@@ -318,7 +319,7 @@ cdef class Gradients:
         for j in range(len(values)):
             if way.needs_of_shared[j] and found[j] is not None:
                 if way.plan.elementwise:
-                    self.add_broadcast(way.targets[j], found[j], values[j], values[j])
+                    self.add_broadcast(way.targets[j], found[j], values[j], values[j], values)
                 else:
                     self.add(way.targets[j], fitting(way, found[j], values[j]))
         calls.cotangents, calls.others, calls.results, calls.rows = [], [], [], 0

@@ -15,7 +15,7 @@ from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.nested import refuse_conversion
 from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import full_like
-from lodcore.ops.expand import per_sequence
+from lodcore.ops.index_values import index_values
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
 from lodcore.ops.pool import sequence_pool
@@ -95,8 +95,8 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     if len(upper) == levels + 1:  # all sequences
         whole = None if axis is None and not keepdims else (0, *rows)
         reduced = reduce_values(x, name, whole, keepdims, first)
-        for _ in range(levels if keepdims else 0):
-            reduced = insert_level(reduced, 0, True)
+        if keepdims:
+            reduced = _with_axes_of_1(reduced, levels)
     else:
         reduced = reduce_values(x, name, rows, keepdims, first) if rows or not upper else x
         if upper:
@@ -119,9 +119,12 @@ def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: boo
         reduced = _pooled_positions(name, x, initial)
         return insert_level(reduced, builtins.max(low - 1, 0), low == 0) if keepdims else reduced
     reduced = _pooled(name, x, low - 1, initial)
-    for _ in range(high - low + 1 if keepdims else 0):
-        reduced = insert_level(reduced, low - 1)
-    return reduced
+    return _with_axes_of_1(reduced, high - low + 1) if keepdims else reduced
+
+
+def _with_axes_of_1(x: Any, count: int) -> Any:
+    """Put regular axes of length 1 behind that of the rows: with these, x aligns with what was reduced."""
+    return index_values(x, [slice(None), *[None] * count]) if count else x
 
 
 def _pooled_positions(name: str, x: Any, initial: Any) -> Any:
@@ -175,7 +178,8 @@ def sum(
     out : None
         Not supported.
     keepdims : bool
-        Leave axes of length 1 in their places; sequences of one, where it is that of a level.
+        Leave axes of length 1 in their places. They align with x where no ragged axis follows; where one does, the
+        axis stays a level, whose sequences have one element.
     initial : number, optional
         To begin with.
     where : LoDTensor or array_like of bool
@@ -296,18 +300,16 @@ def var(
         raise DTypeError(f"var: dtype: is {x.dtype}; real numbers are needed")
     levels = getattr(x, "num_levels", 0)
     axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
-    low = axes[0] if axes else 0
-    if levels and 0 < low <= levels and axes == tuple(range(low, levels + 1)):
-        average = per_sequence(x, mean(x, axis, where=where), low - 1)
-    elif levels and axes == (low,) and low < levels and where is True:
+    upper = [one for one in axes if one <= levels] if levels else []
+    if upper and axes == (upper[0],) and upper[0] < levels and where is True:
+        low = upper[0]
         for at in range(low, levels):
             x = by_position(x, at)
         found = var(x, levels, None, out, ddof)
         return insert_level(found, builtins.max(low - 1, 0), low == 0) if keepdims else found
-    elif levels and 0 < len([one for one in axes if one <= levels]) <= levels:
-        raise TypeError(f"var: axis: is {axis}; axes of rows, of levels up to {levels}, or one of them are possible")
-    else:
-        average = mean(x, axis, keepdims=not levels or low > levels, where=where)
+    if upper and upper != list(range(upper[0], levels + 1)):
+        raise TypeError(f"var: axis: is {axis}; axes of levels up to {levels}, or one of them are possible")
+    average = mean(x, axes, keepdims=True, where=where)
     distance = minus(x, average)
     del average  # so that its memory is used again
     return div(

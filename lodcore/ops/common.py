@@ -1,17 +1,16 @@
-"""What operators share: rows of operands, structures that must agree, broadcasting undone."""
+"""What operators share: rows of operands, structures that must agree, sums over broadcast axes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lodcore import tensor_core
-from lodcore.arguments import WEAK, dense_of, operand_of
+from lodcore.arguments import WEAK, dense_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.recycling import computed
 from lodcore.registry import Spec
 from lodcore.tensor import DenseTensor, LoDTensor, Tensor
 
@@ -20,32 +19,23 @@ __all__ = [
     "aligned",
     "array_of",
     "below",
-    "broadcast_spec",
     "check_equal",
     "joined",
     "kept_in",
-    "lined_up",
     "no_dtype",
+    "no_levels",
     "on_rows",
     "operand_name",
     "rows_below",
     "rows_of",
-    "shared",
     "unbroadcast",
-    "undone",
     "with_levels",
 ]
 
 Array = np.ndarray[Any, Any]
 
-#: How operands go together, for messages.
-AGAINST_ROWS = "dense operands broadcast against rows (use x.per_sequence(v) for one entry a sequence)"
-
 #: The names of operands of operators that do not call them x and y.
-NAMES = {"where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
-
-#: The kinds of tensors that are computed with row by row, or broadcast.
-KINDS = frozenset((np.ndarray, LoDTensor, DenseTensor, int, float, complex))
+NAMES = {"assignment": ("x[...]", "value"), "where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
 
 #: What operands without a LoD mostly are.
 PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
@@ -101,8 +91,6 @@ def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "
 
 def operand_name(where: str, j: int) -> str:
     """Tell what operand j of an operator is called."""
-    if where == "concat_values":
-        return f"xs[{j}]"
     names = NAMES.get(where, ("x", "y"))
     return names[j] if j < len(names) else f"operand {j}"
 
@@ -113,61 +101,9 @@ def _check_operand(where: str, lod: LoD, operands: Sequence[Any], j: int) -> Non
     check_equal(where, lod, operands[j].lod, operand_name(where, j), operand_name(where, first))
 
 
-def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
-    """Compute on the values of operands, whose LoDs must agree, and give the result their LoD.
-
-    Rows of several LoDTensors are computed with row by row, whatever their numbers of axes; a dense operand
-    broadcasts against the rows.
-    """
-    lod = None
-    ndim = 0
-    uneven = False
-    values = []
-    for j, x in enumerate(operands):
-        kind = type(x)
-        if kind in PLAIN or (kind is np.ndarray and not x.dtype.hasobject):
-            values.append(x)
-        elif kind is LoDTensor or isinstance(x, LoDTensor):
-            rows = x.values
-            if lod is None:
-                lod, ndim = x.lod, rows.ndim
-            else:
-                if x.lod is not lod:
-                    _check_operand(where, lod, operands, j)
-                if rows.ndim != ndim:
-                    uneven, ndim = True, max(ndim, rows.ndim)
-            values.append(rows)
-        else:
-            values.append(operand_of(f"{where}: {operand_name(where, j)}", x))
-    if uneven:
-        values = lined_up(operands)
-    try:
-        result = computed(function, values)
-    except ValueError as error:
-        if "broadcast" not in str(error):
-            raise
-        raise no_broadcast(where, [np.shape(x) for x in values], lod is not None) from None
-    except DTypeError:
-        raise
-    except (TypeError, OverflowError) as error:  # a number of Python that the dtype of the others cannot hold
-        raise no_dtype(where, values, error) from None
-    return result if lod is None else on_rows(where, result, lod, ndim)
-
-
 def no_levels(where: str, name: str, levels: int, first_name: str, first_levels: int) -> LoDError:
     """Make the error for an operand, or a Spec, that has another number of levels than the first."""
     return LoDError(f"{where}: {name}: has {levels} levels; {first_name} has {first_levels}")
-
-
-def no_broadcast(where: str, shapes: Sequence[Any], on_rows: bool) -> ShapeError:
-    """Make the error for shapes, of values or of Specs, that do not broadcast."""
-    hint = f"; {AGAINST_ROWS}" if on_rows else ""
-    return ShapeError(f"{where}: shapes {', '.join(map(str, shapes))}: do not broadcast{hint}")
-
-
-def no_rows(where: str, shape: tuple[int | None, ...], num_rows: int | None) -> ShapeError:
-    """Make the error for a result, of values or of Specs, that has not one row a row."""
-    return ShapeError(f"{where}: the result has shape {shape}; there are {num_rows} rows, and {AGAINST_ROWS}")
 
 
 def no_dtype(where: str, operands: Sequence[Any], error: Exception) -> DTypeError:
@@ -183,7 +119,10 @@ def _dtype_text(x: Any) -> str:
 def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
     """Give an array with one row a row a LoD."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
-        raise no_rows(where, np.shape(result), lod.num_rows)
+        raise ShapeError(
+            f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and one entry a row is "
+            "needed"
+        )
     if not lod.num_levels:
         return result
     return tensor_core.new_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)
@@ -236,27 +175,6 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
 # -- broadcasting ------------------------------------------------------------------------------------------------------
 
 
-def lined_up(operands: Sequence[Any]) -> list[Any]:
-    """Give the values of operands so that they broadcast row by row: LoDTensors get as many axes as the widest."""
-    values = [rows_of(x) for x in operands]
-    counts = [rows.ndim for x, rows in zip(operands, values, strict=True) if rows is not x and isinstance(x, LoDTensor)]
-    if not counts:
-        return values
-    ndim = max(counts)
-    for j, x in enumerate(operands):
-        rows = values[j]
-        if isinstance(x, LoDTensor) and rows.ndim < ndim:
-            values[j] = rows.reshape(len(rows), *(1,) * (ndim - rows.ndim), *rows.shape[1:])
-    return values
-
-
-def undone(gradient: Any, x: Any, rows: Any) -> Any:
-    """Sum a gradient over the axes along which an operand was broadcast, from what `lined_up` made of it."""
-    if x is rows and type(x) is np.ndarray:
-        return gradient if gradient.shape == x.shape else unbroadcast(gradient, x.shape)
-    return unbroadcast(gradient, np.shape(rows)).reshape(np.shape(rows_of(x)))
-
-
 def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
     """Sum a gradient over the axes along which its operand, of this shape, was broadcast."""
     gradient = np.asarray(gradient)
@@ -274,43 +192,3 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
 def joined(pieces: list[Array]) -> Array:
     """Put rows behind each other; a single piece is given back."""
     return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-
-
-def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
-    """Tell the Spec of an elementwise result: shapes broadcast, None where the number of rows is not known."""
-    first: Spec | None = None  # with levels
-    at = widest = 0
-    for j, x in enumerate(inputs):
-        if type(x) is not Spec:
-            continue
-        if x.kind not in KINDS:
-            raise DTypeError(f"{where}: {operand_name(where, j)}: is a {x.kind.__name__}; a tensor is needed")
-        if x.num_levels:
-            if first is None:
-                first, at = x, j
-            elif x.num_levels != first.num_levels:
-                raise no_levels(where, operand_name(where, j), x.num_levels, operand_name(where, at), first.num_levels)
-            widest = max(widest, len(x.shape))
-    shapes = [x.shape if type(x) is Spec else np.shape(x) for x in inputs]
-    if first is not None:
-        shapes = [
-            _padded(shape, widest) if getattr(x, "num_levels", 0) else shape
-            for x, shape in zip(inputs, shapes, strict=True)
-        ]
-    if shapes.count(shapes[0]) == len(shapes):
-        return Spec(shapes[0], dtype)
-    ndim = max(map(len, shapes))
-    made: list[int | None] = []
-    for axis in range(-ndim, 0):
-        sizes = {x[axis] for x in shapes if len(x) >= -axis} - {1}
-        known = sizes - {None}
-        if len(known) > 1:
-            raise no_broadcast(where, shapes, first is not None)
-        made.append(known.pop() if known else None if sizes else 1)
-    if first is not None and ndim > widest:
-        raise no_rows(where, tuple(made), first.shape[0])
-    return Spec(tuple(made), dtype)
-
-
-def _padded(shape: tuple[int | None, ...], ndim: int) -> tuple[int | None, ...]:
-    return (None, *(1,) * (ndim - len(shape)), *shape[1:])

@@ -29,17 +29,17 @@ def less_than(x: Any, y: Any) -> Any:
     Parameters
     ----------
     x, y : LoDTensor, array_like or number
-        Dense operands broadcast against the rows.
+        They broadcast as the operands of `lodcore.ops.add`.
 
     Returns
     -------
     LoDTensor or ndarray of bool
-        With the LoD of the first operand that has one.
+        With the LoD of the first operand that has the most levels.
 
     Raises
     ------
     LoDError
-        If both have a LoD, and not the same.
+        If two LoDs do not agree.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Operators that convert: to another dtype, to a constant of the same structure, to rows without it, to wider rows."""
+"""Operators that convert: to another dtype, to a constant, to rows without a structure, or with another's."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import axis_of, dense_of, list_of, operand_of
-from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod_rules import levels_of, no_lod
-from lodcore.ops.common import Array, kept_in, rows_of, shared
+from lodcore import tensor_core
+from lodcore.arguments import axis_of, dense_of, list_of, operand_of, structure_of
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.lod_rules import levels_of, no_lod, same_as
+from lodcore.making import guarded_values
+from lodcore.ops.alignment import HINT
+from lodcore.ops.common import Array, check_equal, kept_in, no_dtype, on_rows, rows_of
+from lodcore.ops.moving import lod_of, spec_rows
 from lodcore.recycling import computed
-from lodcore.registry import Dense, Operands, Spec, operator
+from lodcore.registry import Dense, Operands, Spec, Structure, operator
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor, Tensor
 
-__all__ = ["cast", "concat_values", "full_like", "rows"]
+__all__ = ["cast", "concat_values", "full_like", "rows", "with_values"]
 
 
 @operator(x=Dense)
@@ -174,7 +179,17 @@ def concat_values(xs: Any, axis: int) -> Any:
         except ValueError:
             raise _unlike([np.shape(rows) for rows in values], at) from None
 
-    return shared("concat_values", joined, *tensors)
+    lod = tensors[0].lod if levels_of(tensors[0]) else None
+    if lod is not None:
+        for j, x in enumerate(tensors):
+            check_equal("concat_values", lod, x.lod, f"xs[{j}]", "xs[0]")
+    try:
+        result = computed(joined, [rows_of(x) for x in tensors])
+    except DTypeError:
+        raise
+    except TypeError as error:
+        raise no_dtype("concat_values", tensors, error) from None
+    return result if lod is None else on_rows("concat_values", result, lod, result.ndim)
 
 
 def _joined_axis(axis: Any, tensors: list[Any]) -> int:
@@ -186,6 +201,9 @@ def _joined_axis(axis: Any, tensors: list[Any]) -> int:
     if any(len(shape) != ndim for shape in shapes):
         raise ShapeError(f"concat_values: xs: have values of shapes {shapes}; as many axes are needed")
     at = axis_of("concat_values: axis", axis, ndim)
+    dense = [j for j, x in enumerate(tensors) if not levels_of(x)]
+    if dense and len(dense) < len(tensors):
+        raise ShapeError(f"concat_values: xs[{dense[0]}]: has no levels, as others have; {HINT}")
     if at == 0 and any(levels_of(x) for x in tensors):
         raise ShapeError(f"concat_values: axis: is {axis}, that of the rows; use concat_batches for sequences")
     for j in range(ndim):
@@ -221,3 +239,66 @@ def _(d: Array, xs: list[Any], axis: int) -> list[Array]:
     at = axis % d.ndim
     sizes = [np.shape(rows_of(x))[at] for x in xs]
     return np.split(d, np.cumsum(sizes)[:-1], at)
+
+
+@operator(x=Structure, v=Dense, lod_rule=same_as("x"))
+def with_values(x: Any, v: Any) -> Any:
+    """Return other values of the structure of x: one entry a row.
+
+    Parameters
+    ----------
+    x : LoDTensor, nested lists or LoD
+        Only its structure counts.
+    v : array_like, shape (number of rows, ...), or LoDTensor with the LoD of x
+        Rows of any shape and dtype.
+
+    Returns
+    -------
+    LoDTensor
+        With the LoD of x. It shares the values, which are read-only in it.
+
+    Raises
+    ------
+    ShapeError
+        If v does not have one entry a row.
+    LoDError
+        If v has a LoD, and not that of x.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 2.0], [], [3.0]])
+    >>> lodcore.ops.with_values(x, [10, 20, 30])
+    LoDTensor(3 sequences of lengths 0..2, int64: [[10, 20], [], [30]])
+    """
+    where = "with_values"
+    lod = lod_of(f"{where}: x", x)
+    if isinstance(v, LoDTensor) and v.lod.num_levels:
+        check_equal(where, lod, v.lod, "v")
+        return tensor_core.new_tensor(v.values, lod)
+    _check_entries(np.shape(v))
+    rows = guarded_values(f"{where}: v", v.values if isinstance(v, LoDTensor) else v)
+    if len(rows) != lod.num_rows:
+        raise ShapeError(
+            f"{where}: v: has {len(rows)} entries; x has {lod.num_rows} rows, and one entry a row is needed"
+        )
+    return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows
+
+
+def _check_entries(shape: tuple[int | None, ...]) -> None:
+    if not shape:
+        raise ShapeError("with_values: v: is a number; one entry a row is needed")
+
+
+@with_values.define_infer
+def _(x: Spec | LoD, v: Spec) -> Spec:
+    levels = structure_of("with_values: x", x).num_levels
+    if v.num_levels not in (0, levels):
+        raise LoDError(f"with_values: v: has {v.num_levels} levels; x has {levels}")
+    _check_entries(v.shape)
+    return Spec(spec_rows(v), v.dtype)
+
+
+@with_values.define_vjp
+def _(d: Array) -> tuple[None, Array]:
+    return None, d

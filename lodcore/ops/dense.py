@@ -54,7 +54,7 @@ def matmul(x: Any, y: Any) -> Any:
     """
     left, right = _numbers("x", rows_of(x)), _numbers("y", rows_of(y))
     if right is not y and isinstance(y, LoDTensor):
-        raise LoDError("matmul: y: has levels; only the left operand may have them")
+        raise _two_structures(isinstance(x, LoDTensor))
     nested = left is not x and isinstance(x, LoDTensor)
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
         _check_inner(left.shape, right.shape, nested)
@@ -65,6 +65,12 @@ def matmul(x: Any, y: Any) -> Any:
     except TypeError as error:
         raise DTypeError(f"matmul: x, y: have dtypes {left.dtype}, {right.dtype}: {error}") from None
     return on_rows("matmul", product, x.lod, product.ndim) if nested else product
+
+
+def _two_structures(both: bool) -> LoDError:
+    """Make the error of a right operand with levels."""
+    hint = "; sequence_matmul(x, y) multiplies sequence by sequence" if both else ""
+    return LoDError(f"matmul: y: has levels; only the left operand may have them{hint}")
 
 
 def _numbers(name: str, x: Any) -> Array:
@@ -93,7 +99,7 @@ def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], ne
 @matmul.define_infer
 def _(x: Spec, y: Spec) -> Spec:
     if y.num_levels:
-        raise LoDError("matmul: y: has levels; only the left operand may have them")
+        raise _two_structures(x.num_levels > 0)
     _check_inner(x.shape, y.shape, x.num_levels > 0)
     try:
         dtype = np.matmul.resolve_dtypes((x.dtype, y.dtype, None))[2]

@@ -10,8 +10,9 @@ import numpy as np
 
 from lodcore.arguments import WEAK
 from lodcore.errors import DTypeError
-from lodcore.lod_rules import same
-from lodcore.ops.common import broadcast_spec, no_dtype, shared
+from lodcore.lod_rules import deepest
+from lodcore.ops.alignment import broadcast_spec, shared
+from lodcore.ops.common import no_dtype
 from lodcore.registry import OPS, Dense, Op, Role, Spec
 
 __all__ = ["elementwise_operator"]
@@ -40,7 +41,7 @@ class ElementwiseOp(Op):
         operands = code.co_varnames[: code.co_argcount]
         compute = _computing(declared, function, operands)
         super().__init__(
-            compute, dict.fromkeys(operands, Dense), same, differentiable, on_arrays=on_arrays, rowwise=operands
+            compute, dict.fromkeys(operands, Dense), deepest, differentiable, on_arrays=on_arrays, rowwise=operands
         )
         self.array_function = function
         self._infer = self._spec

@@ -1,7 +1,6 @@
 """Elementwise math on arrays and on the rows of LoDTensors.
 
-A dense operand broadcasts against the rows (`values`) of a LoDTensor, always; two LoDTensors must have one structure,
-and are computed with row by row.
+Operands align as in NumPy, on the ragged shape: `lodcore.ops.alignment` says how.
 """
 
 from __future__ import annotations
@@ -14,7 +13,9 @@ import numpy as np
 
 from lodcore.arguments import list_of
 from lodcore.errors import DTypeError
-from lodcore.ops.common import Array, broadcast_spec, shared
+from lodcore.lod_rules import deepest
+from lodcore.ops.alignment import broadcast_spec, shared
+from lodcore.ops.common import Array
 from lodcore.ops.kinds import dtype_of, elementwise_operator
 from lodcore.ops.ufuncs import vjp_of_ufunc
 from lodcore.registry import Op, Operands, Spec, VJPRule, operator
@@ -31,20 +32,22 @@ def add(x: Any, y: Any) -> Any:
     Parameters
     ----------
     x, y : LoDTensor, array_like or number
-        Dense operands broadcast against the rows. The rows of two LoDTensors are added one to one, and broadcast
-        against each other.
+        They broadcast as NumPy's arrays do, on the ragged shape: axes align from the last. On a ragged axis a dense
+        operand has length 1, on axis 0 one entry a sequence, or 1; `x.with_values(v)` takes one entry a row. Two
+        LoDTensors have one LoD; or that of one is the first levels of the other's, and it has length 1 where the
+        other is still ragged. One without axes of rows is one number a row, for rows of any shape.
 
     Returns
     -------
     LoDTensor or ndarray
-        With the LoD of the first operand that has one.
+        With the LoD of the first operand that has the most levels.
 
     Raises
     ------
     LoDError
-        If both have a LoD, and not the same; names the first sequence that differs.
+        If two LoDs do not agree; names the first sequence that differs.
     ShapeError
-        If the shapes do not broadcast, or not to one row a row.
+        If the shapes do not broadcast.
     DTypeError
         If an operand is no tensor, or NumPy has no sum of such dtypes.
 
@@ -261,7 +264,7 @@ class UfuncOp(Op):
         return True
 
 
-@operator(xs=Operands, kind=UfuncOp)
+@operator(xs=Operands, lod_rule=deepest, kind=UfuncOp)
 def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
     """Apply a ufunc of NumPy that has one result.
 

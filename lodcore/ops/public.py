@@ -16,6 +16,7 @@ from lodcore.ops.rank import *
 from lodcore.ops.recurrent import *
 from lodcore.ops.scores import *
 from lodcore.ops.select import *
+from lodcore.ops.sequence_matmul import *
 from lodcore.ops.sort import *
 from lodcore.ops.steps import *
 from lodcore.ops.structure import *

@@ -3,10 +3,10 @@
 from reference.case import cases
 from reference.corners import STRUCTURES, depths
 from reference.draw import DTYPES, FLOATS
-from reference.draw_tensors import dense, ragged, rows_for
+from reference.draw_tensors import dense, level_of, levels_below, ragged, rows_for
 from reference.dtypes import float_of, promoted
 from reference.ops import dense as oracle
-from reference.ops.levels import each_at_level
+from reference.ops.levels import each_at_level, sequences
 from reference.ops.reduce import REDUCTIONS, reduce_axes
 from reference.reals import add_up
 from reference.tensors import Dense
@@ -52,6 +52,41 @@ def _(x, y):
     deep = len(x.row_shape) == 2
     shape = (*x.row_shape[:-1], *y.shape[1:])
     return of_rows(lambda row: [multiplied(one) for one in row] if deep else multiplied(row), x, shape, dtype)
+
+
+@cases(STRUCTURES | depths(3) | {*FLOATS, "int64"}, exact=False, walked="y")
+def sequence_matmul(source):
+    width, transpose_y = source.integer(0, 3), bool(source.integer(0, 1))
+    y = ragged(source, 3, NUMBERS, [(width,)], FINITE)
+    level = level_of(source, y)
+    k = y.level(level)
+    found = sequences(y.nested, k)
+    below = levels_below(source, len(found), source.integer(1, 2), 2)
+    offsets = [*y.offsets[:k], *below]
+    if not transpose_y:
+        bounds = list(range(len(found) + 1))
+        for one in below:
+            bounds = [one[at] for at in bounds]
+        counts = [len(sequences(sequence, y.num_levels - 1 - k)) for sequence in found]
+        ends = [0]
+        for count, start, stop in zip(counts, bounds[:-1], bounds[1:], strict=True):
+            for _ in range(stop - start):
+                ends.append(ends[-1] + count)
+        offsets.append(ends)
+    x = rows_for(source, offsets, NUMBERS, [(width,) if transpose_y else ()], FINITE)
+    return {"x": x, "y": y, "transpose_y": transpose_y, "level": level}
+
+
+@sequence_matmul.expected
+def _(x, y, transpose_y, level):
+    width = y.row_shape[0]
+    made = oracle.sequence_matmul(
+        (x.num_levels, x.nested), (y.num_levels, y.nested), transpose_y, y.level(level), width
+    )
+    dtype = promoted(x.dtype, y.dtype)
+    if transpose_y:
+        return x.made(made, x.num_levels + 1, (), dtype)
+    return x.made(made, x.num_levels - 1, (width,), dtype)
 
 
 @cases(EVERY | {"int64", "infinite", "rows of width 1"}, exact=False)

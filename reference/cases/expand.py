@@ -1,7 +1,7 @@
 """Sequences and rows repeated, and elements in reverse order."""
 
 from reference.case import cases
-from reference.corners import MOVED, STRUCTURES, walks
+from reference.corners import MOVED, STRUCTURES, depths, walks
 from reference.draw_tensors import level_of, levels_below, ragged, rows_for, structure
 from reference.ops import expand as oracle
 from reference.ops.levels import sequences
@@ -47,3 +47,14 @@ def sequence_reverse(source):
 @sequence_reverse.expected
 def _(x, level):
     return x.made(oracle.sequence_reverse(x.nested, x.level(level)))
+
+
+@cases(STRUCTURES | depths(3), walked="x")
+def with_values(source):
+    x = structure(source)
+    return {"x": x, "v": rows_for(source, x.offsets if source.integer(0, 1) else [], count=x.num_rows)}
+
+
+@with_values.expected
+def _(x, v):
+    return v.made(oracle.with_values(x.nested, v.rows, x.num_levels), x.num_levels)

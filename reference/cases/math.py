@@ -19,29 +19,42 @@ USUAL = ("quarters", "any", "nan", "infinite")
 
 
 def operands(source, count, dtypes=NUMBERS, flavours=USUAL):
-    """Draw operands that broadcast: of one structure, and dense ones whose axes may have length 1 or be missing."""
+    """Draw operands that broadcast: of one structure, of its first levels, dense ones; axes of length 1, or missing."""
     first = ragged(source, dtypes=dtypes, flavours=flavours)
-    made = []
-    for _ in range(count):
-        form = source.choice(["same", "same", "row", "rows", "dense"])
-        stretched = tuple(source.choice([1, size]) for size in first.row_shape)
-        if form == "same":
-            made.append(rows_for(source, first.offsets, dtypes, [first.row_shape], flavours))
-        elif form == "row":
-            made.append(dense(source, stretched[source.integer(0, len(stretched)) :], dtypes, flavours))
-        else:
-            made.append(dense(source, (first.shape[0] if form == "dense" else 1, *stretched), dtypes, flavours))
-    made[source.integer(0, count - 1)] = first if source.integer(0, 3) else dense(source, first.shape, dtypes, flavours)
+    if not source.integer(0, 3):
+        first = dense(source, first.shape, dtypes, flavours)
+    made = [beside(source, first, dtypes, flavours) for _ in range(count)]
+    made[source.integer(0, count - 1)] = first
     return made
+
+
+def beside(source, first, dtypes, flavours):
+    """Draw an operand that aligns with another one."""
+    form = source.choice(["same", "same", "weights", "outer", "row", "rows", "dense"])
+    stretched = tuple(source.choice([1, size]) for size in first.row_shape)
+    levels = first.num_levels
+    if form == "row":
+        return dense(source, stretched[source.integer(0, len(stretched)) :], dtypes, flavours)
+    if form == "rows":
+        return dense(source, (1, *stretched), dtypes, flavours)
+    if not levels:
+        return dense(source, (first.shape[0], *stretched), dtypes, flavours)
+    if form == "dense":
+        return dense(source, (len(first.nested), *(1,) * levels, *stretched), dtypes, flavours)
+    kept = source.integer(1, levels) if form == "outer" else levels
+    shape = {"same": first.row_shape, "weights": (), "outer": (*(1,) * (levels - kept), *stretched)}[form]
+    return rows_for(source, first.offsets[:kept], dtypes, [shape], flavours)
 
 
 def applied(function, dtype, *given):
     """Compute elementwise, by the oracle; NumPy's rule of shapes."""
     nested = elementwise(function, *[described(x) for x in given])
-    batch = next((x for x in given if isinstance(x, Ragged)), None)
-    if batch is None:
+    batch = max(given, key=lambda x: x.num_levels)
+    if not batch.num_levels:
         return Dense(nested, broadcast_shape([x.shape for x in given]), dtype)
-    rows = [x.row_shape if isinstance(x, Ragged) or len(x.shape) > len(batch.row_shape) else x.shape for x in given]
+    width = max(x.num_levels + len(x.row_shape) for x in given if x.num_levels) - batch.num_levels
+    axes = [x.row_shape if x.num_levels else x.shape for x in given]
+    rows = [shape[max(0, len(shape) - width) :] for shape in axes]
     return batch.made(nested, row_shape=broadcast_shape(rows), dtype=dtype)
 
 

@@ -1,8 +1,9 @@
 """Products of matrices, softmax and loss of rows of numbers."""
 
+from reference.ops.levels import at_level, sequences
 from reference.reals import add_up, divide, exp, log
 
-__all__ = ["cross_entropy", "product", "softmax"]
+__all__ = ["cross_entropy", "product", "sequence_matmul", "softmax"]
 
 
 def product(row, matrix):
@@ -11,6 +12,23 @@ def product(row, matrix):
         return add_up(a * b for a, b in zip(row, matrix, strict=True))
     width = len(matrix[0]) if matrix else 0
     return [add_up(row[k] * matrix[k][c] for k in range(len(row))) for c in range(width)]
+
+
+def sequence_matmul(x, y, transpose_y, level, width):
+    """Multiply the rows of x, sequence by sequence of a level, with those of y; both are (levels, nested)."""
+    following = iter(sequences(y[1], level))
+
+    def multiplied(sequence):
+        rows = sequences(next(following), y[0] - 1 - level)
+
+        def row_of_products(row):
+            if transpose_y:
+                return [add_up(a * b for a, b in zip(row, other, strict=True)) for other in rows]
+            return [add_up(a * other[c] for a, other in zip(row, rows, strict=True)) for c in range(width)]
+
+        return at_level(row_of_products, sequence, x[0] - (1 if transpose_y else 2) - level)
+
+    return at_level(multiplied, x[1], level)
 
 
 def softmax(row):

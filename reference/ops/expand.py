@@ -2,7 +2,7 @@
 
 from reference.ops.levels import at_level, each_at_level, sequences
 
-__all__ = ["sequence_expand", "sequence_expand_as", "sequence_reverse"]
+__all__ = ["sequence_expand", "sequence_expand_as", "sequence_reverse", "with_values"]
 
 
 def sequence_expand(nested, reference, level):
@@ -25,3 +25,8 @@ def sequence_expand_as(rows, reference, level, num_levels):
 def sequence_reverse(nested, level):
     """Reverse the elements of each sequence of a level."""
     return each_at_level([sequence[::-1] for sequence in sequences(nested, level)], nested, level)
+
+
+def with_values(nested, rows, num_levels):
+    """Put rows in place of those of a batch, one by one."""
+    return each_at_level(rows, nested, num_levels)

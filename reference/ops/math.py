@@ -1,4 +1,4 @@
-"""Elementwise math, row by row.
+"""Elementwise math of nested lists.
 
 An operand is a pair: how often it is nested in levels, and how many axes a row has (of a dense operand: None, and how
 many axes it has). Then come the nested lists themselves.
@@ -6,14 +6,13 @@ many axes it has). Then come the nested lists themselves.
 
 import math
 
-from reference.ops.levels import each_at_level, sequences
 from reference.reals import exp, log, sqrt, tanh
 
 __all__ = ["UNARY", "broadcast", "elementwise", "relu", "sigmoid"]
 
 
 def broadcast(function, operands):
-    """Apply a function to pairs (number of axes, nested lists); of two axes one may have length 1."""
+    """Apply a function to pairs (number of axes, nested lists); of the lists that meet some may have length 1."""
     depth = max(axes for axes, _ in operands)
     if depth == 0:
         return function(*[x for _, x in operands])
@@ -27,20 +26,29 @@ def broadcast(function, operands):
 
 
 def elementwise(function, *operands):
-    """Apply a function to operands (levels, axes of a row, nested): with levels row by row, dense against all rows."""
-    nested = [(levels, x) for levels, _, x in operands if levels is not None]
-    widest = max((axes for levels, axes, _ in operands if levels is not None), default=0)
+    """Apply a function to operands (levels, axes of a row, nested), which meet as nested lists do, from the last axis.
 
-    def rows(levels, axes, x):
+    One number a row of a batch is one for all that is in a row.
+    """
+    widest = max((levels + 1 + axes for levels, axes, _ in operands if levels is not None), default=0)
+
+    def lists(levels, axes, x):
         if levels is None:
             return axes, x
-        found = sequences(x, levels)
-        for _ in range(widest - axes):
-            found = [[row] for row in found]
-        return widest + 1, found
+        if axes:
+            return levels + 1 + axes, x
+        return widest, wrapped(x, levels + 1, widest - levels - 1)
 
-    result = broadcast(function, [rows(*operand) for operand in operands])
-    return each_at_level(result, nested[0][1], nested[0][0]) if nested else result
+    return broadcast(function, [lists(*operand) for operand in operands])
+
+
+def wrapped(x, depth, count):
+    """Put each number in nested lists into `count` lists of one."""
+    if depth:
+        return [wrapped(inner, depth - 1, count) for inner in x]
+    for _ in range(count):
+        x = [x]
+    return x
 
 
 def sigmoid(x):

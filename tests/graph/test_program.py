@@ -346,7 +346,7 @@ def test_two_programs_in_one_another():
         (lambda x, d: ops.concat_values(x, 0), DTypeError, "concat_values: xs: is LoDTensor; a list is needed"),
         (lambda x, d: ops.index_values(x, 5), DTypeError, "index_values: keys: is int; a list is needed"),
         (lambda x, d: lodcore.sequence_conv(5, d, 1), (DTypeError, LoDError), "sequence_conv: "),
-        (lambda x, d: lodcore.add(x, np.ones(3)), ShapeError, "add: shapes"),
+        (lambda x, d: lodcore.add(x, np.ones(3)), ShapeError, "add: y: has length 3 on axis 2"),
         (lambda x, d: lodcore.matmul(d, x), LoDError, "matmul: y: has levels"),
         (lambda x, d: lodcore.sequence_pool(d, "sum"), DTypeError, "x: is ndarray; a LoDTensor"),
         (lambda x, d: lodcore.sequence_pool(x, "sum", level=1), LoDError, "level: is 1; there is 1 level"),

@@ -53,10 +53,10 @@ def operand(x):
 
 @st.composite
 def operands(draw, count, dtypes, make=small_values, ones=(1,)):
-    """Draw operands that broadcast: at least one LoDTensor or all dense, row shapes with axes of 1 or missing."""
+    """Draw operands that broadcast: at least one LoDTensor or all dense, axes of 1 or missing, fewer levels."""
     row_shape = draw(st.sampled_from(ROW_SHAPES))
     lod = draw(lods(1, 3, 6))
-    forms = ["same", "same", "narrow", "number", "row", "rows", "dense"]
+    forms = ["same", "same", "narrow", "weights", "outer", "number", "row", "rows", "dense"]
     chosen = [draw(st.sampled_from(forms)) for _ in range(count)]
     if "same" not in chosen:
         chosen[draw(st.integers(0, count - 1))] = draw(st.sampled_from(["same", "dense"]))
@@ -65,9 +65,15 @@ def operands(draw, count, dtypes, make=small_values, ones=(1,)):
     def one(form):
         dtype, seed = draw(st.sampled_from(dtypes)), draw(SEEDS)
         stretched = tuple(1 if draw(st.booleans()) else size for size in row_shape)
-        if form == "same" or (form == "narrow" and nested):
-            shape = row_shape if form == "same" else stretched[draw(st.integers(0, len(row_shape))) :]
+        if form == "same" or (form in ("narrow", "weights") and nested):
+            shape = row_shape if form == "same" else stretched if form == "narrow" else ()
             return LoDTensor(make(seed, (lod.num_rows, *shape), dtype), lod)
+        if form in ("outer", "dense") and nested:  # the first levels, or none of them
+            kept = draw(st.integers(1, lod.num_levels)) if form == "outer" else 0
+            outer = lod._part(0, kept)
+            shape = (*(1,) * (lod.num_levels - kept), *stretched)
+            made = make(seed, (outer.num_rows if kept else lod.num_sequences(0), *shape), dtype)
+            return LoDTensor(made, outer) if kept else made
         if form == "number":
             return abs(np.asarray(make(seed, (), dtype)).item())
         if form == "row":

@@ -3,12 +3,14 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
-from reference.ops.dense import cross_entropy, product, softmax
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
+from reference.ops.dense import cross_entropy, product, sequence_matmul, softmax
 from reference.ops.levels import at_level, each_at_level, sequences
+from tests.agree import from_the_first
 from tests.draw import lods, read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_values
+from tests.samples.expand import levels_of, lods_of
 
 FLOATS = ["f4", "f8"]
 
@@ -61,13 +63,60 @@ def expected_product(arguments):
     return on_rows(multiplied, x)
 
 
+# -- sequence_matmul -----------------------------------------------------------------------------------------------
+
+
+@st.composite
+def pairs(draw, dtypes, make):
+    lod = draw(lods(1, 3, 5))
+    level = draw(levels_of(lod.num_levels))
+    k = from_the_first(level, lod)
+    below = draw(lods_of(lod.num_sequences(k), draw(st.integers(1, 2))))
+    upper = [lod.offsets(j) for j in range(k)]
+    mine = LoD.from_offsets(*upper, *[below.offsets(j) for j in range(below.num_levels)], num_rows=below.num_rows)
+    width, transpose_y = draw(st.integers(0, 3)), draw(st.booleans())
+    if not transpose_y:
+        counts = np.repeat(np.diff(lod.row_offsets(k)), np.diff(mine.row_offsets(k)))
+        mine = mine.append(lengths=counts)
+    x = make(draw(SEEDS), (mine.num_rows, width) if transpose_y else mine.num_rows, draw(st.sampled_from(dtypes)))
+    y = make(draw(SEEDS), (lod.num_rows, width), draw(st.sampled_from(dtypes)))
+    return call(LoDTensor(x, mine), LoDTensor(y, lod), transpose_y, level)
+
+
+def expected_pair(arguments):
+    x, y = arguments["x"], arguments["y"]
+    level = from_the_first(arguments["level"], y.lod)
+    width = y.values.shape[1]
+    return sequence_matmul(
+        (x.num_levels, x.tolist()), (y.num_levels, y.tolist()), arguments["transpose_y"], level, width
+    )
+
+
 SAMPLES = {
+    "sequence_matmul": Samples(
+        pairs(["f4", "f8", "i8"], finite),
+        expected_pair,
+        pairs(["f8"], smooth),
+        [
+            ("sequence_matmul(wide, wide)", ShapeError, r"x: has rows of shape \(2,\); without transpose_y"),
+            ("sequence_matmul(flat, wide)", LevelError, "x: has num_levels 1; 2 or more"),
+            ("sequence_matmul(flat, wide, True)", ShapeError, r"x: has rows of shape \(\)"),
+            ("sequence_matmul(wide, flat, True)", ShapeError, r"y: has rows of shape \(\)"),
+            ("sequence_matmul(wide, ops.matmul(wide, np.ones((2, 3))), True)", ShapeError, "x: has rows of 2 .* 3"),
+            ("sequence_matmul(wide, wide[:2], True)", LoDError, "x: has 3 sequences at level 0; y has 2"),
+            ("sequence_matmul(x, wide)", LoDError, "x: sequence 1 of level 1 has length 1; .* has 2 rows"),
+            ("sequence_matmul(wide, wide, 1)", DTypeError, "transpose_y: is 1"),
+            ("sequence_matmul(wide, wide, True, 1)", LevelError, "level.*1"),
+            ("sequence_matmul(rows, wide)", DTypeError, "x: .*ndarray"),
+        ],
+        exact=False,
+    ),
     "matmul": Samples(
         products(["f4", "f8", "i8"], finite),
         expected_product,
         products(["f8"], smooth),
         [
-            ("matmul(wide, flat)", LoDError, "y: has levels"),
+            ("matmul(wide, flat)", LoDError, "y: has levels.*sequence_matmul"),
             ("matmul(dense, wide)", LoDError, "y: has levels"),
             ("matmul(wide, np.ones((3, 1)))", ShapeError, r"\(5, 2\), \(3, 1\).*inner"),
             ("matmul(flat, np.ones((5, 1)))", ShapeError, r"rows of shape \(\)"),
@@ -79,7 +128,7 @@ SAMPLES = {
             ("matmul(wide, np.array([['a'], ['b']]))", DTypeError, "float64, <U1"),
         ],
         exact=False,
-    )
+    ),
 }
 
 # -- softmax and loss ----------------------------------------------------------------------------------------------

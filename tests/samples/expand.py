@@ -105,7 +105,38 @@ def reversed_elements(arguments):
     return oracle.sequence_reverse(x.tolist(), from_the_first(arguments["level"], x.lod))
 
 
+@st.composite
+def other_values(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
+    x = draw(lods(1, 3, most=4))
+    rows = draw(values(x.num_rows, dtypes, row_shapes))
+    return call(structure(draw, x), LoDTensor(rows, x) if draw(st.booleans()) else rows)
+
+
+def with_other_values(arguments):
+    v, lod = arguments["v"], structure_of(arguments["x"])
+    rows = v.values.tolist() if isinstance(v, LoDTensor) else v.tolist()
+    return oracle.with_values(numbered(lod), rows, lod.num_levels)
+
+
 SAMPLES = {
+    "with_values": Samples(
+        other_values(),
+        with_other_values,
+        other_values(FLOAT, NARROW).map(tame),
+        [
+            ("ops.with_values(flat, rows[:3])", ShapeError, "v: has 3 entries; x has 5 rows"),
+            ("ops.with_values(flat, 3)", ShapeError, "v: is a number"),
+            ("ops.with_values(flat, x)", LoDError, "v: has 2 levels; x has 1"),
+            (
+                "ops.with_values(flat, array([[1, 2, 3], [], [4, 5]]))",
+                LoDError,
+                "v: sequence 0 of level 0 has length 3",
+            ),
+            ("ops.with_values(flat, None)", DTypeError, "v: is None"),
+            ("ops.with_values(rows, rows)", DTypeError, "x: .*ndarray"),
+            ("ops.with_values(flat, objects)", DTypeError, "v: .*object"),
+        ],
+    ),
     "sequence_expand": Samples(
         expand_calls(),
         expanded,

@@ -39,13 +39,26 @@ def nonzero(seed, shape, dtype):
 def wrong(name):
     """List wrong calls of an operator of two operands."""
     return [
-        (f"ops.{name}(flat, [1.0, 2.0, 3.0])", ShapeError, r"shapes \(5,\), \(3,\).*per_sequence"),
+        (
+            f"ops.{name}(flat, [1.0, 2.0, 3.0])",
+            ShapeError,
+            "y: has length 3 on axis 1, along which x is rag.*with_values.*per_sequence",
+        ),
         (f"ops.{name}(flat, x)", LoDError, "y: has 2 levels; x has 1"),
         (f"ops.{name}(flat, array([[1, 2], [3], [4, 5]]))", LoDError, "sequence 1 of level 0 has length 1.*0"),
         (f"ops.{name}(flat, array([[1, 2], []]))", LoDError, "y: has 2 sequences at level 0; x has 3"),
-        (f"ops.{name}(flat, np.ones(3))", ShapeError, r"\(5,\), \(3,\)"),
-        (f"ops.{name}(flat, np.ones((5, 1)))", ShapeError, r"\(5, 5\).*5 rows.*per_sequence"),
-        (f"ops.{name}(wide, np.ones((2, 1, 1)))", ShapeError, r"\(2, 5, 2\)"),
+        (f"ops.{name}(flat, np.ones(3))", ShapeError, "y: has length 3 on axis 1.*ragged"),
+        (
+            f"ops.{name}(flat, np.ones((5, 1)))",
+            ShapeError,
+            "y: has length 5 on axis 0; x has 3 sequences.*per_sequence",
+        ),
+        (f"ops.{name}(flat, np.ones((3, 5)))", ShapeError, "y: has length 5 on axis 1.*ragged.*with_values"),
+        (f"ops.{name}(wide, np.ones((2, 1, 1)))", ShapeError, "y: has length 2 on axis 0; x has 3 sequences"),
+        (f"ops.{name}(wide, np.ones((5, 2)))", ShapeError, "y: has length 5 on axis 1.*ragged.*with_values"),
+        (f"ops.{name}(wide, np.ones((3, 1, 3)))", ShapeError, "y: has length 3 on axis 2; that of x is 2"),
+        (f"ops.{name}(np.ones((1, 3, 1, 2)), wide)", ShapeError, "x: has 4 axes; y has 3"),
+        (f"ops.{name}(x, array([[[1, 1]], [], [[3, 3]]]))", LoDError, "y: sequence 0 of level 0 has length 1.*2"),
         (f"ops.{name}(flat, [[1], [2, 3]])", ShapeError, "y.*uneven"),
         (f"ops.{name}(flat, None)", DTypeError, "y: is None"),
         (f"ops.{name}(flat, 'a')", DTypeError, "dtypes int64, str"),
@@ -177,7 +190,7 @@ SAMPLES["where"] = Samples(
     choices(smooth_operands(3)),
     [
         ("ops.where(flat, flat, x)", LoDError, "y: has 2 levels; condition has 1"),
-        ("ops.where(flat, np.ones(3), 0)", ShapeError, r"\(3,\)"),
+        ("ops.where(flat, np.ones(3), 0)", ShapeError, "x: has length 3 on axis 1.*ragged"),
         ("ops.where(flat, None, 0)", DTypeError, "x: is None"),
     ],
 )

@@ -64,7 +64,7 @@ def joins(draw, make, dtypes):
     for _ in range(draw(st.integers(1, 3))):
         shape[axis] = draw(st.integers(0, 3)) if axis or not nested else shape[axis]
         values = make(draw(SEEDS), tuple(shape), draw(st.sampled_from(dtypes)))
-        xs.append(LoDTensor(values, lod) if nested and (not xs or draw(st.booleans())) else values)
+        xs.append(LoDTensor(values, lod) if nested else values)
     return call(xs, axis if draw(st.booleans()) else axis - 3)
 
 
@@ -139,6 +139,8 @@ SAMPLES = {
         joins(lambda seed, shape, _: smooth_values(seed, shape), ["f8"]),
         [
             ("ops.concat_values([wide, x], 1)", ShapeError, "as many axes"),
+            ("ops.concat_values([wide, np.ones((5, 2))], 1)", ShapeError, r"xs\[1\]: has no levels.*with_values"),
+            ("ops.concat_values([np.ones((5, 2)), wide], 1)", ShapeError, r"xs\[0\]: has no levels.*with_values"),
             ("ops.concat_values([wide, wide], 0)", ShapeError, "axis: is 0, that of the rows"),
             ("ops.concat_values([wide, wide[:2]], 1)", LoDError, r"xs\[1\]: has 2 sequences"),
             ("ops.concat_values([dense, dense.T], 1)", ShapeError, "only axis 1 may differ"),

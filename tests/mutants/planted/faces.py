@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant
 INDEX = "lodcore/kernels/index.pyx"
 POSITION = "lodcore/kernels/position.pyx"
 PRODUCT = "lodcore/kernels/product.pyx"
+ALIGNMENT = "lodcore/ops/alignment.py"
 AXES = "lodcore/ops/axes.py"
 COMMON = "lodcore/ops/common.py"
 OPS_DENSE = "lodcore/ops/dense.py"
@@ -57,16 +58,16 @@ MUTANTS = [
     # -- operands and their gradients
     Mutant(
         "wider-operand-mixes-rows",
-        COMMON,
-        "if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:",
-        "if type(result) is not np.ndarray or result.shape[0] != lod.num_rows:",
-        "tests/test_faces.py",
+        ALIGNMENT,
+        "if axis > count and shapes[j][axis] not in (1, None):",
+        "if axis > count + 1 and shapes[j][axis] not in (1, None):",
+        "tests/test_alignment.py",
     ),
     Mutant(
         "other-structure-is-taken",
-        COMMON,
-        "                if x.lod is not lod:\n                    _check_operand(where, lod",
-        "                if x.lod is None:\n                    _check_operand(where, lod",
+        ALIGNMENT,
+        "        if own is not lod:\n",
+        "        if own is None:\n",
         "tests/test_operators.py::test_wrong_calls",
     ),
     Mutant(
@@ -274,7 +275,7 @@ MUTANTS = [
     Mutant(
         "assigned-structure-unchecked",
         INDEXING,
-        "    lod = _kept(x.lod, chosen, count) if isinstance(value, LoDTensor) else None\n",
+        "    lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)\n",
         "    lod = value.lod if isinstance(value, LoDTensor) else None\n",
         "tests/test_indexing.py",
     ),

@@ -1,0 +1,306 @@
+"""Products of matrices, sequence by sequence: queries by keys, and weights by values.
+
+Sequences of equal lengths are multiplied together, in one call of `numpy.matmul`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import level_of
+from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
+from lodcore.lod import LoD
+from lodcore.lod_rules import computed, levels_of
+from lodcore.memory import check_size
+from lodcore.ops.common import Array, check_equal
+from lodcore.registry import Nested, Spec, operator
+from lodcore.tensor import LoDTensor
+
+__all__ = ["sequence_matmul"]
+
+WHERE = "sequence_matmul"
+
+
+def _num_levels(x: Any, transpose_y: Any) -> int:
+    """Count the levels of the result: one more than x has, or one fewer."""
+    return levels_of(x) + (1 if transpose_y else -1)
+
+
+@operator(
+    x=Nested,
+    y=Nested,
+    lod_rule=computed(
+        "that of `x`, and a level of one entry a row of `y`; without `transpose_y` one fewer", _num_levels
+    ),
+)
+def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) -> LoDTensor:
+    """Multiply matrices sequence by sequence.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        With `transpose_y` rows of shape (width,). Without, numbers: the last level holds, for each row of the left
+        matrix, one entry for each row of y.
+    y : LoDTensor or nested lists
+        Rows of shape (width,).
+    transpose_y : bool
+        Multiply by the transposed matrices of y: each row of x by each row of y.
+    level : int
+        Of y: all rows below a sequence of this level make a matrix. The levels before it are those of x, too.
+
+    Returns
+    -------
+    LoDTensor
+        With `transpose_y` numbers, of one level more than x; without, rows of shape (width,), of one level fewer.
+
+    Raises
+    ------
+    LoDError
+        Naming the first sequence of x that does not fit to that of y.
+    ShapeError
+        If rows have other shapes, or the widths differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> queries = lodcore.LoDTensor.from_lengths(np.eye(3, 2), [2, 1])
+    >>> keys = lodcore.LoDTensor.from_lengths([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1, 2])
+    >>> weights = lodcore.sequence_matmul(queries, keys, transpose_y=True)
+    >>> weights.tolist()
+    [[[1.0], [2.0]], [[0.0, 0.0]]]
+    >>> lodcore.sequence_matmul(weights, keys).tolist()
+    [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0]]]
+    """
+    k = _checked((x.lod.num_levels, x.values.shape), (y.lod.num_levels, y.values.shape), transpose_y, level)
+    dtype = _dtype(x.dtype, y.dtype)
+    _check_outer(x.lod, y.lod, k)
+    offsets = y.lod.row_offsets(k)
+    if transpose_y:
+        rows = x.lod.row_offsets(k)
+        lod = _scores(x.lod, np.diff(rows), np.diff(offsets), dtype.itemsize)
+        values = np.empty(lod.num_rows, dtype)
+        _by_transposed(x.values, rows, y.values, offsets, values)
+    else:
+        lod = x.lod._part(0, x.lod.num_levels - 1)
+        rows = lod.row_offsets(k)
+        _check_weights(x.lod, rows, offsets)
+        values = buffers.new_rows(WHERE, np.empty((0, *y.values.shape[1:]), dtype), lod.num_rows)
+        _weighted(x.values, rows, y.values, offsets, values)
+    made: LoDTensor = tensor_core.new_tensor(values, lod)
+    return made
+
+
+# -- what is given -----------------------------------------------------------------------------------------------------
+
+Shape = tuple[int | None, ...]
+
+
+def _checked(x: tuple[int, Shape], y: tuple[int, Shape], transpose_y: Any, level: Any) -> int:
+    """Check numbers of levels and shapes of values, and count the level of y from the first."""
+    if not isinstance(transpose_y, (bool, np.bool_)):
+        raise DTypeError(f"{WHERE}: transpose_y: is {transpose_y!r}; a bool is needed")
+    k = level_of(WHERE, y[0], level)
+    if len(y[1]) != 2:
+        raise ShapeError(f"{WHERE}: y: has rows of shape {y[1][1:]}; rows of one axis are needed")
+    if transpose_y:
+        if len(x[1]) != 2:
+            raise ShapeError(f"{WHERE}: x: has rows of shape {x[1][1:]}; rows of one axis are needed with transpose_y")
+        if None not in (x[1][1], y[1][1]) and x[1][1] != y[1][1]:
+            raise ShapeError(f"{WHERE}: x: has rows of {x[1][1]} entries; those of y have {y[1][1]}")
+    elif len(x[1]) != 1:
+        raise ShapeError(
+            f"{WHERE}: x: has rows of shape {x[1][1:]}; without transpose_y its last level holds numbers, one for each "
+            "row of y"
+        )
+    needed = k + 1 if transpose_y else k + 2
+    if x[0] < needed:
+        raise LevelError(f"{WHERE}: x: has num_levels {x[0]}; {needed} or more are needed for level {k} of y")
+    return k
+
+
+def _dtype(x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
+    try:
+        found: np.dtype[Any] = np.matmul.resolve_dtypes((x, y, None))[2]
+    except TypeError as error:
+        raise DTypeError(f"{WHERE}: x, y: have dtypes {x}, {y}: {error}") from None
+    return found
+
+
+def _check_outer(x: LoD, y: LoD, k: int) -> None:
+    """Raise if the levels before the sequences that are multiplied differ."""
+    if x is y:
+        return
+    if k:
+        check_equal(WHERE, y._part(0, k), x._part(0, k), "x", "y")
+    count, needed = x.num_sequences(k), y.num_sequences(k)
+    if count != needed:
+        raise LoDError(f"{WHERE}: x: has {count} sequences at level {k}; y has {needed}")
+
+
+def _scores(lod: LoD, rows: Array, lengths: Array, size: int) -> LoD:
+    """Make the structure of products: for each row as many entries as the other side has rows."""
+    about = float(rows.astype(np.float64) @ lengths)
+    if about > 2.0**53:  # what int64 might not hold
+        check_size(WHERE, int(about), size)
+    offsets = buffers.new_offsets(lod.num_rows + 1)
+    kernels.offsets.offsets_from_lengths(np.repeat(lengths, rows), offsets)
+    total = offsets.item(lod.num_rows)
+    check_size(WHERE, total, size)
+    made: LoD = core.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
+    return made
+
+
+def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
+    """Raise if a row of weights has not one entry for each row of its sequence of y."""
+    last = lod.num_levels - 1
+    lengths, needed = lod.lengths(last), np.repeat(np.diff(offsets), np.diff(rows))
+    wrong = lengths != needed
+    if wrong.any():
+        s = int(np.argmax(wrong))
+        raise LoDError(
+            f"{WHERE}: x: sequence {s} of level {last} has length {lengths[s]}; the sequence of y beside it has "
+            f"{needed[s]} rows"
+        )
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+
+def _cells(rows: Array, offsets: Array) -> Array:
+    """Compute where the products of each row of one side by each of the other begin, sequence by sequence."""
+    starts: Array = buffers.new_offsets(len(rows))
+    kernels.offsets.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts)
+    return starts
+
+
+def _by_transposed(x: Array, rows: Array, y: Array, offsets: Array, out: Array) -> None:
+    """Multiply each row of x by each row of y: a number each."""
+    width = x.shape[1]
+    _multiply(
+        rows,
+        offsets,
+        ((x, rows), (y, offsets), (out, _cells(rows, offsets))),
+        lambda m, q, n: ((m, q, width), (m, n, width), (m, q, n)),
+        lambda a, b, place: np.matmul(a, b.transpose(0, 2, 1), out=place),
+    )
+
+
+def _weighted(weights: Array, rows: Array, y: Array, offsets: Array, out: Array) -> None:
+    """Add up the rows of y, with a number for each of them and each row of the result."""
+    width = y.shape[1]
+    _multiply(
+        rows,
+        offsets,
+        ((weights, _cells(rows, offsets)), (y, offsets), (out, rows)),
+        lambda m, q, n: ((m, q, n), (m, n, width), (m, q, width)),
+        lambda a, b, place: np.matmul(a, b, out=place),
+    )
+
+
+def _weighted_back(weights: Array, rows: Array, x: Array, offsets: Array, out: Array) -> None:
+    """Add up the rows of x, with a number for each of them and each row of the result: by transposed weights."""
+    width = x.shape[1]
+    _multiply(
+        rows,
+        offsets,
+        ((weights, _cells(rows, offsets)), (x, rows), (out, offsets)),
+        lambda m, q, n: ((m, q, n), (m, q, width), (m, n, width)),
+        lambda a, b, place: np.matmul(a.transpose(0, 2, 1), b, out=place),
+    )
+
+
+def _multiply(
+    rows: Array,
+    offsets: Array,
+    sides: tuple[tuple[Array, Array], ...],
+    shapes: Callable[[int, int, int], tuple[tuple[int, ...], ...]],
+    product: Callable[..., Any],
+) -> None:
+    """Multiply the matrices of each sequence; those of equal shapes, which are put side by side, in one call.
+
+    Parameters
+    ----------
+    rows, offsets : ndarray
+        Offsets of the rows of either side.
+    sides : tuple of (ndarray, ndarray)
+        Both operands, and the result, each with its offsets.
+    shapes : callable
+        Tells their shapes, of a number of sequences and how many rows they have on either side.
+    product : callable
+    """
+    left, right = np.diff(rows), np.diff(offsets)
+    order = np.lexsort((right, left))
+    sorted_already = bool((order[1:] > order[:-1]).all())
+    given = list(sides)
+    if not sorted_already:
+        given = [(_in_order(values, starts, order), _ends(starts, order)) for values, starts in sides[:2]]
+        given.append((np.empty_like(sides[2][0]), _ends(sides[2][1], order)))
+    left, right = left[order], right[order]
+    bounds = [0, *(np.flatnonzero((left[1:] != left[:-1]) | (right[1:] != right[:-1])) + 1).tolist(), len(order)]
+    for start, stop in itertools.pairwise(bounds) if len(order) else ():
+        forms = shapes(stop - start, left.item(start), right.item(start))
+        product(
+            *[
+                values[starts.item(start) : starts.item(stop)].reshape(form)
+                for (values, starts), form in zip(given, forms, strict=True)
+            ]
+        )
+    if not sorted_already:
+        out, _ = sides[2]
+        values, starts = given[2]
+        _put_in_order(values, starts, np.argsort(order), out)
+
+
+def _in_order(values: Array, starts: Array, order: Array) -> Array:
+    """Put the rows of sequences into another order."""
+    moved = np.empty_like(values)
+    _put_in_order(values, starts, order, moved)
+    return moved
+
+
+def _put_in_order(values: Array, starts: Array, order: Array, out: Array) -> None:
+    ranges = np.stack([starts[:-1][order], starts[1:][order]], axis=1)
+    kernels.gather.copy_ranges(buffers.as_bytes(values), ranges, buffers.as_bytes(out))
+
+
+def _ends(starts: Array, order: Array) -> Array:
+    """Compute the offsets of sequences in another order."""
+    moved: Array = buffers.new_offsets(len(starts))
+    kernels.offsets.offsets_from_lengths(np.diff(starts)[order], moved)
+    return moved
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+@sequence_matmul.define_infer
+def _(x: Spec, y: Spec, transpose_y: bool, level: int) -> Spec:
+    _checked((x.num_levels, x.shape), (y.num_levels, y.shape), transpose_y, level)
+    dtype = _dtype(x.dtype, y.dtype)
+    return Spec((None,) if transpose_y else (None, y.shape[1]), dtype)
+
+
+@sequence_matmul.define_vjp
+def _(
+    d: Array, x: LoDTensor, y: LoDTensor, transpose_y: bool, level: int, needs: tuple[bool, bool], context: Any
+) -> tuple[Array | None, Array | None]:
+    k = level_of(WHERE, y.lod, level)
+    rows = (x.lod if transpose_y else x.lod._part(0, x.lod.num_levels - 1)).row_offsets(k)
+    offsets = y.lod.row_offsets(k)
+    d = np.ascontiguousarray(d)
+    d_x = context.new("x") if needs[0] else None
+    d_y = context.new("y") if needs[1] else None
+    if d_x is not None:
+        if transpose_y:
+            _weighted(d, rows, y.values, offsets, d_x)
+        else:
+            _by_transposed(d, rows, y.values, offsets, d_x)
+    if d_y is not None:
+        _weighted_back(d if transpose_y else x.values, rows, x.values if transpose_y else d, offsets, d_y)
+    return d_x, d_y

@@ -89,11 +89,11 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     return number % count
 
 
-def axis_of(where: str, axis: Any, ndim: int) -> int:
-    """Turn an axis of values, which may count from the last, into 0 .. ndim - 1."""
+def axis_of(where: str, axis: Any, ndim: int, having: str = "the values have") -> int:
+    """Turn an axis, which may count from the last, into 0 .. ndim - 1; what has the axes, the message says."""
     number = integer(where, axis, bools=True)
     if not -ndim <= number < ndim:
-        raise ShapeError(f"{where}: is {axis}; the values have {ndim} axes")
+        raise ShapeError(f"{where}: is {axis}; {having} {ndim} axes")
     return number % ndim
 
 

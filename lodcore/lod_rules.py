@@ -148,23 +148,20 @@ def same_as(name: str) -> LoDRule:
     return LoDRule(f"that of `{name}`", lambda given: given[name], lambda where, given, count: count, same_object=True)
 
 
+def _up_to(level: str) -> Callable[[str, dict[str, Any], int], int]:
+    """Make what counts the levels before one, which is a parameter."""
+    return lambda where, given, count: level_of(where, count, given[level], level)
+
+
 def before(level: str, of: str = "x") -> LoDRule:
     """Make the rule of a result that has the levels of an argument before one, which is a parameter."""
-
-    def kept(where: str, given: dict[str, Any], count: int) -> int:
-        return level_of(where, count, given[level], level)
-
-    return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), kept)
+    return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), _up_to(level))
 
 
 def outer(level: str, of: str = "x") -> LoDRule:
     """Make the rule of a result of as many levels as an argument, whose levels before one stay as they are."""
-
-    def kept(where: str, given: dict[str, Any], count: int) -> int:
-        return level_of(where, count, given[level], level)
-
     text = f"as `{of}` before `{level}`; that and what is below is computed"
-    return LoDRule(text, _argument(of), kept, lambda where, given, count: count)
+    return LoDRule(text, _argument(of), _up_to(level), lambda where, given, count: count)
 
 
 def computed(text: str, structure: Callable[..., Any]) -> LoDRule:

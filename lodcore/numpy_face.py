@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indexing import getitem
 from lodcore.ops.alignment import lined_up, shared
 from lodcore.ops.axes import axes_of, tensor_of
-from lodcore.registry import as_batches
+from lodcore.roles import as_batches
 from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor
 

@@ -15,55 +15,11 @@ from lodcore.arguments import list_of
 from lodcore.errors import GraphError, ShapeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import LoDRule, same, with_levels
-from lodcore.roles import (
-    LISTS,
-    Batches,
-    Dense,
-    Given,
-    Index,
-    Keys,
-    Map,
-    Nested,
-    NestedIndex,
-    Operands,
-    Role,
-    Rows,
-    Steps,
-    Structure,
-    Structured,
-    Table,
-    as_batches,
-    spec_of,
-    spec_of_list,
-)
+from lodcore.roles import LISTS, Role, spec_of, spec_of_list
 from lodcore.symbol import OpBody
 from lodcore.tensor import LoDTensor, Spec
 
-__all__ = [
-    "LISTS",
-    "OPS",
-    "Batches",
-    "Dense",
-    "Given",
-    "Index",
-    "Keys",
-    "Map",
-    "Nested",
-    "NestedIndex",
-    "Op",
-    "Operands",
-    "Role",
-    "Rows",
-    "Spec",
-    "Steps",
-    "Structure",
-    "Structured",
-    "Table",
-    "VJPRule",
-    "as_batches",
-    "operator",
-    "spec_of",
-]
+__all__ = ["OPS", "Op", "VJPRule", "operator"]
 
 #: The Spec of a value of which nothing is known before it is computed.
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)

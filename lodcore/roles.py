@@ -54,8 +54,6 @@ class Role:
         That of each entry, if a list is needed.
     described : bool
         Whether a shape rule sees numbers as Specs.
-    takes_lod : bool
-        Whether a LoD is accepted in place of what has one.
     """
 
     def __init__(
@@ -68,7 +66,6 @@ class Role:
         place: tuple[str, ...] | None = None,
         entries: Role | None = None,
         described: bool = True,
-        takes_lod: bool = False,
     ) -> None:
         self.name, self.of_list, self.take, self.expected, self.kinds = name, of_list, take, expected, kinds
         self.place, self.entries, self.described = place, entries, described
@@ -237,7 +234,7 @@ def spec_of(value: Any) -> Spec:
     Examples
     --------
     >>> import lodcore
-    >>> from lodcore.registry import spec_of
+    >>> from lodcore.roles import spec_of
     >>> spec_of(lodcore.array([[1, 2], [3]])).num_levels
     1
     """

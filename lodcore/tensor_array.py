@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from lodcore.nested import as_array
 from lodcore.rank_table import IndicesMap
 from lodcore.symbol import ArrayBody, note, open_block, operators, recorder_of
 from lodcore.tensor import LoDTensor, Spec
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["ArrayMethods", "TensorArray", "slot_number", "source_of"]
 

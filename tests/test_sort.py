@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, sequence_sort, sequence_topk, threads, vjp
-from lodcore.registry import OPS, spec_of
+from lodcore.registry import OPS
+from lodcore.roles import spec_of
 from tests.agree import same
 from tests.draw import lods, read_only
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lodcore.graph.variable import Variable
-from lodcore.registry import Spec
+from lodcore.tensor import Spec
 from lodcore.tensor_array import ArrayMethods, TensorArray
 
 __all__ = ["ArrayVariable", "new_variable", "of_user"]

@@ -10,6 +10,7 @@ from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Plan,
 
 import numpy as np
 
+from lodcore.arguments import WEAK
 from lodcore.errors import GraphError, ShapeError
 from lodcore.ops import common
 from lodcore.ops.alignment import lined_up, returned
@@ -21,7 +22,6 @@ from lodcore.tensor import DenseTensor, LoDTensor
 cnp.import_array()
 
 cdef object PLAIN_TYPES = common.PLAIN
-cdef frozenset WEAK = frozenset((int, float, complex))  # numbers that have no dtype of their own
 cdef Py_ssize_t MANY = 128  # rows of calls whose gradient of what they share is computed at once
 
 

@@ -15,12 +15,13 @@ from lodcore.graph.arrays import new_variable
 from lodcore.graph.engine import Call, Layout
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.lod import LoD
-from lodcore.registry import LISTS, Op, Spec, spec_of
+from lodcore.registry import Op
+from lodcore.roles import LISTS, spec_of
 from lodcore.symbol import Symbol, recording
-from lodcore.tensor import Tensor
+from lodcore.tensor import Spec, Tensor
 from lodcore.tensor_array import TensorArray
 
-__all__ = ["Block", "NamedBlock", "Operator"]
+__all__ = ["PLAIN", "Block", "NamedBlock", "Operator"]
 
 #: What arguments mostly are besides Variables.
 PLAIN = frozenset((int, float, str, bool))

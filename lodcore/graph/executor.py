@@ -21,8 +21,8 @@ from lodcore.graph.tape import computing
 from lodcore.graph.variable import Variable, settled, spec_text
 from lodcore.nested import as_array
 from lodcore.recycling import Recycled
-from lodcore.registry import Spec, spec_of
-from lodcore.tensor import LoDTensor, Tensor, array
+from lodcore.roles import spec_of
+from lodcore.tensor import LoDTensor, Spec, Tensor, array
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["Executor"]

@@ -17,9 +17,10 @@ from lodcore.ops.array import tensor_array_read, tensor_array_size, tensor_array
 from lodcore.ops.array_joining import stacked_elements, tensor_array_unstack
 from lodcore.ops.common import rows_of
 from lodcore.ops.compare import greater_equal_than
-from lodcore.registry import Spec, Steps, operator, spec_of
+from lodcore.registry import operator
+from lodcore.roles import Steps, spec_of
 from lodcore.symbol import recording
-from lodcore.tensor import LoDTensor, Tensor, as_nested
+from lodcore.tensor import LoDTensor, Spec, Tensor, as_nested
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["map_fn"]

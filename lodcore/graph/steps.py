@@ -21,7 +21,7 @@ from lodcore.graph.plan import Return
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
-from lodcore.registry import spec_of
+from lodcore.roles import spec_of
 from lodcore.tensor import Spec, Tensor
 from lodcore.tensor_array import TensorArray
 

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.array_version import ArrayVersion
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
-from lodcore.graph.block import Block, Operator, function_of
+from lodcore.graph.block import PLAIN, Block, Operator, function_of
 from lodcore.graph.engine import Frame
 from lodcore.graph.gradients import differentiable
 from lodcore.graph.variable import Variable, as_value
@@ -20,9 +20,6 @@ from lodcore.tensor import Tensor
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["Tape", "TapedOperator", "computing"]
-
-#: What arguments mostly are besides Variables.
-PLAIN = frozenset((int, float, str, bool))
 
 
 class TapedOperator(Operator):

@@ -11,7 +11,7 @@ import numpy as np
 from lodcore.errors import DTypeError, GraphError
 from lodcore.memory import check_size
 from lodcore.nested import as_array
-from lodcore.registry import spec_of
+from lodcore.roles import spec_of
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.symbol import Symbol, open_block, operators
 from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor

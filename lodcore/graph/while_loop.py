@@ -16,9 +16,10 @@ from lodcore.graph.scope import Scope
 from lodcore.graph.steps import StepRunner, Trace
 from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
 from lodcore.recycling import Recycled
-from lodcore.registry import Batches, Op, Spec, spec_of
+from lodcore.registry import Op
+from lodcore.roles import Batches, spec_of
 from lodcore.symbol import Symbol, open_block, recording
-from lodcore.tensor import Tensor
+from lodcore.tensor import Spec, Tensor
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["LoopVariable", "WhileLoop", "while_loop"]

@@ -31,6 +31,24 @@ cdef int64_t checked(int64_t state) except -2:
     return state
 
 
+ctypedef int64_t (*fit)(
+    const int64_t* lengths, int64_t count, int64_t budget, int64_t max_items, int64_t* out) noexcept nogil
+
+
+cdef int64_t fitted(const int64_t[::1] lengths, int64_t budget, int64_t max_items, int64_t[::1] out,
+                    fit fill) except -2:
+    """Check what is given, and fill bins with it in one of the ways that look at every bin."""
+    cdef int64_t count = lengths.shape[0], state
+    check_shapes(out.shape[0] == count + 1 and max_items > 0)
+    cdef const int64_t* source = &lengths[0] if count else NULL
+    cdef int64_t* result = &out[0]
+    with nogil:
+        state = first_misfit(source, count, budget)
+        if state < 0:
+            state = fill(source, count, budget, max_items, result)
+    return checked(state)
+
+
 def next_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_items, int64_t window,
              int64_t[::1] out not None):
     """Fill one bin after the other, in the order of the items.
@@ -80,15 +98,7 @@ def first_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_i
     int
         The first item whose length is out of range, -1 if there is none.
     """
-    cdef int64_t count = lengths.shape[0], state
-    check_shapes(out.shape[0] == count + 1 and max_items > 0)
-    cdef const int64_t* source = &lengths[0] if count else NULL
-    cdef int64_t* result = &out[0]
-    with nogil:
-        state = first_misfit(source, count, budget)
-        if state < 0:
-            state = fill_first(source, count, budget, max_items, result)
-    return checked(state)
+    return fitted(lengths, budget, max_items, out, fill_first)
 
 
 def best_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_items, int64_t[::1] out not None):
@@ -108,15 +118,7 @@ def best_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_it
     int
         The first item whose length is out of range, -1 if there is none.
     """
-    cdef int64_t count = lengths.shape[0], state
-    check_shapes(out.shape[0] == count + 1 and max_items > 0)
-    cdef const int64_t* source = &lengths[0] if count else NULL
-    cdef int64_t* result = &out[0]
-    with nogil:
-        state = first_misfit(source, count, budget)
-        if state < 0:
-            state = fill_best(source, count, budget, max_items, result)
-    return checked(state)
+    return fitted(lengths, budget, max_items, out, fill_best)
 
 
 def histogram_fit(const int64_t[::1] sizes not None, const int64_t[::1] counts not None,

@@ -21,9 +21,9 @@ from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *
 from lodcore.ops.reduce import *
-from lodcore.registry import Spec as Spec
 from lodcore.registry import operator as operator
 from lodcore.roles import *
+from lodcore.tensor import Spec as Spec
 
 if TYPE_CHECKING:
     from lodcore.testing import check_operator as check_operator

@@ -31,8 +31,7 @@ from lodcore.ops.common import (
 )
 from lodcore.ops.moving import sum_copies
 from lodcore.recycling import computed
-from lodcore.registry import Spec
-from lodcore.tensor import DenseTensor, LoDTensor
+from lodcore.tensor import DenseTensor, LoDTensor, Spec
 from lodcore.threads import over_sequences
 
 __all__ = ["HINT", "broadcast_spec", "fitted", "lined_up", "returned", "shared"]

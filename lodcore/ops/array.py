@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.arguments import axis_of
 from lodcore.array_version import ArrayVersion
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod_rules import computed, no_lod
@@ -17,9 +18,9 @@ from lodcore.memory import integer
 from lodcore.nested import refuse_conversion
 from lodcore.ops.common import Array
 from lodcore.rank_table import IndicesMap
-from lodcore.registry import Dense, Given, Index, Spec, Steps, operator
-from lodcore.roles import NO_ELEMENTS
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import NO_ELEMENTS, Dense, Given, Index, Steps
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.tensor_array import TensorArray, integer_of
 
 __all__ = ["tensor_array_read", "tensor_array_size", "tensor_array_sizes", "tensor_array_write"]
@@ -59,20 +60,12 @@ of_read = computed(
 )
 
 
-def axis_of(where: str, axis: Any, ndim: int, having: str = "elements have") -> int:
-    """Turn an axis, which may count from the last, into 0 .. ndim - 1; of what, the message says."""
-    number = integer(f"{where}: axis", axis, bools=True)
-    if not -ndim <= number < ndim:
-        raise ShapeError(f"{where}: axis: is {number}; {having} {ndim} axes")
-    return number % ndim
-
-
 def cut_axis(where: str, axis: Any, x: Any) -> int:
     """Check the axis along which a tensor, or a Spec, is cut into elements."""
     number = integer(f"{where}: axis", axis, bools=True)
     levels = x.num_levels if isinstance(x, (LoDTensor, Spec)) else 0
     if not levels and not isinstance(x, LoDTensor):
-        return axis_of(where, number, len(x.shape) if isinstance(x, Spec) else np.ndim(x), "the tensor has")
+        return axis_of(f"{where}: axis", number, len(x.shape) if isinstance(x, Spec) else np.ndim(x), "the tensor has")
     if number not in (0, -levels - len(x.shape if isinstance(x, Spec) else x.values.shape)):
         raise ShapeError(f"{where}: axis: is {number}; a LoDTensor is cut along axis 0")
     return 0

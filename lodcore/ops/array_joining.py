@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from lodcore import tensor_core
+from lodcore.arguments import axis_of
 from lodcore.errors import LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed
 from lodcore.memory import integer
 from lodcore.nested import join_arrays
 from lodcore.ops.array import (
-    axis_of,
     check_steps,
     cut_axis,
     element_spec,
@@ -26,10 +26,10 @@ from lodcore.ops.array import (
     unstacked_spec,
 )
 from lodcore.ops.common import Array, rows_of
-from lodcore.registry import Dense, Spec, Steps, operator
-from lodcore.roles import NO_ELEMENTS
+from lodcore.registry import operator
+from lodcore.roles import NO_ELEMENTS, Dense, Steps
 from lodcore.structure import concat_lods
-from lodcore.tensor import LoDTensor
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.tensor_array import TensorArray, source_of
 
 __all__ = ["tensor_array_concat", "tensor_array_stack", "tensor_array_unstack"]
@@ -80,7 +80,7 @@ def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
     if spec is None or spec.dtype == NO_ELEMENTS.dtype:
         raise ValueError(f"{where}: the array is empty, and nothing is known of its elements")
     ndim = len(spec.shape) + stacked
-    at = axis_of(where, axis, ndim, "the result has") if stacked else _joined_axis(where, axis, ndim)
+    at = axis_of(f"{where}: axis", axis, ndim, "the result has") if stacked else _joined_axis(where, axis, ndim)
     shape = [0 if size is None else size for size in spec.shape]
     if spec.num_levels:
         levels = spec.num_levels + (stacked and axis == 0)
@@ -98,7 +98,7 @@ def _joined_axis(where: str, axis: Any, ndim: int) -> int:
     if not ndim:
         integer(f"{where}: axis", axis, bools=True)
         raise ShapeError(f"{where}: axis: elements have no axis; use stack")
-    return axis_of(where, axis, ndim)
+    return axis_of(f"{where}: axis", axis, ndim, "elements have")
 
 
 def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
@@ -119,7 +119,7 @@ def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
         joined = join_arrays(where, values, None)[0]
         return LoDTensor(joined, LoD.from_offsets(outer, *levels), share=True), elements
     same_shapes(where, values, None)
-    at = axis_of(where, axis, values[0].ndim + 1, "the result has")
+    at = axis_of(f"{where}: axis", axis, values[0].ndim + 1, "the result has")
     return _with_one_lod(where, np.stack(values, at), lods, at), elements
 
 
@@ -195,7 +195,7 @@ def _(ta: Spec, axis: int) -> Spec:
         return one
     if one.num_levels and axis == 0:
         return one._replace(num_levels=one.num_levels + 1)
-    at = axis_of("tensor_array_stack", axis, len(one.shape) + 1, "the result has")
+    at = axis_of("tensor_array_stack: axis", axis, len(one.shape) + 1, "the result has")
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
 
 

@@ -11,8 +11,7 @@ from lodcore import tensor_core
 from lodcore.arguments import WEAK, dense_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
-from lodcore.registry import Spec
-from lodcore.tensor import DenseTensor, LoDTensor, Tensor
+from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
 
 __all__ = [
     "Array",

@@ -16,9 +16,10 @@ from lodcore.ops.alignment import HINT
 from lodcore.ops.common import Array, check_equal, kept_in, no_dtype, on_rows, rows_of
 from lodcore.ops.moving import lod_of, spec_rows
 from lodcore.recycling import computed
-from lodcore.registry import Dense, Operands, Spec, Structure, operator
+from lodcore.registry import operator
+from lodcore.roles import Dense, Operands, Structure
 from lodcore.symbol import Symbol
-from lodcore.tensor import LoDTensor, Tensor
+from lodcore.tensor import LoDTensor, Spec, Tensor
 
 __all__ = ["cast", "concat_values", "full_like", "rows", "with_values"]
 

@@ -14,8 +14,9 @@ from lodcore.nested import as_array
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
 from lodcore.recycling import computed
-from lodcore.registry import Dense, Index, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Dense, Index
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
 

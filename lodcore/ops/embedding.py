@@ -14,9 +14,10 @@ from lodcore.memory import check_apart, check_out, check_size, integer
 from lodcore.nested import as_array, as_values
 from lodcore.ops.common import Array, with_levels
 from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, name_of, numbers_of, pool, result_rows, spread
-from lodcore.registry import Dense, NestedIndex, Spec, operator
+from lodcore.registry import operator
+from lodcore.roles import Dense, NestedIndex
 from lodcore.sparse_tensor import SparseTensor
-from lodcore.tensor import LoDTensor
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from lodcore.lod import LoD
 from lodcore.lod_rules import computed, levels_of, outer, same_as
 from lodcore.ops.common import Array, below, check_equal
 from lodcore.ops.moving import add_back, as_rows_or_nested, lod_of, row_ranges, spec_rows, sum_copies
-from lodcore.registry import Nested, Rows, Spec, Structure, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Nested, Rows, Structure
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.threads import over_sequences
 
 __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_reverse"]

@@ -19,9 +19,10 @@ from lodcore.ops.moving import (
     row_ranges,
     spec_rows,
 )
-from lodcore.registry import Batches, Index, Nested, Spec, as_batches, operator
+from lodcore.registry import operator
+from lodcore.roles import Batches, Index, Nested, as_batches
 from lodcore.structure import check_coarser, concat_lods
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensor import LoDTensor, Spec, as_nested
 
 __all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_slice"]
 

@@ -18,8 +18,9 @@ from lodcore.memory import check_size
 from lodcore.nested import as_array
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.moving import add_back, spec_rows
-from lodcore.registry import Index, Nested, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Index, Nested
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_of_each"]
 

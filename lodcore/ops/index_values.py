@@ -10,8 +10,9 @@ from lodcore.arguments import dense_of, list_of, operand_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import same_as
 from lodcore.ops.common import Array
-from lodcore.registry import Dense, Keys, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Dense, Keys
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["index_values"]
 

@@ -13,7 +13,9 @@ from lodcore.errors import DTypeError
 from lodcore.lod_rules import deepest
 from lodcore.ops.alignment import broadcast_spec, shared
 from lodcore.ops.common import no_dtype
-from lodcore.registry import OPS, Dense, Op, Role, Spec
+from lodcore.registry import OPS, Op
+from lodcore.roles import Dense, Role
+from lodcore.tensor import Spec
 
 __all__ = ["elementwise_operator"]
 

@@ -10,10 +10,10 @@ from lodcore import arguments
 from lodcore.errors import DTypeError, LevelError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed, no_lod
-from lodcore.ops.moving import level_of, spec_level
 from lodcore.rank_table import IndicesMap, RankTable
-from lodcore.registry import Spec, Structure, Structured, operator
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import operator
+from lodcore.roles import Structure, Structured
+from lodcore.tensor import LoDTensor, Spec, as_nested
 
 __all__ = ["lod_lengths"]
 
@@ -44,12 +44,12 @@ def lod_lengths(x: Any, level: int = 0) -> Any:
     array([2, 0, 3])
     """
     lod = x if isinstance(x, LoD) else as_nested("lod_lengths: x", x).lod
-    return lod.lengths(level_of("lod_lengths", lod, level))
+    return lod.lengths(arguments.level_of("lod_lengths", lod, level))
 
 
 @lod_lengths.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("lod_lengths", arguments.structure_of("lod_lengths: x", x).num_levels, level)
+    arguments.level_of("lod_lengths", arguments.structure_of("lod_lengths: x", x), level)
     return Spec((None,), np.dtype(np.int64))
 
 

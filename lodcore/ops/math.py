@@ -18,7 +18,9 @@ from lodcore.ops.alignment import broadcast_spec, shared
 from lodcore.ops.common import Array
 from lodcore.ops.kinds import dtype_of, elementwise_operator
 from lodcore.ops.ufuncs import vjp_of_ufunc
-from lodcore.registry import Op, Operands, Spec, VJPRule, operator
+from lodcore.registry import Op, VJPRule, operator
+from lodcore.roles import Operands
+from lodcore.tensor import Spec
 
 __all__ = ["add", "div", "elementwise", "exp", "log", "minus", "mul", "relu", "sigmoid", "sqrt", "tanh", "where"]
 

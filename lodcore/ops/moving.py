@@ -7,26 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import arguments, buffers, kernels
+from lodcore import buffers, kernels
 from lodcore.arguments import rows_given_of, structure_of
-from lodcore.errors import DTypeError, LevelError
 from lodcore.lod import LoD
 from lodcore.nested import as_values
 from lodcore.ops.common import Array
-from lodcore.registry import Spec
 from lodcore.structure import concat_lods
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensor import LoDTensor, Spec, as_nested
 
 __all__ = [
     "add_back",
     "as_rows_or_nested",
-    "level_of",
     "lod_of",
     "put_together",
     "reals",
     "row_by_row",
     "row_ranges",
-    "spec_level",
     "spec_rows",
     "sum_copies",
 ]
@@ -52,19 +48,6 @@ def as_rows_or_nested(where: str, x: Any) -> Any:
         nested = len(x) and isinstance(x[0], (list, tuple))
         return as_nested(where, x) if nested else as_values(where, x)
     return as_values(where, rows_given_of(where, x))
-
-
-def level_of(where: str, lod: LoD, level: Any, name: str = "level") -> int:
-    """Turn a level, which may count from the last, into 0 .. num_levels - 1."""
-    try:
-        return lod._level(level)
-    except (LevelError, DTypeError) as error:
-        raise type(error)(f"{where}: {str(error).removeprefix('LoD: ').replace('level', name, 1)}") from None
-
-
-def spec_level(where: str, num_levels: int, level: int) -> int:
-    """Turn a level, which may count from the last, into 0 .. num_levels - 1, of a structure that is not there yet."""
-    return arguments.level_of(where, num_levels, level)
 
 
 def spec_rows(x: Spec) -> tuple[int | None, ...]:

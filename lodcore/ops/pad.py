@@ -15,8 +15,9 @@ from lodcore.memory import check_apart, integer
 from lodcore.nested import as_array, as_dtype, as_values
 from lodcore.ops.common import Array
 from lodcore.ops.moving import sum_copies
-from lodcore.registry import Dense, Index, Nested, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Dense, Index, Nested
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.threads import over_sequences
 
 __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]

@@ -14,7 +14,9 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import before
 from lodcore.memory import check_out
 from lodcore.ops.common import Array, below, with_levels
-from lodcore.registry import Dense, Nested, Spec, operator
+from lodcore.registry import operator
+from lodcore.roles import Dense, Nested
+from lodcore.tensor import Spec
 from lodcore.threads import over_sequences
 
 __all__ = ["sequence_pool"]

@@ -14,8 +14,9 @@ from lodcore.lod_rules import computed, levels_of
 from lodcore.ops.common import Array
 from lodcore.ops.moving import add_back, spec_rows
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import Dense, Nested, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Dense, Nested
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["by_position", "drop_level", "insert_level", "pool_positions"]
 

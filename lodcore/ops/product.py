@@ -12,8 +12,9 @@ from lodcore.errors import DTypeError
 from lodcore.lod_rules import before
 from lodcore.ops.common import Array, below, rows_below, with_levels
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import Nested, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Nested
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["refuse_empty", "sequence_place", "sequence_prod", "sequence_truth"]
 

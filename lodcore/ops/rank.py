@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers
-from lodcore.arguments import structure_of
+from lodcore.arguments import level_of, structure_of
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed, no_lod
 from lodcore.ops.common import Array, rows_of
-from lodcore.ops.moving import add_back, as_rows_or_nested, level_of, row_by_row, row_ranges, spec_level, spec_rows
+from lodcore.ops.moving import add_back, as_rows_or_nested, row_by_row, row_ranges, spec_rows
 from lodcore.rank_table import RankTable, table_of
-from lodcore.registry import Index, Rows, Spec, Structure, Table, operator
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import operator
+from lodcore.roles import Index, Rows, Structure, Table
+from lodcore.tensor import LoDTensor, Spec, as_nested
 from lodcore.tensor_array import integer_of
 
 __all__ = ["lod_rank_table", "reorder_by_rank", "shrink_memory"]
@@ -52,7 +53,7 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
 
 @lod_rank_table.define_infer
 def _(x: Spec, level: int) -> Spec:
-    spec_level("lod_rank_table", structure_of("lod_rank_table: x", x).num_levels, level)
+    level_of("lod_rank_table", structure_of("lod_rank_table: x", x), level)
     return Spec((None,), np.dtype(np.int64), 0, RankTable)
 
 

@@ -13,8 +13,9 @@ from lodcore.ops.common import Array, below
 from lodcore.ops.gates import ACTIVATIONS, Rule
 from lodcore.ops.gru import GRUWeights, gru_backward, gru_forward
 from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
-from lodcore.registry import Dense, Nested, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Dense, Nested
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["dynamic_gru", "dynamic_lstm"]
 

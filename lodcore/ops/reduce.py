@@ -14,9 +14,10 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import computed, levels_of
 from lodcore.ops.common import Array, kept_in, rows_below, rows_of, with_levels
 from lodcore.ops.convert import cast, sized
-from lodcore.registry import Dense, Spec, operator
+from lodcore.registry import operator
+from lodcore.roles import Dense
 from lodcore.symbol import Symbol
-from lodcore.tensor import LoDTensor
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["reduce_values"]
 

@@ -13,9 +13,10 @@ from lodcore.lod import LoD
 from lodcore.lod_rules import computed, levels_of
 from lodcore.ops.common import Array
 from lodcore.ops.moving import as_rows_or_nested, put_together, spec_rows
-from lodcore.registry import Index, Rows, Spec, operator
+from lodcore.registry import operator
+from lodcore.roles import Index, Rows
 from lodcore.structure import check_coarser
-from lodcore.tensor import LoDTensor
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["merge_by_mask", "split_by_mask"]
 

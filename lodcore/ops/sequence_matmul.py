@@ -18,8 +18,9 @@ from lodcore.lod import LoD
 from lodcore.lod_rules import computed, levels_of
 from lodcore.memory import check_size
 from lodcore.ops.common import Array, check_equal
-from lodcore.registry import Nested, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Nested
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["sequence_matmul"]
 

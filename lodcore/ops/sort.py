@@ -14,8 +14,9 @@ from lodcore.lod_rules import computed
 from lodcore.ops.common import Array, below
 from lodcore.ops.moving import spec_rows
 from lodcore.ops.pool import result_rows
-from lodcore.registry import Nested, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Nested
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
 
 __all__ = ["sequence_sort", "sequence_topk"]

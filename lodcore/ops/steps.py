@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import level_of
 from lodcore.errors import LoDError, ShapeError
 from lodcore.lod_rules import computed
 from lodcore.nested import as_values
 from lodcore.ops.array import check_steps, element_spec
 from lodcore.ops.array_joining import cut_rows, joined_elements, same_shapes
 from lodcore.ops.common import Array, rows_of
-from lodcore.ops.moving import spec_level
 from lodcore.rank_table import IndicesMap, map_of
-from lodcore.registry import Map, Nested, Spec, Steps, operator
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.registry import operator
+from lodcore.roles import Map, Nested, Steps
+from lodcore.tensor import LoDTensor, Spec, as_nested
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["tensor_array_pack", "tensor_array_unpack"]
@@ -24,7 +25,7 @@ __all__ = ["tensor_array_pack", "tensor_array_unpack"]
 
 of_steps = computed(
     "of the steps the levels below `level`, of the map none",
-    lambda x, level: (x.num_levels - spec_level("tensor_array_unpack", x.num_levels, level) - 1, 0),
+    lambda x, level: (x.num_levels - level_of("tensor_array_unpack", x, level) - 1, 0),
 )
 of_sequences = computed(
     "up to `level` that of the map; below that of the steps",
@@ -101,7 +102,7 @@ def _(x: Any, level: int, sort_by_length: bool = True, out: Any = None) -> Any:
 
 @tensor_array_unpack.define_infer
 def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
-    k = spec_level("tensor_array_unpack", x.num_levels, level)
+    k = level_of("tensor_array_unpack", x, level)
     return (
         x._replace(num_levels=x.num_levels - k - 1, kind=TensorArray),
         Spec((None,), np.dtype(np.int32), 0, IndicesMap),

@@ -14,8 +14,9 @@ from lodcore.lod_rules import computed, levels_of
 from lodcore.memory import integer
 from lodcore.ops.common import Array
 from lodcore.ops.moving import as_rows_or_nested, spec_rows
-from lodcore.registry import Index, Nested, Rows, Spec, Structure, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Index, Nested, Rows, Structure
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
 

@@ -15,8 +15,9 @@ from lodcore.lod_rules import computed
 from lodcore.memory import check_out, check_size
 from lodcore.ops.common import Array, below, check_equal, unbroadcast
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
-from lodcore.registry import Dense, Index, Nested, NestedIndex, Role, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Dense, Index, Nested, NestedIndex, Role
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.threads import get_num_threads, in_parts, parts
 
 __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]

@@ -12,8 +12,9 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod import LoD
 from lodcore.memory import check_out, check_size
 from lodcore.ops.common import Array, below
-from lodcore.registry import Dense, Nested, Spec, operator
-from lodcore.tensor import LoDTensor
+from lodcore.registry import operator
+from lodcore.roles import Dense, Nested
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.threads import over_sequences
 
 __all__ = ["row_conv", "sequence_conv"]

@@ -13,8 +13,9 @@ from lodcore.graph.variable import Variable
 from lodcore.lod import LoD
 from lodcore.ops import add, mul, sum, tensor_array_read
 from lodcore.rank_table import IndicesMap, RankTable
-from lodcore.registry import LISTS, Op, Spec, spec_of
-from lodcore.tensor import LoDTensor
+from lodcore.registry import Op
+from lodcore.roles import LISTS, spec_of
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.tensor_array import TensorArray
 from lodcore.testing.samples import (
     Sample,

@@ -10,9 +10,9 @@ import numpy as np
 
 from lodcore.graph.gradients import differentiable
 from lodcore.rank_table import IndicesMap, RankTable
-from lodcore.registry import Op, Spec
+from lodcore.registry import Op
 from lodcore.sparse_tensor import SparseTensor
-from lodcore.tensor import LoDTensor
+from lodcore.tensor import LoDTensor, Spec
 from lodcore.tensor_array import TensorArray
 
 __all__ = [

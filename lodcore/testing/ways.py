@@ -11,7 +11,8 @@ import numpy as np
 from lodcore import tensor_core
 from lodcore.graph import Executor, Program, data, vjp, while_loop
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.registry import OPS, Op, spec_of
+from lodcore.registry import OPS, Op
+from lodcore.roles import spec_of
 from lodcore.tensor import LoDTensor
 from lodcore.tensor_array import TensorArray
 from lodcore.testing.samples import (

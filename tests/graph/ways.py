@@ -13,7 +13,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, append_backward, data, while_loop
-from lodcore.registry import spec_of
+from lodcore.roles import spec_of
 from lodcore.symbol import Symbol
 
 

@@ -58,7 +58,9 @@ types: build/built ## check types: mypy, and the stubs against the compiled modu
 	$(RUN) -m mypy.stubtest $(subst /,.,$(basename $(shell find lodcore -name '*.pyx' | sort)))
 
 bench: build/built ## run every benchmark once, to see that it works
-	cd asv_benchmarks && asv machine --yes && asv run --python=same --quick --dry-run --show-stderr
+	sed 's|"results"|"../.asv/quick"|' asv_benchmarks/asv.conf.json > asv_benchmarks/.quick.json
+	cd asv_benchmarks && asv machine --yes --config .quick.json && \
+	    asv run --config .quick.json --python=same --quick --dry-run --show-stderr
 
 bench-compare: build/built ## compare the speed of the last commit with the one before; BENCH=name chooses
 	cd asv_benchmarks && asv machine --yes && asv continuous --factor 1.5 -a rounds=2 --bench '$(or $(BENCH),.)' HEAD~1 HEAD

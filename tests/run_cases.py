@@ -6,7 +6,7 @@ import lodcore
 from lodcore import IndicesMap, LoD, LoDTensor, RankTable, TensorArray, vjp
 from lodcore.graph import Variable, while_loop
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.registry import OPS
+from lodcore.ops.registry import OPS
 from tests.draw import read_only
 
 #: Attributes that JSON has no word for.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import Executor, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
-from lodcore.roles import spec_of
+from lodcore.ops.roles import spec_of
 from lodcore.testing.samples import bits
 from reference.ops.math import elementwise
 from tests.samples.common import operand

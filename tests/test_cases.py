@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore.registry import OPS
+from lodcore.ops.registry import OPS
 from reference.case import drawn
 from reference.cases import OPERATORS
 from reference.read_cases import agree, hold, read

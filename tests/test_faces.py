@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, Spec, vjp
-from lodcore.faces import OWN, Face
 from lodcore.graph import Executor, Program, Variable, data, grad_check
-from lodcore.numpy_face import FUNCTIONS, NAMED
+from lodcore.numpy_api.methods import OWN, Face
+from lodcore.numpy_api.protocols import FUNCTIONS, NAMED
 from reference.ops.axes import insert_axis, reduce_axis, reduction
 from tests.agree import same
 from tests.draw import lods

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
 from lodcore import IndicesMap, LoDTensor, RankTable, TensorArray, testing
-from lodcore.lod_rules import LoDRule
-from lodcore.registry import OPS
+from lodcore.ops.lod_rules import LoDRule
+from lodcore.ops.registry import OPS
 from lodcore.testing import rules, ways
 from lodcore.testing.samples import elements_of
 from tests.samples import SAMPLES

@@ -6,7 +6,7 @@ import pytest
 
 import lodcore
 import lodcore.graph
-from lodcore.registry import OPS
+from lodcore.ops.registry import OPS
 
 PAGE = Path(__file__).parents[1] / "OPERATORS.md"
 ROWS = [

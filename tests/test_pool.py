@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, embedding_bag, lookup_table, sequence_pool, vjp
-from lodcore.tensor import Spec
+from lodcore.tensors.tensor import Spec
 from tests.draw import lod_tensors, lods, read_only
 
 WHOLE = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]

@@ -6,7 +6,7 @@ import pytest
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, TensorArray, concat_batches, lod_rank_table, sequence_concat, vjp
 from lodcore.graph import Executor, Program
-from lodcore.registry import OPS
+from lodcore.ops.registry import OPS
 from lodcore.testing.samples import bits
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own

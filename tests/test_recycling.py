@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from numpy._core.multiarray import get_handler_name
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, buffers, gather_sequences, vjp
+from lodcore import DTypeError, LoDTensor, gather_sequences, vjp
+from lodcore.base import buffers
+from lodcore.base.recycling import Recycled, kept_bytes
 from lodcore.graph import while_loop
-from lodcore.recycling import Recycled, kept_bytes
 
 pytestmark = pytest.mark.not_on_reference  # the kernels do not matter
 

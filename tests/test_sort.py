@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, sequence_sort, sequence_topk, threads, vjp
-from lodcore.registry import OPS
-from lodcore.roles import spec_of
+from lodcore import LoDTensor, sequence_sort, sequence_topk, vjp
+from lodcore.base import threads
+from lodcore.ops.registry import OPS
+from lodcore.ops.roles import spec_of
 from tests.agree import same
 from tests.draw import lods, read_only
 

@@ -28,10 +28,10 @@ from lodcore import (
     sequence_reverse,
     sequence_softmax,
     sequence_unpad,
-    threads,
     vjp,
 )
-from lodcore.threads import in_parts, parts
+from lodcore.base import threads
+from lodcore.base.threads import in_parts, parts
 from tests.draw import lengths, running_sum
 
 
@@ -120,7 +120,7 @@ def test_a_child_starts_threads_of_its_own():
     program = """
 import os, sys
 import lodcore
-from lodcore.threads import in_parts
+from lodcore.base.threads import in_parts
 lodcore.set_num_threads(2)
 in_parts(lambda start, stop: None, [(0, 1), (1, 2)])
 child = os.fork()

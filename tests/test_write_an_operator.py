@@ -9,7 +9,7 @@ import pytest
 
 import lodcore
 from lodcore.ops import Dense, Nested, Spec, check_operator, computed, elementwise_operator, operator, same_as
-from lodcore.registry import OPS
+from lodcore.ops.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from lodcore.batching.arguments import Int64
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.tensor import LoDTensor, as_nested
 
 __all__ = ["assert_isolated"]
 

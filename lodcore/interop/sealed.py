@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
 from lodcore.errors import LoDError
 from lodcore.interop.npz import dtype_of
-from lodcore.structure import lod_over
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.structure import lod_over
+from lodcore.tensors.tensor import LoDTensor, as_nested
 
 __all__ = ["Shared", "share"]
 

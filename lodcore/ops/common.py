@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
-from lodcore.arguments import WEAK, dense_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
+from lodcore.ops.arguments import WEAK, dense_of
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.tensor import DenseTensor, LoDTensor, Spec, Tensor
 
 __all__ = [
     "Array",

@@ -13,7 +13,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray, vjp
 from lodcore.graph import Executor, Program, VarArray, Variable, data
-from lodcore.roles import spec_of
+from lodcore.ops.roles import spec_of
 from tests.graph.ways import run_body
 from tests.samples import SAMPLES
 from tests.wrong_calls import run, things

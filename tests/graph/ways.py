@@ -12,9 +12,9 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops, vjp
+from lodcore.base.dispatch import Symbol
 from lodcore.graph import Executor, Program, append_backward, data, while_loop
-from lodcore.roles import spec_of
-from lodcore.symbol import Symbol
+from lodcore.ops.roles import spec_of
 
 
 def listed(result):

@@ -10,7 +10,7 @@ import lodcore
 from lodcore import LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, append_backward, data, parameter
 from lodcore.graph.variable import settled
-from lodcore.tensor import Tensor
+from lodcore.tensors.tensor import Tensor
 from reference.graph import programs
 from reference.graph.values import HOLE, Array, Nested, Unsized, rows
 from tests.graph.meanings import is_floating, meaning, slope, weight

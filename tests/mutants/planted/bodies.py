@@ -2,9 +2,9 @@
 
 from tests.mutants.mutant import Mutant
 
-BUFFERS = "lodcore/buffers.pyx"
-CORE = "lodcore/core.pyx"
-TENSOR_CORE = "lodcore/tensor_core.pyx"
+BUFFERS = "lodcore/base/buffers.pyx"
+CORE = "lodcore/tensors/core.pyx"
+TENSOR_CORE = "lodcore/tensors/tensor_core.pyx"
 
 MUTANTS = [
     # -- integers from outside, arrays for results

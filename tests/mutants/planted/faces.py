@@ -13,9 +13,9 @@ OPS_INDEX = "lodcore/ops/index.py"
 OPS_MATH = "lodcore/ops/math.py"
 OPS_POSITION = "lodcore/ops/position.py"
 OPS_REDUCE = "lodcore/ops/reduce.py"
-INDEXING = "lodcore/indexing.py"
-NUMPY_FACE = "lodcore/numpy_face.py"
-ROLES = "lodcore/roles.py"
+INDEXING = "lodcore/numpy_api/indexing.py"
+NUMPY_FACE = "lodcore/numpy_api/protocols.py"
+ROLES = "lodcore/ops/roles.py"
 GRADIENTS = "tests/test_operators.py::test_gradients_are_slopes"
 
 MUTANTS = [

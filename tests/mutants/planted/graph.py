@@ -201,7 +201,7 @@ MUTANTS = [
     ),
     Mutant(
         "memory-that-shrank-has-no-zeros",
-        "lodcore/buffers.pyx",
+        "lodcore/base/buffers.pyx",
         "    memset(cnp.PyArray_BYTES(made) + known, 0, cnp.PyArray_NBYTES(made) - known)\n",
         "",
         "tests/test_recycling.py",

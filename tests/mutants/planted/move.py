@@ -11,7 +11,7 @@ OPS_MOVING = "lodcore/ops/moving.py"
 OPS_PAD = "lodcore/ops/pad.py"
 OPS_SELECT = "lodcore/ops/select.py"
 OPS_STRUCTURE = "lodcore/ops/structure.py"
-STRUCTURE = "lodcore/structure.pyx"
+STRUCTURE = "lodcore/tensors/structure.pyx"
 
 MUTANTS = [
     # -- kernels

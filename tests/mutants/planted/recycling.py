@@ -2,9 +2,9 @@
 
 from tests.mutants.mutant import Mutant
 
-BUFFERS = "lodcore/buffers.pyx"
-HEADER = "lodcore/recycling.h"
-RECYCLING = "lodcore/recycling.pyx"
+BUFFERS = "lodcore/base/buffers.pyx"
+HEADER = "lodcore/base/recycling.h"
+RECYCLING = "lodcore/base/recycling.pyx"
 TESTS = "tests/test_recycling.py"
 
 MUTANTS = [

@@ -2,34 +2,34 @@
 
 from tests.mutants.mutant import Mutant
 
-TENSOR_ARRAY = "lodcore/tensor_array.py"
+TENSOR_ARRAY = "lodcore/tensors/tensor_array.py"
 
 MUTANTS = [
     # -- Python: structure
     Mutant(
         "too-few-new-sequences",
-        "lodcore/lod.py",
+        "lodcore/tensors/lod.py",
         "if fresh.num_sequences() != self.num_rows:",
         "if fresh.num_sequences() > self.num_rows:",
         "tests/test_lod.py tests/test_errors.py",
     ),
     Mutant(
         "wrong-level-dropped",
-        "lodcore/lod.py",
+        "lodcore/tensors/lod.py",
         "[*levels[: k - 1], joined, *levels[k + 1 :]]",
         "[*levels[: k - 1], levels[k - 1], *levels[k + 1 :]]",
         "tests/test_lod.py",
     ),
     Mutant(
         "last-segment-forgotten",
-        "lodcore/lod.py",
+        "lodcore/tensors/lod.py",
         "count = int(rows.max()) + 1 if len(rows) else 0",
         "count = max(int(rows.max()), 1) if len(rows) else 0",
         "tests/test_lod.py",
     ),
     Mutant(
         "batches-of-fewer-levels-joined",
-        "lodcore/structure.pyx",
+        "lodcore/tensors/structure.pyx",
         "if lod._num_levels != num_levels:",
         "if lod._num_levels < num_levels:",
         "tests/test_lod.py tests/test_gather.py tests/test_errors.py",
@@ -37,56 +37,56 @@ MUTANTS = [
     # -- Python: tensors
     Mutant(
         "rows-without-structure",
-        "lodcore/tensor.py",
+        "lodcore/tensors/tensor.py",
         "if len(rows) != lod.num_rows:",
         "if len(rows) < lod.num_rows:",
         "tests/test_tensor.py tests/test_errors.py",
     ),
     Mutant(
         "copy-that-shares",
-        "lodcore/tensor.py",
+        "lodcore/tensors/tensor.py",
         "            return obj.clone()\n",
         "            return obj\n",
         "tests/test_nested.py tests/test_tensor.py",
     ),
     Mutant(
         "lent-memory-writable",
-        "lodcore/nested.py",
+        "lodcore/tensors/nested.py",
         "lent = not isinstance(given, (list, tuple))",
         "lent = type(given) is np.ndarray",
         "tests/test_tensor.py",
     ),
     Mutant(
         "regular-whatever-the-lengths",
-        "lodcore/conversion.py",
+        "lodcore/tensors/conversion.py",
         "(lengths != lengths[0]).any()",
         "(lengths != lengths[0]).all()",
         "tests/test_tensor.py tests/test_errors.py",
     ),
     Mutant(
         "mask-of-the-wrong-side",
-        "lodcore/conversion.py",
+        "lodcore/tensors/conversion.py",
         "steps >= padded - lengths",
         "steps > padded - lengths",
         "tests/test_tensor.py",
     ),
     Mutant(
         "out-overlaps-an-input",
-        "lodcore/memory.py",
+        "lodcore/base/memory.py",
         "np.may_share_memory(out, given):",
         "out is given:",
         "tests/test_errors.py tests/test_gather.py",
     ),
     Mutant(
         "out-is-read-only",
-        "lodcore/memory.py",
+        "lodcore/base/memory.py",
         "if not out.flags.writeable:",
         "if not out.flags.aligned:",
         "tests/test_errors.py tests/test_gather.py",
     ),
     Mutant(
         "out-is-strided",
-        "lodcore/memory.py",
+        "lodcore/base/memory.py",
         "if not (out.flags.c_contiguous and out.flags.aligned):",
         "if not out.flags.aligned:",
         "tests/test_errors.py tests/test_gather.py",

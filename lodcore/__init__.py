@@ -8,10 +8,12 @@ from lodcore import errors
 from lodcore.base.recycling import get_recycled_bytes, set_recycled_bytes
 from lodcore.base.threads import get_num_threads, set_num_threads
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
+from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, RankTable
 from lodcore.tensors.sparse_tensor import SparseTensor
-from lodcore.tensors.tensor import DenseTensor, LoDTensor, Spec, Tensor, array
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import pytest
 
 import lodcore
 from lodcore import kernels, ops
+from lodcore.base.later import Later
 from lodcore.numpy_api import methods
-from lodcore.tensors import tensor
 from tests.mutants.planted import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,11 +37,9 @@ def path_id(path):
     return str(path.relative_to(ROOT))
 
 
-def place(module):
-    """Find the place of a module, given with its dots, in the order."""
-    name = [*module.split("."), "lodcore"][1]
-    assert name in ORDER, f"{module} is new: give it a place in ORDER"
-    return ORDER.index(name)
+def folder_of(module):
+    """Return the folder of a module, given with its dots; of a module that lies in none, its name."""
+    return [*module.split("."), "lodcore"][1]
 
 
 def module_of(path):
@@ -54,8 +52,10 @@ def syntax_tree(path):
     """Parse a file; of Cython, the imports."""
     text = path.read_text()
     if path.suffix == ".pyx":
-        lines = [line for line in text.splitlines() if line.startswith(("import ", "cimport ", "from "))]
-        text = "\n".join(lines).replace("cimport", "import")
+        lines = [line.strip() for line in text.splitlines()]
+        text = "\n".join(line for line in lines if re.match(r"(from [\w.]+ )?c?import ", line)).replace(
+            "cimport", "import"
+        )
     return ast.parse(text)
 
 
@@ -99,13 +99,34 @@ def nodes(path, kind):
 # -- imports -------------------------------------------------------------------------------------------------------
 
 
+def imports_of(path):
+    """List the modules of the library that a file imports, wherever the import stands."""
+    found = {module for module in imports(ast.walk(syntax_tree(path))) if module.split(".")[0] == "lodcore"}
+    return found - {"lodcore", module_of(path)}
+
+
 @not_on_reference
 @pytest.mark.parametrize("path", MODULES, ids=path_id)
 def test_imports_run_one_way(path):
-    here = module_of(path)
-    for module in imports(when_loaded(path)):
-        if module.split(".")[0] == "lodcore" and module.split(".")[1:2] != here.split(".")[1:2]:
-            assert place(module) < place(here), f"{here} imports {module}"
+    here = folder_of(module_of(path))
+    assert here in ORDER, f"{here} is new: give it a place in ORDER"
+    for module in imports_of(path):
+        assert ORDER.index(folder_of(module)) <= ORDER.index(here), f"{path} imports {module}"
+
+
+@not_on_reference
+def test_no_files_import_in_a_circle():
+    left = {module_of(path): imports_of(path) & {module_of(other) for other in MODULES} for path in MODULES}
+    while left:
+        ready = {module for module, needed in left.items() if not needed & left.keys()}
+        assert ready, f"these import each other, or one of them that do: {sorted(left)}"
+        left = {module: needed for module, needed in left.items() if module not in ready}
+
+
+@not_on_reference
+def test_the_library_is_entered_by_few_doors():
+    entries = {path.name for path in (ROOT / "lodcore").iterdir() if path.suffix not in (".so", ".c")}
+    assert len(entries - {"__pycache__"}) <= 15
 
 
 @not_on_reference
@@ -285,8 +306,11 @@ def test_any_use_may_be_the_first(use):
 
 
 @not_on_reference
-def test_methods_that_are_loaded_later_are_those_that_are_attached():
-    assert {*vars(methods.Face), *methods.TENSORS} - methods.OWN == set(tensor.FACE)
+@pytest.mark.parametrize("kind", [lodcore.LoDTensor, lodcore.Variable])
+def test_methods_that_are_declared_are_those_that_are_attached(kind):
+    declared = {name for above in kind.__mro__ for name, member in vars(above).items() if isinstance(member, Later)}
+    assert declared <= vars(kind).keys()
+    assert vars(methods.Face).keys() - methods.OWN <= declared
 
 
 @not_on_reference

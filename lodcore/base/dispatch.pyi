@@ -19,6 +19,8 @@ class Journal:
 
 def note(array: Any) -> None: ...
 
+OPS: dict[str, Any]
+
 class Operators:
     def __getattr__(self, name: str) -> Any: ...
 

@@ -76,13 +76,15 @@ cpdef note(array):
                 (<Journal> journal).noted[id(array)] = array, array.snapshot()
 
 
+#: The operators of the package by their names, as `lodcore.ops` enters them.
+OPS = {}
+
+
 class Operators:
     """The operators by their names, for methods of classes that stand below them: looked up when first used."""
 
     def __getattr__(self, name):
         import_module("lodcore.ops")  # which enters them
-        from lodcore.ops.registry import OPS
-
         if name not in OPS:
             raise AttributeError(f"there is no operator {name}")
         setattr(self, name, OPS[name])

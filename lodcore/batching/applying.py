@@ -11,8 +11,9 @@ from lodcore.batching.arguments import Int64
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_slice
 from lodcore.tensors import core
+from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor, as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["known_levels", "pack_documents", "unpack_documents"]
 

@@ -12,7 +12,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["MOST", "Int64", "as_choice", "as_count", "as_lengths", "as_rank", "longest_first", "sealed", "size_counts"]
 

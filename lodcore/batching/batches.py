@@ -15,7 +15,7 @@ from lodcore.batching.batch_report import BatchReport, batch_report, sums_and_lo
 from lodcore.batching.buckets import bucket_edges, classes_by_edges, classes_by_length, cut
 from lodcore.batching.packing import equal_shards
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["BatchPlan", "batches"]
 

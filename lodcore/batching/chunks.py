@@ -12,8 +12,9 @@ from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, s
 from lodcore.batching.plan import PackPlan, Pieces
 from lodcore.errors import DTypeError, LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_concat, sequence_pool
+from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor, as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["ChunkPlan", "chunk_plan", "concat_and_cut"]
 

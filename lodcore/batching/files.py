@@ -17,7 +17,7 @@ from lodcore.batching.plan import PackPlan
 from lodcore.batching.stored import write_arrays
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Documents", "read_documents", "write_packed"]
 

@@ -13,7 +13,7 @@ from lodcore.batching.plan import PackPlan, Pieces
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["METHODS", "OVERFLOWS", "pack_plan"]
 

@@ -14,7 +14,7 @@ from lodcore.batching.report import PackReport, pack_report
 from lodcore.batching.stored import arrays_of_plan, checked_arrays, read_arrays, write_arrays
 from lodcore.ops import gather_sequences
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["PackPlan", "Pieces"]
 

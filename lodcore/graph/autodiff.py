@@ -19,7 +19,9 @@ from lodcore.graph.tape import Tape, computing
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
 from lodcore.ops.common import check_equal
-from lodcore.tensors.tensor import LoDTensor, Tensor, array
+from lodcore.tensors.from_lists import array
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Pullback", "value_and_grad", "vjp"]

@@ -17,7 +17,8 @@ from lodcore.ops.alignment import lined_up, returned
 from lodcore.ops.common import joined, rows_of, unbroadcast
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.base.dispatch import Symbol
-from lodcore.tensors.tensor import DenseTensor, LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import DenseTensor
 
 cnp.import_array()
 

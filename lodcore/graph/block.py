@@ -13,6 +13,7 @@ from lodcore.base.dispatch import Symbol, recording
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.engine import Call, Layout
+from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import LISTS, spec_of
@@ -313,7 +314,7 @@ class Block:
         self.captures[id(given)] = given, captured
         return captured
 
-    def may_capture(self, block: Block) -> bool:
+    def may_capture(self, block: Recorder) -> bool:
         """Tell whether Variables of another Block may be used here."""
         return False
 

@@ -12,6 +12,7 @@ from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
 from lodcore.graph.engine import Call, Layout, Leave
+from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import spec_of
@@ -53,7 +54,7 @@ class Body(NamedBlock):
         """Tell whether a Variable stands for something here, which is none itself."""
         return isinstance(given, (TensorArray, Tensor))
 
-    def may_capture(self, block: Block) -> bool:
+    def may_capture(self, block: Recorder) -> bool:
         """Tell whether Variables of another Block may be used here: not those of a body that is not around."""
         around: Block | None = self
         while isinstance(around, Body) and around is not block:
@@ -125,7 +126,7 @@ class LoopVariable(Variable):
             If it is of another kind, or outside the body of the loop.
         """
         body = None if self._ended else open_block()
-        if not isinstance(body, Body) or body is not self.block:
+        if self.block is not body or not isinstance(body, Body):
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
         given = settled(value)
         if type(given) in (bool, int, float) and np.can_cast(np.min_scalar_type(given), self.dtype, "same_kind"):

@@ -21,8 +21,10 @@ from lodcore.graph.scope import Scope
 from lodcore.graph.tape import computing
 from lodcore.graph.variable import Variable, settled, spec_text
 from lodcore.ops.roles import spec_of
+from lodcore.tensors.from_lists import array
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
-from lodcore.tensors.tensor import LoDTensor, Spec, Tensor, array
+from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Executor"]

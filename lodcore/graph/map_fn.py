@@ -19,8 +19,10 @@ from lodcore.ops.compare import greater_equal_than
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Steps, spec_of
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
-from lodcore.tensors.tensor import LoDTensor, Spec, Tensor, as_nested
+from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["map_fn"]

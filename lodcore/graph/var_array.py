@@ -10,7 +10,8 @@ import numpy as np
 from lodcore.base.dispatch import Symbol, open_block, operators
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, settled
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.methods import TensorMethods
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Slot", "VarArray"]
@@ -21,7 +22,7 @@ def _as_variable(name: str, says: str) -> property:
     return property(lambda self: getattr(self.tensor(), name), doc=says)
 
 
-class Slot(Symbol):
+class Slot(Symbol, TensorMethods):
     """A place in a VarArray: read when an operator first uses it, written by `update`; made by `VarArray.get`."""
 
     __slots__ = ("_array", "_block", "_boot", "_index", "_value")

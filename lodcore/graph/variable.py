@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, open_block, operators
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, GraphError
+from lodcore.graph.recorder import Recorder
 from lodcore.ops.roles import spec_of
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.methods import TensorMethods
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.sparse_tensor import SparseTensor
-from lodcore.tensors.tensor import DenseTensor, LoDTensor, Spec, Tensor
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
-
-if TYPE_CHECKING:
-    from lodcore.graph.block import Block
-    from lodcore.numpy_api.methods import Face
-else:
-    Face = object  # `lodcore.numpy_api.methods` attaches it
 
 __all__ = ["Variable", "as_value", "block_of", "data", "parameter", "settled", "spec_text"]
 
@@ -40,7 +37,7 @@ def _structure(part: str, says: str) -> property:
     return property(found, doc=says)
 
 
-class Variable(Symbol, Face):
+class Variable(Symbol, TensorMethods):
     """A name, a Spec, and the holder of a value that may not be there yet.
 
     Operators on Variables record themselves into the Block of the Variable; if all have values, they compute as well.
@@ -87,7 +84,7 @@ class Variable(Symbol, Face):
         name: Any = None,
         value: Any = None,
         spec: Spec | None = None,
-        block: Block | None = None,
+        block: Recorder | None = None,
         *,
         shape: Any = None,
         dtype: Any = None,
@@ -104,10 +101,10 @@ class Variable(Symbol, Face):
         self.held = value
         self._spec = spec
         self.later: Variable | None = None
-        self.home: Callable[[], Block | None] | None = None if block is None else block.reference
+        self.home: Callable[[], Recorder | None] | None = None if block is None else block.reference
 
     @classmethod
-    def of_block(cls, name: str | None, value: Any, spec: Spec | None, block: Block | None) -> Variable:
+    def of_block(cls, name: str | None, value: Any, spec: Spec | None, block: Recorder | None) -> Variable:
         """Make a Variable of what is known to be right, in less time."""
         made = cls.__new__(cls)
         made.name, made.held, made._spec, made.later = name or "variable", value, spec, None
@@ -117,7 +114,7 @@ class Variable(Symbol, Face):
     # -- the holder ------------------------------------------------------------------------------------------------
 
     @property
-    def block(self) -> Block | None:
+    def block(self) -> Recorder | None:
         """The Block it belongs to, None if it belongs to none.
 
         Raises
@@ -326,7 +323,7 @@ def settled(given: Any) -> Any:
     return given
 
 
-def block_of(given: list[Any]) -> Block | None:
+def block_of(given: list[Any]) -> Recorder | None:
     """Find the Block of the first argument that has one."""
     for x in given:
         block = block_of(x) if type(x) is list else x.block if isinstance(x, (Variable, TensorArray)) else None

@@ -12,7 +12,7 @@ from lodcore.interop.arrow_read import Column
 from lodcore.interop.arrow_strings import utf8_of
 from lodcore.interop.arrow_types import format_of
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Node", "node_of", "table_node", "without_rows"]
 

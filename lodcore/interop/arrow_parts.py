@@ -11,9 +11,9 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import core, tensor_core
-from lodcore.tensors.conversion import hold
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import join_arrays
+from lodcore.tensors.padding import hold
 from lodcore.tensors.structure import concat_lods
 
 __all__ = ["Finished", "Part", "finish", "hidden", "is_flat", "joined", "records", "taken"]

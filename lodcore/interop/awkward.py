@@ -10,8 +10,8 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.lending import private_level
 from lodcore.interop.libraries import library
 from lodcore.tensors import core, tensor_core
-from lodcore.tensors.making import guarded_values
-from lodcore.tensors.tensor import as_nested
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.nested import guarded_values
 
 __all__ = ["from_awkward", "to_awkward"]
 

@@ -17,7 +17,7 @@ from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.trees import Packed, Reader
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["MANIFEST", "dtype_of", "read_npz", "write_npz"]
 

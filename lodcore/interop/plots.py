@@ -9,8 +9,8 @@ import numpy as np
 from lodcore.base.memory import integer
 from lodcore.errors import LoDError
 from lodcore.interop.libraries import library
+from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import as_nested
 
 __all__ = ["occupancy", "plot_lengths", "plot_occupancy"]
 

@@ -12,8 +12,9 @@ import numpy as np
 from lodcore.errors import LoDError
 from lodcore.interop.npz import dtype_of
 from lodcore.tensors import tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.structure import lod_over
-from lodcore.tensors.tensor import LoDTensor, as_nested
 
 __all__ = ["Shared", "share"]
 

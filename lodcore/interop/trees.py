@@ -12,7 +12,7 @@ import numpy as np
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Packed", "Reader", "pack"]
 

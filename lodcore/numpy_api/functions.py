@@ -10,7 +10,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, refuse_symbols, stands_for
 from lodcore.ops.alignment import shared
 from lodcore.ops.common import rows_of
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["FUNCTIONS"]
 

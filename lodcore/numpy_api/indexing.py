@@ -19,7 +19,7 @@ from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nest
 from lodcore.ops.index_values import index_values
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_core import LoDTensorBody  # isinstance(x, LoDTensor) is slow for what is none
 
 __all__ = ["getitem", "setitem"]

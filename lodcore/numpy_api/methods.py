@@ -18,8 +18,8 @@ from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_api.protocols import array_function, array_ufunc, clip, copy, cumsum
 from lodcore.numpy_api.protocols import round as rounded
 from lodcore.ops.lod_data import structure_of
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap
-from lodcore.tensors.tensor import LoDTensor
 
 __all__ = ["FUNCTIONS", "Face", "attach"]
 

@@ -15,7 +15,7 @@ from lodcore.numpy_api.indexing import getitem
 from lodcore.ops.alignment import lined_up, shared
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.roles import as_batches
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "refuse_symbols", "stands_for"]
 

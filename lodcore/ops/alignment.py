@@ -33,7 +33,8 @@ from lodcore.ops.common import (
 )
 from lodcore.ops.moving import sum_copies
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import DenseTensor, LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import DenseTensor, Spec
 
 __all__ = ["HINT", "broadcast_spec", "fitted", "lined_up", "returned", "shared"]
 

@@ -16,9 +16,11 @@ import numpy as np
 from lodcore.base import buffers
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
+from lodcore.tensors.from_lists import as_nested, as_nested_index
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, refuse_conversion
-from lodcore.tensors.tensor import DenseTensor, LoDTensor, Spec, as_nested, as_nested_index
+from lodcore.tensors.tensor import DenseTensor, Spec
 
 __all__ = [
     "WEAK",

@@ -18,9 +18,10 @@ from lodcore.ops.lod_rules import computed, no_lod
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import NO_ELEMENTS, Dense, Given, Index, Steps
 from lodcore.tensors.array_version import ArrayVersion
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.rank_table import IndicesMap
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray, integer_of
 
 __all__ = ["tensor_array_read", "tensor_array_size", "tensor_array_sizes", "tensor_array_write"]

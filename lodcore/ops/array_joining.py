@@ -27,9 +27,10 @@ from lodcore.ops.registry import operator
 from lodcore.ops.roles import NO_ELEMENTS, Dense, Steps
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import join_arrays
 from lodcore.tensors.structure import concat_lods
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray, source_of
 
 __all__ = ["tensor_array_concat", "tensor_array_stack", "tensor_array_unstack"]

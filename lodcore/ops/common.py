@@ -11,7 +11,8 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import WEAK, dense_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import DenseTensor, LoDTensor, Spec, Tensor
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 
 __all__ = [
     "Array",

@@ -18,8 +18,9 @@ from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Operands, Structure
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.making import guarded_values
-from lodcore.tensors.tensor import LoDTensor, Spec, Tensor
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import guarded_values
+from lodcore.tensors.tensor import Spec, Tensor
 
 __all__ = ["cast", "concat_values", "full_like", "rows", "with_values"]
 

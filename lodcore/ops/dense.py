@@ -15,8 +15,9 @@ from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbro
 from lodcore.ops.math import float_of
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Index
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
 

@@ -18,9 +18,10 @@ from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, name_of, numbers
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, NestedIndex
 from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_values
 from lodcore.tensors.sparse_tensor import SparseTensor
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.tensor import Spec
 
 if TYPE_CHECKING:
     import numpy.typing as npt

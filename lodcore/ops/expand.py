@@ -18,7 +18,8 @@ from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested, Rows, Structure
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_reverse"]
 

@@ -21,8 +21,9 @@ from lodcore.ops.moving import add_back, spec_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Index, Nested
 from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_of_each"]
 

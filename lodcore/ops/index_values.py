@@ -12,7 +12,8 @@ from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import same_as
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Keys
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["index_values"]
 

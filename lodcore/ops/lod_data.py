@@ -11,9 +11,11 @@ from lodcore.ops import arguments
 from lodcore.ops.lod_rules import computed, no_lod
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Structure, Structured
+from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, RankTable
-from lodcore.tensors.tensor import LoDTensor, Spec, as_nested
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["lod_lengths"]
 

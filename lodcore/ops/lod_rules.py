@@ -9,7 +9,8 @@ import numpy as np
 
 from lodcore.ops.arguments import level_of
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = [
     "LoDRule",

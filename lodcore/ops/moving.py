@@ -11,10 +11,12 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.ops.arguments import rows_given_of, structure_of
 from lodcore.ops.common import Array
+from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 from lodcore.tensors.structure import concat_lods
-from lodcore.tensors.tensor import LoDTensor, Spec, as_nested
+from lodcore.tensors.tensor import Spec
 
 __all__ = [
     "add_back",

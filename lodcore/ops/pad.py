@@ -18,9 +18,10 @@ from lodcore.ops.moving import sum_copies
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Index, Nested
 from lodcore.tensors import core, tensor_core
-from lodcore.tensors.conversion import NO_FILLING, filling, padded_length
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_dtype, as_values
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.padding import NO_FILLING, filling, padded_length
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
 

@@ -17,7 +17,7 @@ from lodcore.ops.common import Array, below, with_levels
 from lodcore.ops.lod_rules import before
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
-from lodcore.tensors.conversion import hold
+from lodcore.tensors.padding import hold
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_pool"]

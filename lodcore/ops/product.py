@@ -15,7 +15,8 @@ from lodcore.ops.lod_rules import before
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["refuse_empty", "sequence_place", "sequence_prod", "sequence_truth"]
 

@@ -15,7 +15,8 @@ from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
 from lodcore.tensors import tensor_core
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["dynamic_gru", "dynamic_lstm"]
 

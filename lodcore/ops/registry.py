@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base import dispatch
 from lodcore.base.dispatch import OpBody
 from lodcore.errors import GraphError, ShapeError
 from lodcore.ops.arguments import list_of
@@ -17,7 +18,8 @@ from lodcore.ops.lod_rules import LoDRule, same, with_levels
 from lodcore.ops.roles import LISTS, Role, spec_of, spec_of_list
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["OPS", "Op", "VJPRule", "operator"]
 
@@ -25,7 +27,7 @@ __all__ = ["OPS", "Op", "VJPRule", "operator"]
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)
 
 #: The operators of the package by their names.
-OPS: dict[str, Op] = {}
+OPS: dict[str, Op] = dispatch.OPS
 
 
 class VJPRule:

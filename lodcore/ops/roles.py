@@ -10,9 +10,11 @@ import numpy as np
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import given_of, nested_index_of, nested_of, operand_of, rows_given_of
+from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, has_leaves
-from lodcore.tensors.tensor import LoDTensor, Spec, Tensor, array, as_nested
+from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [

@@ -17,7 +17,8 @@ from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settl
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
 from lodcore.tensors import tensor_core
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 

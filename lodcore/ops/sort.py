@@ -19,7 +19,8 @@ from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_sort", "sequence_topk"]
 

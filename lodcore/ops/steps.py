@@ -17,9 +17,11 @@ from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Map, Nested, Steps
 from lodcore.tensors import core, tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 from lodcore.tensors.rank_table import IndicesMap, map_of
-from lodcore.tensors.tensor import LoDTensor, Spec, as_nested
+from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["tensor_array_pack", "tensor_array_unpack"]

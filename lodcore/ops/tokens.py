@@ -20,7 +20,8 @@ from lodcore.ops.roles import Dense, Index, Nested, NestedIndex, Role
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
 

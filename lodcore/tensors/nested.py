@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEEPEST",
     "as_values",
+    "guarded_values",
     "has_leaves",
     "join_arrays",
     "join_rows",
@@ -303,3 +304,12 @@ def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
     for k in reversed(range(first, lod.num_levels)):
         flat = kernels.gather.nest(flat, lod._view(k))
     return flat
+
+
+def guarded_values(where: str, given: Any) -> Array:
+    """Take rows from a caller; what shares memory with it becomes read-only."""
+    rows, lent = values_and_lender(where, given)
+    if lent:
+        rows = rows.view()
+        buffers.seal(rows)
+    return rows

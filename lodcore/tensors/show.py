@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from lodcore.tensors.lod import LoD
-    from lodcore.tensors.tensor import LoDTensor
+    from lodcore.tensors.core import LoDBody
+    from lodcore.tensors.tensor_core import LoDTensorBody
 
 __all__ = ["lod_text", "tensor_html", "tensor_text"]
 
@@ -32,7 +32,7 @@ class _Writer:
         self.size += len(piece)
 
 
-def _write(out: _Writer, lod: LoD, level: int, start: int, stop: int, row: Any, gap: str) -> None:
+def _write(out: _Writer, lod: LoDBody, level: int, start: int, stop: int, row: Any, gap: str) -> None:
     """Write the elements `start` to `stop` of a level (rows below the last), and close what was opened."""
     for i in range(start, stop):
         if out.full:
@@ -49,14 +49,14 @@ def _write(out: _Writer, lod: LoD, level: int, start: int, stop: int, row: Any, 
         out.add("]")
 
 
-def _content(lod: LoD, row: Any, gap: str) -> str:
+def _content(lod: LoDBody, row: Any, gap: str) -> str:
     out = _Writer()
     count = lod.num_sequences(0) if lod.num_levels else lod.num_rows
     _write(out, lod, 0, 0, count, row, gap)
     return "".join(out.pieces)
 
 
-def lod_text(lod: LoD) -> str:
+def lod_text(lod: LoDBody) -> str:
     """Draw a LoD: an x for each row, brackets for each sequence."""
     if not lod.num_levels:
         return f"LoD(0 levels, {lod.num_rows} rows)"
@@ -91,7 +91,7 @@ def _shown(depth: int) -> list[int]:
     return list(range(depth)) if depth <= 6 else [0, 1, depth - 2, depth - 1]
 
 
-def _counts(x: LoDTensor) -> str:
+def _counts(x: LoDTensorBody) -> str:
     """Say how many sequences of which lengths there are, level by level."""
     depth = x.lod.num_levels
     if not depth:
@@ -111,11 +111,11 @@ def _counts(x: LoDTensor) -> str:
     return " / ".join(parts)
 
 
-def tensor_text(x: LoDTensor) -> str:
+def tensor_text(x: LoDTensorBody) -> str:
     """Describe a LoDTensor: structure, shape of a row and dtype, then the values as far as a line goes."""
     row_shape = f", rows of shape {x.values.shape[1:]}" if x.values.ndim > 1 else ""
     content = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
-    return f"LoDTensor({_counts(x)}{row_shape}, {_cut(str(x.dtype))}: [{content}])"
+    return f"LoDTensor({_counts(x)}{row_shape}, {_cut(str(x.values.dtype))}: [{content}])"
 
 
 def _histogram(lengths: np.ndarray[Any, Any]) -> str:
@@ -134,9 +134,13 @@ def _histogram(lengths: np.ndarray[Any, Any]) -> str:
     return f'<svg width="{bins * 10}" height="40" role="img" aria-label="lengths">{"".join(bars)}</svg>'
 
 
-def tensor_html(x: LoDTensor) -> str:
+def _shape(x: LoDTensorBody) -> tuple[int | None, ...]:
+    return (len(x), *(None,) * x.lod.num_levels, *x.values.shape[1:])
+
+
+def tensor_html(x: LoDTensorBody) -> str:
     """Show a LoDTensor in a notebook: facts, a histogram of the lengths of each level, the first values."""
-    facts = f"shape {_cut(str(x.shape))}, {_cut(str(x.dtype))}, {x.nbytes:,} bytes"
+    facts = f"shape {_cut(str(_shape(x)))}, {_cut(str(x.values.dtype))}, {x.values.nbytes:,} bytes"
     parts = [f"<div><b>LoDTensor</b> {html.escape(facts)}</div>"]
     for level in _shown(x.lod.num_levels):
         lengths = x.lod.lengths(level)

@@ -12,9 +12,10 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import ArrayBody, note, open_block, operators, recorder_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.rank_table import IndicesMap
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["ArrayMethods", "TensorArray", "slot_number", "source_of"]
 

@@ -7,7 +7,7 @@ from typing_extensions import disjoint_base
 
 from lodcore.tensors.core import LoDBody
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 def register(tensor: type[LoDTensor]) -> None: ...
 

@@ -14,8 +14,9 @@ from lodcore.ops import add, mul, sum, tensor_array_read
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import LISTS, spec_of
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, RankTable
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 from lodcore.testing.samples import (
     Sample,

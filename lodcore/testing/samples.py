@@ -10,9 +10,10 @@ import numpy as np
 
 from lodcore.graph.gradients import differentiable
 from lodcore.ops.registry import Op
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, RankTable
 from lodcore.tensors.sparse_tensor import SparseTensor
-from lodcore.tensors.tensor import LoDTensor, Spec
+from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [

@@ -13,7 +13,7 @@ from lodcore.graph.gradients import differentiable, values_of
 from lodcore.ops.registry import OPS, Op
 from lodcore.ops.roles import spec_of
 from lodcore.tensors import tensor_core
-from lodcore.tensors.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_array import TensorArray
 from lodcore.testing.samples import (
     Sample,

@@ -253,10 +253,10 @@ SAMPLES = {
         newly_made,
         new_calls(FLOAT, NARROW, filled=True).map(tame),
         [
-            ("registry.OPS['tensor_array_new'](-1)", IndexError, "size.*-1"),
-            ("registry.OPS['tensor_array_new'](1.5)", DTypeError, "size.*1.5"),
-            ("registry.OPS['tensor_array_new'](None, False)", ValueError, "size: is missing"),
-            ("registry.OPS['tensor_array_new'](1, True, [[1], [2]])", ValueError, "size: is 1.*2 entries"),
+            ("ops.registry.OPS['tensor_array_new'](-1)", IndexError, "size.*-1"),
+            ("ops.registry.OPS['tensor_array_new'](1.5)", DTypeError, "size.*1.5"),
+            ("ops.registry.OPS['tensor_array_new'](None, False)", ValueError, "size: is missing"),
+            ("ops.registry.OPS['tensor_array_new'](1, True, [[1], [2]])", ValueError, "size: is 1.*2 entries"),
         ],
     ),
     "tensor_array_fill": Samples(
@@ -264,15 +264,15 @@ SAMPLES = {
         filled_up,
         fill_calls(FLOAT, NARROW, holes=False).filter(lambda drawn: drawn.args[1].size()).map(tame),
         [
-            ("registry.OPS['tensor_array_fill'](steps, steps)", ValueError, "has 3 elements that were written"),
-            ("registry.OPS['tensor_array_fill'](fixed, steps)", ValueError, "fixed at 2; 3 elements"),
+            ("ops.registry.OPS['tensor_array_fill'](steps, steps)", ValueError, "has 3 elements that were written"),
+            ("ops.registry.OPS['tensor_array_fill'](fixed, steps)", ValueError, "fixed at 2; 3 elements"),
         ],
     ),
     "tensor_array_rank": Samples(
         rank_calls(),
         lambda arguments: arguments["ta"].rank.tolist(),
         None,
-        [("registry.OPS['tensor_array_rank'](with_hole)", LoDError, "not made by unpack")],
+        [("ops.registry.OPS['tensor_array_rank'](with_hole)", LoDError, "not made by unpack")],
     ),
     "tensor_array_write": Samples(
         write_calls(),
@@ -348,7 +348,13 @@ SAMPLES = {
         result_calls(),
         lambda arguments: listed(arguments["ta"]),
         result_calls(FLOAT, NARROW).filter(lambda drawn: drawn.args[0].size()).map(tame),
-        [("registry.OPS['map_fn_results'](with_hole, Spec((None,), 'i8', 1), True)", IndexError, "index.*0, a hole")],
+        [
+            (
+                "ops.registry.OPS['map_fn_results'](with_hole, Spec((None,), 'i8', 1), True)",
+                IndexError,
+                "index.*0, a hole",
+            )
+        ],
     ),
     "tensor_array_unpack": Samples(
         unpack_calls(),

@@ -67,8 +67,8 @@ SAMPLES = {
         part,
         None,
         [
-            ("registry.OPS['structure_of'](x, 'indices')", DTypeError, "x: is a LoDTensor, which has no indices"),
-            ("registry.OPS['structure_of'](x, 'width')", DTypeError, "part.*'width'"),
+            ("ops.registry.OPS['structure_of'](x, 'indices')", DTypeError, "x: is a LoDTensor, which has no indices"),
+            ("ops.registry.OPS['structure_of'](x, 'width')", DTypeError, "part.*'width'"),
         ],
     ),
 }

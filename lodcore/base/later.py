@@ -1,0 +1,50 @@
+"""Methods that are declared in the file of their class, and whose bodies stand in a folder above it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from inspect import getattr_static
+from typing import Any, TypeVar
+
+__all__ = ["Later", "later"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Later:
+    """A method without a body: its first use imports the module that has the body and attaches it to the class.
+
+    Parameters
+    ----------
+    declared : callable
+        Tells the name, the parameters and their types.
+    module : str
+        The module with the body.
+    """
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, declared: Callable[..., Any], module: str) -> None:
+        self.name, self.module = declared.__name__, module
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        import_module(self.module)
+        if getattr_static(owner, self.name) is self:
+            raise AttributeError(f"{owner.__name__} has no {self.name}")
+        return getattr(owner if instance is None else instance, self.name)
+
+
+def later(module: str) -> Callable[[F], F]:
+    """Declare a method whose body another module attaches.
+
+    Parameters
+    ----------
+    module : str
+
+    Returns
+    -------
+    callable
+        A decorator of the declaration.
+    """
+    return lambda declared: Later(declared, module)  # type: ignore[return-value]

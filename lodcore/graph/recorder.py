@@ -1,0 +1,48 @@
+"""What a Variable needs of the Block that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+__all__ = ["Recorder"]
+
+
+class Recorder(Protocol):
+    """The part of a Block that Variables use.
+
+    Attributes
+    ----------
+    reference : callable
+        Returns the Block, None when it is gone.
+    closed : bool
+        Whether nothing more is recorded.
+    takes_names : bool
+        Whether Variables may be declared in it.
+    captures : dict
+        What it knows of the outside, by identity.
+    ops : list
+        What is recorded.
+    """
+
+    reference: Callable[[], Any]
+    closed: bool
+    takes_names: bool
+    captures: dict[int, Any]
+    ops: list[Any]
+
+    @property
+    def recording(self) -> bool:
+        """Whether gradients would be lost by what leaves it."""
+
+    def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Append the call of an operator."""
+
+    def add(self, variable: Any, name: str | None, stem: str) -> None:
+        """Take a Variable in, under a name that is free."""
+
+    def known(self, given: Any) -> Any:
+        """Return what an argument is in the Block."""
+
+    def left(self, given: Any) -> Exception:
+        """Make the error for what is used after the Block was closed."""

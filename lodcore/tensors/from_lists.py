@@ -1,0 +1,136 @@
+"""LoDTensors of nested lists, and of what other libraries have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.doors import taken
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves, join_arrays, levels_and_leaves, values_of_leaves
+from lodcore.tensors.structure import concat_lods
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["array", "as_nested", "as_nested_index"]
+
+
+def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None = None) -> LoDTensor:
+    """Make a LoDTensor of nested lists, copied.
+
+    Parameters
+    ----------
+    obj : list
+        The batch. Each list below is a sequence; an ndarray is one sequence of rows. The width of a row comes from
+        ndarrays only, never from lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied; in a
+        list each is one sequence, with levels of its own. Arrays of Arrow, torch, awkward, pandas, Polars,
+        TensorFlow, SciPy and thinc come in through their doors, such as `lodcore.from_torch`, which share memory
+        where they can.
+    dtype : dtype_like, optional
+        What NumPy finds, if not given; float64 for no rows.
+    num_levels : int, optional
+        Must agree with the depth of the lists, and decides where empty lists leave it open.
+
+    Returns
+    -------
+    LoDTensor
+
+    Raises
+    ------
+    ShapeError, LoDError, DTypeError
+        Naming the entry that does not fit.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.array([[1, 2, 3], [], [4, 5]])
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2, 3], [], [4, 5]])
+    >>> lodcore.array([[[1, 2], []], [[3]]]).shape
+    (2, None, None)
+    """
+    where = "lodcore.array"
+    if isinstance(obj, LoDTensor):
+        made = _as_asked(where, obj, dtype, num_levels)
+        if made is obj:
+            return obj.clone()
+        return made
+    if isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1:
+        obj = obj.tolist()
+    if not isinstance(obj, (list, tuple, np.ndarray)) or hasattr(obj, "_fields"):
+        found = taken(obj)
+        if isinstance(found, LoDTensor):
+            return _as_asked(where, found, dtype, num_levels)
+        if found is not None:
+            raise DTypeError(f"{where}: obj: makes {type(found).__name__}, no LoDTensor; take it through its own door")
+    if not isinstance(obj, (list, tuple)):
+        hint = ", as LoDTensor.from_arrays(obj) makes of one array" if isinstance(obj, np.ndarray) else ""
+        raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed{hint}")
+    if num_levels is not None and (not hasattr(num_levels, "__index__") or not 1 <= num_levels <= DEEPEST):
+        raise LoDError(f"{where}: num_levels: is {num_levels!r}; 1 .. {DEEPEST} is valid")
+    return _of_lists(f"{where}: obj", obj, as_dtype(where, dtype), num_levels)
+
+
+def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels: int | None) -> LoDTensor:
+    """Give a LoDTensor another dtype, if that is asked for, and check its levels."""
+    if num_levels is not None and num_levels != x.num_levels:
+        raise LoDError(f"{where}: obj: has num_levels {x.num_levels}; {num_levels} is given")
+    made = as_dtype(where, dtype)
+    if made is None or made == x.dtype:
+        return x
+    converted: LoDTensor = tensor_core.new_tensor(x.values.astype(made), x.lod)
+    return converted
+
+
+def _of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_levels: int | None = None) -> LoDTensor:
+    """Make a LoDTensor of nested lists."""
+    if len(nested) and isinstance(nested[0], LoDTensor):
+        return _of_sequences(where, list(nested), dtype, num_levels)
+    levels, leaves, arrays = levels_and_leaves(where, list(nested), num_levels)
+    if arrays:
+        values, offsets = join_arrays(where, leaves, dtype)
+        levels.append(offsets)
+    else:
+        values = values_of_leaves(where, leaves, dtype)
+        if values.dtype.hasobject:
+            raise DTypeError(f"{where}: its values make dtype {values.dtype}; Python objects have no fixed size")
+    x: LoDTensor = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
+    return x
+
+
+def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_levels: int | None) -> LoDTensor:
+    """Make a LoDTensor of sequences that have levels of their own, as iterating over a deeper one gives them."""
+    for j, x in enumerate(xs):
+        if not isinstance(x, LoDTensor):
+            raise ShapeError(f"{where}: entry {j} is {type(x).__name__}, entry 0 LoDTensor; all are of one kind")
+        if x.num_levels != xs[0].num_levels:
+            raise LoDError(f"{where}: entry {j} has num_levels {x.num_levels}, entry 0 {xs[0].num_levels}")
+    if num_levels not in (None, xs[0].num_levels + 1):
+        raise LoDError(f"{where}: has num_levels {xs[0].num_levels + 1}; {num_levels} is given")
+    inner = concat_lods(where, [x.lod for x in xs])
+    outer = LoD.from_lengths([len(x) for x in xs]).offsets()
+    values, _ = join_arrays(where, [x.values for x in xs], dtype)
+    levels = [outer, *(inner.offsets(k) for k in range(inner.num_levels))]
+    made: LoDTensor = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
+    return made
+
+
+def as_nested(where: str, x: Any) -> LoDTensor:
+    """Take a LoDTensor, or make one of nested lists."""
+    if isinstance(x, LoDTensor):
+        return x
+    if isinstance(x, (list, tuple)):
+        return _of_lists(where, x)
+    raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
+
+
+def as_nested_index(where: str, x: Any) -> LoDTensor:
+    """Take a LoDTensor of integers, or make one of nested lists: of int64, if there is nothing in them."""
+    made = as_nested(where, x)
+    if made is x or made.num_rows or has_leaves(x):
+        return made
+    return tensor_core.new_tensor(np.empty(0, np.int64), made.lod)

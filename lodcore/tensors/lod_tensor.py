@@ -1,0 +1,488 @@
+"""LoDTensor: rows and their structure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_out
+from lodcore.base.threads import over_sequences
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.doors import Doors
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.methods import TensorMethods, method
+from lodcore.tensors.nested import as_values, guarded_values, join_arrays, nest
+from lodcore.tensors.padding import filling, lines_of, padded_length, unpadded
+from lodcore.tensors.show import tensor_html, tensor_text
+from lodcore.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["LoDTensor"]
+
+Array = np.ndarray[Any, Any]
+
+
+class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
+    """Sequences of different lengths, nested to any depth: the rows behind each other, and their structure.
+
+    Parameters
+    ----------
+    values : array_like, shape (num_rows, ...)
+        Any dtype without Python objects. Shared and read-only where it is a C-contiguous array.
+    lod : LoD
+    share : bool, default False
+        Keep `values` itself, writable if it is: what one side writes the other sees.
+
+    Raises
+    ------
+    LoDError
+        If the structure does not have as many rows.
+    DTypeError, ShapeError
+        If the values are Python objects, or have no axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lodcore import LoD, LoDTensor
+    >>> x = LoDTensor(np.arange(5.0), LoD.from_lengths([2, 0, 3]))
+    >>> x
+    LoDTensor(3 sequences of lengths 0..3, float64: [[0., 1.], [], [2., 3., 4.]])
+    >>> x[2]
+    array([2., 3., 4.])
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor:  # noqa: D102
+        if not isinstance(lod, LoD):
+            raise DTypeError(f"LoDTensor: lod: is {type(lod).__name__}; a LoD is needed")
+        rows = as_values("LoDTensor: values", values) if share else guarded_values("LoDTensor: values", values)
+        if len(rows) != lod.num_rows:
+            raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")
+        if share and rows is not values:
+            raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
+        return x
+
+    # -- to make one --------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
+        """Make a LoDTensor of rows and offsets, coarse first; see `LoD.from_offsets`."""
+        rows = guarded_values("LoDTensor.from_offsets: values", values)
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
+        return x
+
+    from_row_splits = from_offsets
+
+    @classmethod
+    def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
+        """Make a LoDTensor of rows and lengths, coarse first; see `LoD.from_lengths`."""
+        rows = guarded_values("LoDTensor.from_lengths: values", values)
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
+        return x
+
+    @classmethod
+    def from_segment_ids(cls, values: npt.ArrayLike, ids: npt.ArrayLike, num_sequences: int | None = None) -> LoDTensor:
+        """Make a LoDTensor of rows and the sequence number of each; see `LoD.from_segment_ids`."""
+        rows = guarded_values("LoDTensor.from_segment_ids: values", values)
+        lod = LoD.from_segment_ids(ids, num_sequences)
+        if len(rows) != lod.num_rows:
+            raise LoDError(f"LoDTensor.from_segment_ids: ids: has {lod.num_rows} entries; values has {len(rows)} rows")
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
+        return x
+
+    @classmethod
+    def from_starts_stops(cls, values: npt.ArrayLike, starts: npt.ArrayLike, stops: npt.ArrayLike) -> LoDTensor:
+        """Make a LoDTensor of runs of rows, which may overlap and leave gaps.
+
+        Parameters
+        ----------
+        values : array_like, shape (num_rows, ...)
+        starts, stops : array_like of integers, shape (n,), in rows
+            0 <= start <= stop <= num_rows.
+
+        Returns
+        -------
+        LoDTensor
+            n sequences, copied.
+
+        Raises
+        ------
+        IndexError
+            Naming the first run that leaves the rows.
+
+        Examples
+        --------
+        >>> from lodcore import LoDTensor
+        >>> LoDTensor.from_starts_stops([10, 11, 12, 13], [2, 0], [4, 3])
+        LoDTensor(2 sequences of lengths 2..3, int64: [[12, 13], [10, 11, 12]])
+        """
+        where = "LoDTensor.from_starts_stops"
+        rows = as_values(f"{where}: values", values)
+        first = buffers.as_int64(starts, f"{where}: starts", IndexError)
+        last = buffers.as_int64(stops, f"{where}: stops", IndexError)
+        if len(first) != len(last):
+            raise ShapeError(f"{where}: stops: has {len(last)} entries; starts has {len(first)}")
+        ranges = buffers.new_int64(len(first), 2)
+        bad = kernels.gather.check_ranges(first, last, len(rows), ranges)
+        if bad >= 0:
+            raise IndexError(
+                f"{where}: starts, stops: are {first[bad]}, {last[bad]} at position {bad}; "
+                f"0 <= start <= stop <= {len(rows)} is needed"
+            )
+        offsets = buffers.new_offsets(len(ranges) + 1)
+        if kernels.gather.count_ranges(ranges, offsets) >= 0:
+            raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows")
+        total = offsets.item(len(ranges))
+        taken = buffers.new_rows(where, rows, total)
+        kernels.gather.copy_ranges(buffers.as_bytes(rows), ranges, buffers.as_bytes(taken))
+        x: LoDTensor = tensor_core.new_of_class(cls, taken, core.make_lod([offsets], total))
+        return x
+
+    @classmethod
+    def from_arrays(cls, arrays: Any, dtype: npt.DTypeLike | None = None, *, out: Array | None = None) -> LoDTensor:
+        """Make a LoDTensor of one array a sequence, copied.
+
+        Parameters
+        ----------
+        arrays : list of array_like, shape (length, ...)
+            With equal row shapes.
+        dtype : dtype_like, optional
+            What NumPy promotes to, if not given; float64 for no arrays.
+        out : ndarray, optional
+            shape (num_rows, ...): where to write the rows.
+
+        Returns
+        -------
+        LoDTensor
+            One level.
+
+        Raises
+        ------
+        ShapeError, DTypeError
+            Naming the array that does not fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lodcore import LoDTensor
+        >>> LoDTensor.from_arrays([np.zeros((2, 3)), np.ones((1, 3))]).shape
+        (2, None, 3)
+        """
+        if type(arrays) is not list:
+            if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__iter__"):
+                raise DTypeError(f"LoDTensor.from_arrays: arrays: is {type(arrays).__name__}; a list is needed")
+            arrays = list(arrays)
+        rows, offsets = join_arrays("LoDTensor.from_arrays", arrays, dtype, out)
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, core.make_lod([offsets], len(rows)))
+        return x
+
+    @classmethod
+    def from_padded(
+        cls, dense: npt.ArrayLike, lengths: npt.ArrayLike | None = None, *, mask: npt.ArrayLike | None = None
+    ) -> LoDTensor:
+        """Make a LoDTensor of a padded array.
+
+        Parameters
+        ----------
+        dense : array_like, shape (n, padded_length, ...)
+        lengths : array_like of integers, shape (n,), optional
+            The first rows of each line are taken. A bool array is taken for the mask.
+        mask : array_like of bool, shape (n, padded_length), optional
+            Instead of lengths: the rows where it is true are taken, wherever they stand.
+
+        Returns
+        -------
+        LoDTensor
+            n sequences, copied.
+
+        Raises
+        ------
+        ShapeError, DTypeError, LoDError
+            Naming the length that does not fit, or the shape of the mask.
+
+        Examples
+        --------
+        >>> from lodcore import LoDTensor
+        >>> LoDTensor.from_padded([[1, 2, 0], [3, 0, 0]], [2, 1])
+        LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
+        """
+        rows, lod = unpadded("LoDTensor.from_padded", dense, lengths, mask)
+        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
+        return x
+
+    # -- questions -----------------------------------------------------------------------------------------
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Lengths of the outermost level: int64."""
+        lengths: npt.NDArray[np.int64] = self.lod.lengths(0)
+        return lengths
+
+    @property
+    def num_levels(self) -> int:
+        """Number of levels."""
+        levels: int = self.lod.num_levels
+        return levels
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows of all sequences together."""
+        rows: int = self.lod.num_rows
+        return rows
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The ragged shape: number of outermost sequences, None for each ragged axis, shape of a row."""
+        return (len(self), *(None,) * self.lod.num_levels, *self.values.shape[1:])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        dtype: np.dtype[Any] = self.values.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes, ragged ones included."""
+        return int(self.lod.num_levels + self.values.ndim)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(self.values.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values."""
+        return int(self.values.nbytes)
+
+    def equals(self, other: Any) -> bool:
+        """Tell whether another LoDTensor has the same structure, dtype and values (nan equals nan).
+
+        Parameters
+        ----------
+        other : object
+
+        Returns
+        -------
+        bool
+        """
+        if not isinstance(other, LoDTensor) or self.lod != other.lod or self.dtype != other.dtype:
+            return False
+        mine, theirs = self.values, other.values
+        if mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes():
+            return True
+        return np.array_equal(mine, theirs, equal_nan=self.dtype.kind in "fcmM")
+
+    # -- in another form ----------------------------------------------------------------------------------
+
+    def tolist(self) -> list[Any]:
+        """Give nested lists of Python numbers: the inverse of `lodcore.array`.
+
+        Returns
+        -------
+        list
+        """
+        return nest(self.values.tolist(), self.lod)
+
+    def to_arrays(self) -> list[Any]:
+        """Give a list of one array a sequence (views), nested as the levels are.
+
+        Returns
+        -------
+        list of ndarray, or of such lists
+        """
+        if not self.lod.num_levels:
+            return list(self.values)
+        last = tensor_core.new_tensor(self.values, self.lod._part(self.lod.num_levels - 1, self.lod.num_levels))
+        return nest(list(last), self.lod._part(0, self.lod.num_levels - 1))
+
+    def to_regular(self) -> Array:
+        """Give a dense array (a view), where all sequences of each level are equally long.
+
+        Returns
+        -------
+        ndarray
+            shape (n, length, ...), an axis for each level.
+
+        Raises
+        ------
+        ShapeError
+            Naming the level and the first sequence that differs.
+        """
+        shape = [len(self)]
+        for level in range(self.lod.num_levels):
+            lengths = self.lod.lengths(level)
+            if len(lengths) and (lengths != lengths[0]).any():
+                j = int(np.argmax(lengths != lengths[0]))
+                raise ShapeError(
+                    f"LoDTensor.to_regular: sequence {j} of level {level} has length {lengths[j]}, the first one "
+                    f"{lengths[0]}; use to_padded, to_arrays or .values"
+                )
+            shape.append(int(lengths[0]) if len(lengths) else 0)
+        return self.values.reshape(*shape, *self.values.shape[1:])
+
+    def to_padded(
+        self,
+        fill_value: Any = 0,
+        side: str = "right",
+        length: int | None = None,
+        multiple_of: int = 1,
+        return_mask: bool = False,
+        out: Array | None = None,
+        levels: int = 1,
+    ) -> Any:
+        """Give a dense array, the sequences of the last level filled up to one length.
+
+        Parameters
+        ----------
+        fill_value : scalar or array_like of one row's shape
+        side : {"right", "left"}
+            Where the filling goes.
+        length : int, optional
+            Not below the longest sequence of the last level, whose length is taken if not given.
+        multiple_of : int
+            The length is rounded up to a multiple of it.
+        return_mask : bool
+            Give also a bool array, shape (n, padded_length), true where there is a row.
+        out : ndarray, optional
+            shape (n, padded_length, ...): where to write.
+        levels : int
+            How many of the last levels get an axis of their own: with 2, sequences of sequences are filled up with
+            sequences to the longest, too.
+
+        Returns
+        -------
+        ndarray, or (ndarray, ndarray)
+            shape (n, padded_length, ...), n sequences of the last level; with more levels (n, longest, ...,
+            padded_length, ...), n sequences of the first of them. The mask has the same first axes.
+
+        Raises
+        ------
+        ValueError
+            If `length` is below the longest, or `side`, `multiple_of` or `levels` are out of range.
+        MemoryError
+            If the result does not fit in the machine.
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> lodcore.array([[1, 2], [], [3]]).to_padded(fill_value=-1, side="left")
+        array([[ 1,  2],
+               [-1, -1],
+               [-1,  3]])
+        >>> lodcore.array([[[1, 2], [3]], [], [[4]]]).to_padded(levels=2).shape
+        (3, 2, 2)
+        """
+        where = "LoDTensor.to_padded"
+        offsets = self.lod._view(self.lod._level(-1, where))
+        sizes = None
+        if type(levels) is not int or levels != 1:
+            offsets, sizes = lines_of(where, self.lod, levels, side == "left")
+        padded = kernels.offsets.max_length(offsets)
+        if length is not None or type(multiple_of) is not int or multiple_of != 1:
+            padded = padded_length(where, "length", padded, length, multiple_of)
+        if side not in ("right", "left"):
+            raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
+        values = self.values
+        fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
+        count = len(offsets) - 1
+        shape = None if sizes is None else (*sizes, padded, *values.shape[1:])
+        if shape is not None and out is not None:
+            check_out(where, out, shape, values.dtype, values)
+        lines = out if out is None or shape is None else out.reshape(count, padded, *values.shape[1:])
+        dense: Array = buffers.new_lines(where, values, count, padded, lines)
+        over_sequences(
+            kernels.pad.pad_rows, "ro..s", self._rows(), offsets, fill, side == "left", buffers.as_lines(dense)
+        )
+        if shape is not None:
+            dense = dense.reshape(shape) if out is None else out
+        if not return_mask:
+            return dense
+        steps = np.arange(padded)
+        lengths = np.diff(np.asarray(offsets))[:, None]
+        mask = steps < lengths if side == "right" else steps >= padded - lengths
+        return dense, mask if shape is None else mask.reshape(*shape[: len(sizes or ())], padded)
+
+    def flatten(self, level: int = 0) -> Any:
+        """Remove a level; see `LoD.drop`.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        LoDTensor, or ndarray if no level is left
+            Shares the values.
+        """
+        lod = self.lod.drop(level)
+        return tensor_core.new_tensor(self.values, lod) if lod.num_levels else self.values
+
+    def to_packed(self) -> LoDTensor:
+        """Make a copy that keeps nothing else alive, as a slice of a large batch does."""
+        return self.clone()
+
+    def clone(self) -> LoDTensor:
+        """Make a copy that shares no values; the structure is shared."""
+        rows = buffers.new_rows("LoDTensor.clone", self.values, self.lod.num_rows)
+        kernels.gather.join_rows([self.values], buffers.as_bytes(rows))
+        x: LoDTensor = tensor_core.new_of_class(type(self), rows, self.lod)
+        return x
+
+    # -- protocols -----------------------------------------------------------------------------------------
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @method
+    def _select(self, key: Any) -> Any: ...  # what x[key] is when the compiled body does not know the key
+
+    def __bool__(self) -> bool:
+        if self.values.size == 1:
+            return bool(self.values.item())
+        raise ValueError(
+            "LoDTensor: the truth value of several values, or of none, is ambiguous; use x.any(), x.all(), len(x), "
+            "x.size or x.equals(y)"
+        )
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        if self.lod.num_levels:
+            raise ShapeError(
+                "LoDTensor: sequences of different lengths are no dense array; use to_padded (filled up), to_regular "
+                "(all equally long), to_arrays (one array a sequence) or .values (all rows)"
+            )
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+    def __copy__(self) -> LoDTensor:
+        x: LoDTensor = tensor_core.new_of_class(type(self), self.values, self.lod)
+        return x
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LoDTensor:
+        return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.values, self.lod, *[type(self)] * (type(self) is not LoDTensor))
+
+    def __repr__(self) -> str:
+        return tensor_text(self)
+
+    def _repr_html_(self) -> str:
+        return tensor_html(self)
+
+
+def _restore(values: Array, lod: LoD, kind: type[LoDTensor] | None = None) -> LoDTensor:
+    """Make a LoDTensor, or one of a subclass, of what `pickle` kept, checking all of it."""
+    if kind is not None and not (isinstance(kind, type) and issubclass(kind, LoDTensor)):
+        raise DTypeError(f"LoDTensor: kind: is {kind!r}; a subclass of LoDTensor is needed")
+    return (kind or LoDTensor)(values, lod, share=type(values) is np.ndarray)
+
+
+tensor_core.register(LoDTensor)

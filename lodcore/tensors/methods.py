@@ -1,0 +1,275 @@
+"""The methods that LoDTensors and Variables share, declared: operators of Python, NumPy's protocols and names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lodcore.base.later import later
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["TensorMethods", "method"]
+
+Axis = Any  # int, tuple of int, or None
+
+#: The decorator of a method whose body is an operator, or runs one in NumPy's way.
+method = later("lodcore.numpy_api.methods")
+
+
+class TensorMethods:
+    """Methods that run operators; FACES.md tells what each of them does."""
+
+    __slots__ = ()
+
+    # -- operators of Python ------------------------------------------------------------------------------
+
+    @method
+    def __add__(self, other: Any) -> Any: ...
+    @method
+    def __radd__(self, other: Any) -> Any: ...
+    @method
+    def __sub__(self, other: Any) -> Any: ...
+    @method
+    def __rsub__(self, other: Any) -> Any: ...
+    @method
+    def __mul__(self, other: Any) -> Any: ...
+    @method
+    def __rmul__(self, other: Any) -> Any: ...
+    @method
+    def __truediv__(self, other: Any) -> Any: ...
+    @method
+    def __rtruediv__(self, other: Any) -> Any: ...
+    @method
+    def __matmul__(self, other: Any) -> Any: ...
+    @method
+    def __rmatmul__(self, other: Any) -> Any: ...
+    @method
+    def __floordiv__(self, other: Any) -> Any: ...
+    @method
+    def __rfloordiv__(self, other: Any) -> Any: ...
+    @method
+    def __mod__(self, other: Any) -> Any: ...
+    @method
+    def __rmod__(self, other: Any) -> Any: ...
+    @method
+    def __pow__(self, other: Any) -> Any: ...
+    @method
+    def __rpow__(self, other: Any) -> Any: ...
+    @method
+    def __and__(self, other: Any) -> Any: ...
+    @method
+    def __rand__(self, other: Any) -> Any: ...
+    @method
+    def __or__(self, other: Any) -> Any: ...
+    @method
+    def __ror__(self, other: Any) -> Any: ...
+    @method
+    def __xor__(self, other: Any) -> Any: ...
+    @method
+    def __rxor__(self, other: Any) -> Any: ...
+    @method
+    def __lshift__(self, other: Any) -> Any: ...
+    @method
+    def __rlshift__(self, other: Any) -> Any: ...
+    @method
+    def __rshift__(self, other: Any) -> Any: ...
+    @method
+    def __rrshift__(self, other: Any) -> Any: ...
+    @method
+    def __divmod__(self, other: Any) -> Any: ...
+    @method
+    def __rdivmod__(self, other: Any) -> Any: ...
+    @method
+    def __lt__(self, other: Any) -> Any: ...
+    @method
+    def __le__(self, other: Any) -> Any: ...
+    @method
+    def __gt__(self, other: Any) -> Any: ...
+    @method
+    def __ge__(self, other: Any) -> Any: ...
+    @method
+    def __eq__(self, other: object) -> Any: ...
+    @method
+    def __ne__(self, other: object) -> Any: ...
+
+    __hash__ = object.__hash__
+
+    @method
+    def __neg__(self) -> Any: ...
+    @method
+    def __pos__(self) -> Any: ...
+    @method
+    def __abs__(self) -> Any: ...
+    @method
+    def __invert__(self) -> Any: ...
+    @method
+    def __round__(self, ndigits: int | None = None) -> Any: ...
+    @method
+    def __contains__(self, value: Any) -> Any: ...
+    @method
+    def __setitem__(self, key: Any, value: Any) -> None: ...
+    @method
+    def __delitem__(self, key: Any) -> None: ...
+
+    # -- NumPy's protocols --------------------------------------------------------------------------------
+
+    @method
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any: ...
+    @method
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+    # -- NumPy's methods ----------------------------------------------------------------------------------
+
+    @method
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: npt.DTypeLike | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """Add the values; see `lodcore.ops.sum`."""
+
+    @method
+    def prod(
+        self,
+        axis: Axis = None,
+        dtype: npt.DTypeLike | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """Multiply the values; see `lodcore.ops.prod`."""
+
+    @method
+    def mean(
+        self,
+        axis: Axis = None,
+        dtype: npt.DTypeLike | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Any:
+        """Compute the mean; see `lodcore.ops.mean`."""
+
+    @method
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: npt.DTypeLike | None = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Any:
+        """Compute the variance; see `lodcore.ops.var`."""
+
+    @method
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: npt.DTypeLike | None = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Any:
+        """Compute the standard deviation; see `lodcore.ops.std`."""
+
+    @method
+    def max(
+        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        """Find the greatest value; see `lodcore.ops.max`."""
+
+    @method
+    def min(
+        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        """Find the least value; see `lodcore.ops.min`."""
+
+    @method
+    def any(self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+        """Test whether any value is true; see `lodcore.ops.any`."""
+
+    @method
+    def all(self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+        """Test whether all values are true; see `lodcore.ops.all`."""
+
+    @method
+    def argmax(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
+        """Find the position of the greatest value; see `lodcore.ops.argmax`."""
+
+    @method
+    def argmin(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
+        """Find the position of the least value; see `lodcore.ops.argmin`."""
+
+    @method
+    def clip(self, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
+        """Bring values into a range, as `numpy.clip` does."""
+
+    @method
+    def cumsum(self, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: None = None) -> Any:
+        """Compute running sums along an axis, as `numpy.cumsum` does."""
+
+    @method
+    def round(self, decimals: int = 0, out: None = None) -> Any:
+        """Round to a number of decimals, as `numpy.round` does."""
+
+    @method
+    def astype(self, dtype: npt.DTypeLike) -> Any:
+        """Convert to another dtype; always a copy."""
+
+    @method
+    def copy(self) -> Any:
+        """Copy the values; the structure is shared."""
+
+    # -- operators by name --------------------------------------------------------------------------------
+
+    @method
+    def with_values(self, v: Any) -> Any:
+        """Return the same structure with other values; see `lodcore.ops.with_values`."""
+
+    @method
+    def per_sequence(self, v: Any, level: int = -1) -> Any:
+        """Repeat an entry per sequence for its rows; see `lodcore.ops.per_sequence`."""
+
+    @method
+    def pool(self, pool_type: str, pad_value: Any = 0.0, level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:
+        """Reduce each sequence to one entry; see `lodcore.sequence_pool`."""
+
+    @method
+    def softmax(self, level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:
+        """Compute the softmax within each sequence; see `lodcore.sequence_softmax`."""
+
+    @method
+    def logsumexp(self, level: int = -1) -> Any:
+        """Compute log(sum(exp)) of each sequence; see `lodcore.sequence_logsumexp`."""
+
+    @method
+    def topk(self, k: int, level: int = -1) -> Any:
+        """Find the greatest values of each sequence; see `lodcore.sequence_topk`."""
+
+    @method
+    def expand(self, y: Any, ref_level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:
+        """Repeat sequences; see `lodcore.sequence_expand`."""
+
+    @method
+    def expand_as(self, y: Any, level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:
+        """Repeat rows for the rows of sequences; see `lodcore.sequence_expand_as`."""
+
+    @method
+    def reverse(self, level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:
+        """Reverse each sequence; see `lodcore.sequence_reverse`."""
+
+    @method
+    def gather(self, index: Any, level: int = 0, out: npt.NDArray[Any] | None = None) -> Any:
+        """Take sequences by their numbers; see `lodcore.gather_sequences`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from inspect import getattr_static
 from typing import Any, TypeVar
 
 __all__ = ["Later", "later"]
@@ -30,7 +29,7 @@ class Later:
 
     def __get__(self, instance: Any, owner: type) -> Any:
         import_module(self.module)
-        if getattr_static(owner, self.name) is self:
+        if next(vars(kind)[self.name] for kind in owner.__mro__ if self.name in vars(kind)) is self:
             raise AttributeError(f"{owner.__name__} has no {self.name}")
         return getattr(owner if instance is None else instance, self.name)
 

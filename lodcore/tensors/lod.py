@@ -14,7 +14,6 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out, whole
 from lodcore.errors import LoDError
 from lodcore.tensors import core
-from lodcore.tensors.show import lod_text
 from lodcore.tensors.structure import concat_lods
 
 if TYPE_CHECKING:
@@ -467,6 +466,8 @@ class LoD(core.LoDBody):
         return _restore, (self.num_rows, *(self.offsets(k) for k in range(self.num_levels)))
 
     def __repr__(self) -> str:
+        from lodcore.tensors.show import lod_text
+
         return lod_text(self)
 
 

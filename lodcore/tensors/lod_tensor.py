@@ -17,7 +17,6 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.methods import TensorMethods, method
 from lodcore.tensors.nested import as_values, guarded_values, join_arrays, nest
 from lodcore.tensors.padding import filling, lines_of, padded_length, unpadded
-from lodcore.tensors.show import tensor_html, tensor_text
 from lodcore.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -472,9 +471,13 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         return _restore, (self.values, self.lod, *[type(self)] * (type(self) is not LoDTensor))
 
     def __repr__(self) -> str:
+        from lodcore.tensors.show import tensor_text
+
         return tensor_text(self)
 
     def _repr_html_(self) -> str:
+        from lodcore.tensors.show import tensor_html
+
         return tensor_html(self)
 
 

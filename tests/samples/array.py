@@ -350,7 +350,7 @@ SAMPLES = {
         result_calls(FLOAT, NARROW).filter(lambda drawn: drawn.args[0].size()).map(tame),
         [
             (
-                "ops.registry.OPS['map_fn_results'](with_hole, Spec((None,), 'i8', 1), True)",
+                "ops.registry.OPS['map_fn_results'](with_hole, Spec((None,), 'i8', 1), 1)",
                 IndexError,
                 "index.*0, a hole",
             )

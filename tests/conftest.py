@@ -27,7 +27,8 @@ collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["t
 DOORS = [] if os.environ.get("LODCORE_DOORS") else sorted((Path(__file__).parent / "doors").glob("test_*.py"))
 SINGLE = [name for name in ("awkward", "matplotlib", "pyarrow", "torch") if importlib.util.find_spec(name)]
 collect_ignore += [f"doors/{path.name}" for path in DOORS if path.stem.split("_")[-1] not in SINGLE]
-collect_ignore += [] if importlib.util.find_spec("awkward") else ["with_awkward.py", "test_with_awkward.py"]
+if not importlib.util.find_spec("awkward"):
+    collect_ignore += ["helpers/with_awkward.py", "numpy_api/test_with_awkward.py"]
 
 
 def pytest_addoption(parser):

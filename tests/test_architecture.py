@@ -130,6 +130,12 @@ def test_the_library_is_entered_by_few_doors():
 
 
 @not_on_reference
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=path_id)
+def test_no_test_imports_another(path):
+    assert not [name for name in imports(ast.walk(syntax_tree(path))) if re.search(r"^tests\..*\btest_", name)]
+
+
+@not_on_reference
 @pytest.mark.parametrize("path", [*MODULES, *REFERENCE], ids=path_id)
 def test_library_and_reference_are_apart(path):
     forbidden = {"tests", "reference"} if path in MODULES else {"tests", "lodcore"}

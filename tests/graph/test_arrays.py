@@ -11,7 +11,7 @@ import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, data, while_loop
 from lodcore.tensors.array_version import ArrayVersion
-from tests.graph.bodies import contents
+from tests.helpers.bodies import contents
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -8,7 +8,7 @@ from lodcore import DenseTensor, DTypeError, LoD, LoDError, LoDTensor, SparseTen
 from lodcore.graph import Program, VarArray, data
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import spec_of
-from tests.graph.ways import WHILE_RECORDING
+from tests.helpers.ways import WHILE_RECORDING
 from tests.samples import SAMPLES
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own

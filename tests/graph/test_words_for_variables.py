@@ -19,7 +19,7 @@ from lodcore.graph import (
     while_loop,
 )
 from lodcore.tensors.tensor import Spec
-from tests.graph.ways import WHILE_RECORDING, check, every_way
+from tests.helpers.ways import WHILE_RECORDING, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

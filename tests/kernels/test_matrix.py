@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.draw import int64, read_only
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, read_only
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.matrices import packed, packed_size
+from tests.helpers.paths import on_each_path
 
 DTYPES = st.sampled_from([np.dtype("f4"), np.dtype("f8")])
 SIZES = st.sampled_from([0, 1, 2, 3, 5, 11, 12, 13, 16, 31, 32, 33, 50, 64, 70])
@@ -20,18 +21,6 @@ SEEDS = st.integers(0, 2**32)
 def whole(seed, *shape, dtype):
     """Make small whole numbers, whose sums of products are exact."""
     return read_only(np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype))
-
-
-def packed_size(depth, columns, dtype):
-    cells = 128 // dtype.itemsize
-    return -(-columns // cells) * cells * depth
-
-
-def packed(matrix, transposed=False):
-    depth, columns = matrix.shape[::-1] if transposed else matrix.shape
-    out = np.empty(packed_size(depth, columns, matrix.dtype), matrix.dtype)
-    kernels.matrix.pack_columns(matrix, transposed, out)
-    return out
 
 
 @pytest.mark.not_on_reference

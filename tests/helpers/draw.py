@@ -1,0 +1,237 @@
+"""Strategies of hypothesis, named by what they draw.
+
+Structures are drawn coarse to fine, each level counting the next one, so that all of them are valid and shrink to few
+short sequences. Arrays of values come from a seed: what shrinks is their structure.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import LoD, LoDTensor
+from reference import draw as plain
+from reference.nested import nest
+
+running_sum = plain.running_sum
+ROW_SHAPES = [(), (1,), (3,), (2, 2), (0,)]
+NAMES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "M8[s]", "m8[ns]"]
+DTYPES = [np.dtype(name) for name in [*NAMES, "S3", "U2", "V5", "i2, (2,)f4"]]
+NUMBERS = [dtype for dtype in DTYPES if dtype.kind in "iuf"]
+
+
+# -- structures ----------------------------------------------------------------------------------------------------
+
+
+class Drawn:
+    """A source of choices for `reference.draw`, so that the cases for other implementations are drawn alike.
+
+    Parameters
+    ----------
+    draw : callable
+        As hypothesis hands it to a composite strategy.
+    """
+
+    def __init__(self, draw):
+        self.draw = draw
+
+    def integer(self, low, high):
+        return self.draw(st.integers(low, high))
+
+    def integers(self, count, low, high):
+        return self.draw(st.lists(st.integers(low, high), min_size=count, max_size=count)) if count else []
+
+    def choice(self, options):
+        return self.draw(st.sampled_from(options))
+
+
+@st.composite
+def lengths(draw, count=None, most=8, longest=5):
+    """Draw the lengths of `count` sequences (of up to `most`, if not given), corners often: a list of int."""
+    return plain.lengths(Drawn(draw), count, most, longest)
+
+
+@st.composite
+def levels(draw, min_levels=1, max_levels=4, most=8):
+    """Draw the offsets of a structure, coarse to fine: a list of lists of int."""
+    return plain.levels(Drawn(draw), min_levels, max_levels, most)
+
+
+@st.composite
+def lods(draw, min_levels=1, max_levels=4, most=8):
+    """Draw a LoD; with `min_levels=0` also one without levels."""
+    offsets = draw(levels(min_levels, max_levels, most))
+    return LoD.from_offsets(*offsets, num_rows=offsets[-1][-1] if offsets else draw(st.integers(0, 5)))
+
+
+class Wounded(NamedTuple):
+    """A structure with one thing wrong."""
+
+    levels: list[list[int]]
+    wound: str
+    level: int  # where an error must point
+    position: int
+    num_rows: int  # of the structure before
+
+
+@st.composite
+def wounded_levels(draw, min_levels=1, max_levels=4):
+    """Draw a valid structure and wound it once: a Wounded.
+
+    The wounds: a level has "no offsets"; the "start" is not 0; one offset is below its left neighbour, a "fall", or
+    "negative"; one is a "peak", so that the next one falls; the "end" does not count the next level, or the rows.
+    """
+    good = draw(levels(min_levels, max_levels))
+    rich = [k for k in range(len(good)) if len(good[k]) > 2]
+    level = draw(st.sampled_from(rich or range(len(good))))
+    offsets = list(good[level])
+    last = len(offsets) - 1
+    falls = [i for i in range(1, last + 1) if offsets[i - 1] > 0]
+    possible = ["start", "no offsets"]
+    possible += ["end", "negative"] * (last > 0) + ["peak"] * (last > 1) + ["fall"] * (len(falls) > 0)
+    wound = draw(st.sampled_from(possible))
+    position = 0
+    if wound == "start":
+        offsets[0] = draw(st.sampled_from([1, -1, 2**62, -(2**63)]))
+    elif wound == "no offsets":
+        offsets = []
+    elif wound == "end":
+        position = last
+        offsets[last] += draw(st.sampled_from([1, 2**62]))
+    elif wound == "negative":
+        position = draw(st.integers(1, last))
+        offsets[position] = draw(st.sampled_from([-1, -(2**63)]))
+    elif wound == "peak":
+        position = draw(st.integers(2, last))
+        offsets[position - 1] = 2**63 - 1
+    else:
+        position = draw(st.sampled_from(falls))
+        offsets[position] = draw(st.integers(0, offsets[position - 1] - 1))
+    return Wounded([*good[:level], offsets, *good[level + 1 :]], wound, level, position, good[-1][-1])
+
+
+# -- values --------------------------------------------------------------------------------------------------------
+
+
+def read_only(array):
+    """Make an array read-only, so that who writes into an input fails."""
+    array.flags.writeable = False
+    return array
+
+
+def corners(dtype):
+    """List the values of a dtype that go wrong most easily."""
+    if dtype.kind == "f":
+        limits = np.finfo(dtype)
+        numbers = [np.nan, np.inf, -np.inf, -0.0, limits.max, -limits.max, limits.smallest_subnormal, 1.0]
+    elif dtype.kind == "c":
+        numbers = [complex(np.nan, 1.0), complex(-0.0, np.inf), complex(1e30, 1e-30)]
+    elif dtype.kind in "iu":
+        numbers = [np.iinfo(dtype).min, np.iinfo(dtype).max, 0]
+    elif dtype.kind in "mM":
+        numbers = ["NaT"]
+    else:
+        numbers = []
+    return np.array(numbers, dtype)
+
+
+def values_from_seed(seed, n_rows, dtype, row_shape):
+    """Make values of a dtype, every fourth a corner if it has any: an ndarray of shape (n_rows, *row_shape)."""
+    random = np.random.default_rng(seed)
+    shape = (n_rows, *row_shape)
+    if dtype.kind == "U":  # not every 32 bits are a character
+        return random.integers(0x20, 0xD800, (*shape, dtype.itemsize // 4), "u4").view(dtype)[..., 0]
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(dtype)
+    made = np.frombuffer(random.bytes(n_rows * int(np.prod(row_shape)) * dtype.itemsize), dtype).reshape(shape).copy()
+    special = corners(dtype)
+    if len(special):
+        places = random.random(shape) < 0.25
+        made[places] = random.choice(special, int(places.sum()))
+    return made
+
+
+@st.composite
+def values(draw, n_rows=None, dtypes=DTYPES, row_shapes=ROW_SHAPES):
+    """Draw the rows of a batch, of any dtype without Python objects: a read-only ndarray, shape (n_rows, ...)."""
+    n_rows = draw(st.integers(0, 12)) if n_rows is None else n_rows
+    dtype, row_shape = draw(st.sampled_from(dtypes)), draw(st.sampled_from(row_shapes))
+    return read_only(values_from_seed(draw(st.integers(0, 2**32)), n_rows, np.dtype(dtype), row_shape))
+
+
+@st.composite
+def whole_numbers(draw, n_rows, dtype, width):
+    """Draw small whole numbers, whose sums and products are exact: a read-only ndarray, shape (n_rows, width)."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return read_only(random.integers(-8, 9, (n_rows, width)).astype(dtype))
+
+
+@st.composite
+def lod_tensors(draw, min_levels=1, max_levels=4, dtypes=DTYPES, row_shapes=ROW_SHAPES, most=8):
+    """Draw a LoDTensor over read-only values."""
+    lod = draw(lods(min_levels, max_levels, most))
+    return LoDTensor(draw(values(lod.num_rows, dtypes, row_shapes)), lod)
+
+
+@st.composite
+def nested_lists(draw, min_levels=1, max_levels=4, rows=None):
+    """Draw nested lists of numbers, and the number of their levels: (list, int)."""
+    offsets = draw(levels(min_levels, max_levels))
+    entries = st.integers(-9, 9) if rows is None else rows
+    count = offsets[-1][-1]
+    return nest(draw(st.lists(entries, min_size=count, max_size=count)), offsets), len(offsets)
+
+
+# -- indices and other vectors -------------------------------------------------------------------------------------
+
+
+def indices(count, most=10):
+    """Draw indices of `count` things, with repeats and negative ones: a list of int."""
+    return st.lists(st.integers(-count, count - 1), max_size=most) if count else st.just([])
+
+
+@st.composite
+def ranges(draw, count, most=8):
+    """Draw ranges (start, stop) among `count` things, in any order, overlapping or not: int64, shape (n, 2)."""
+    ends = st.integers(0, count)
+    pairs = draw(st.lists(st.tuples(ends, ends).map(sorted), max_size=most))
+    return read_only(np.array(pairs, np.int64).reshape(-1, 2))
+
+
+def int64(numbers):
+    """Make a read-only int64 vector."""
+    return read_only(np.array(numbers, np.int64))
+
+
+def forms(numbers):
+    """List the forms in which people have a vector of integers: pairs of a name and an object."""
+    vector = np.array(numbers, np.int64)
+    found = [("list", list(map(int, vector))), ("tuple", tuple(map(int, vector))), ("NumPy scalars", list(vector))]
+    for name in ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]:
+        limits = np.iinfo(name)
+        if all(limits.min <= number <= limits.max for number in vector):
+            found.append((name, vector.astype(name)))
+    wide = np.repeat(vector, 2)
+    wide[1::2] = -99
+    shifted = np.frombuffer(b"\x00" + vector.tobytes(), np.uint8)[1:].view(np.int64)
+    found += [
+        ("strided", wide[::2]),
+        ("backwards", vector[::-1].copy()[::-1]),
+        ("byte-swapped", vector.astype(vector.dtype.newbyteorder())),
+        ("misaligned", shifted),
+        ("column", vector.reshape(-1, 1)),
+        ("read-only", read_only(vector.copy())),
+    ]
+    return found
+
+
+def odd_forms(numbers):
+    """Draw one of the forms of a vector of integers."""
+    return st.sampled_from(forms(numbers)).map(lambda form: form[1])
+
+
+def batch(*offsets, width=None, dtype=np.float64):
+    """Make a batch whose rows are 1, 2, 3, ..."""
+    count = offsets[-1][-1]
+    values = np.arange(1, count + 1, dtype=dtype)
+    return LoDTensor.from_offsets(values if width is None else np.repeat(values[:, None], width, 1), *offsets)

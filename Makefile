@@ -18,7 +18,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test doors lint types bench bench-compare peers pages asan coverage mutants wheel clean
+.PHONY: help demo test doors lint types bench bench-compare peers pages asan coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -82,6 +82,9 @@ mutants: build/built ## plant the listed defects one at a time and see that the 
 
 wheel: build/built ## build sdist and wheel, and test the wheel away from the checkout
 	$(RUN) -m tests.builds.wheel
+
+pythons: build/built ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it
+	$(RUN) -m tests.builds.pythons $(if $(ENDS),--ends)
 
 clean: ## remove what was built, but not .venv
 	rm -rf build dist .asv .coverage lodcore.egg-info

@@ -18,6 +18,7 @@ SOURCES = sorted(Path("lodcore").rglob("*.pyx"))
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
 
 SAME_BITS = ["-ffp-contract=off"]  # no fused multiply-add where a processor has it: the same bits everywhere
+STRICT = ["-Werror=implicit-function-declaration"]  # what a header does not offer must not wait for the import
 UNCHECKED = {"boundscheck": False, "initializedcheck": False}
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -51,9 +52,13 @@ def extensions() -> list[Extension]:
     directives, compiler, linker, macros = MODES[MODE]
     common = {
         "include_dirs": [numpy.get_include()],
-        "extra_compile_args": SAME_BITS + compiler,
+        "extra_compile_args": SAME_BITS + STRICT + compiler,
         "extra_link_args": linker,
-        "define_macros": [("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION"), *macros],
+        "define_macros": [
+            ("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION"),
+            ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
+            *macros,
+        ],
     }
     found = [
         Extension(

@@ -1,0 +1,73 @@
+"""The sdist installed and tested on every Python that is promised, with its oldest and its newest NumPy.
+
+`python -m tests.builds.pythons` tries all that the machine has; with `--ends` the oldest one with its oldest NumPy, and
+the newest one with its newest NumPy.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.builds import tree
+
+#: The minor versions of Python 3 that are promised, and the oldest NumPy that each can have.
+OLDEST = {10: "2.0.0", 11: "2.0.0", 12: "2.0.0", 13: "2.1.0", 14: "2.3.2"}
+
+
+def interpreters() -> dict[int, str]:
+    """Find the promised Pythons of this machine: those on the path, and those of pyenv."""
+    places = []
+    if shutil.which("pyenv"):
+        root = subprocess.run(["pyenv", "root"], capture_output=True, text=True, check=True).stdout.strip()
+        places = sorted(Path(root, "versions").glob("3.*/bin"))
+    found = {}
+    for minor in OLDEST:
+        named = [shutil.which(f"python3.{minor}"), *(str(place / f"python3.{minor}") for place in places)]
+        found |= {minor: path for path in named if path and Path(path).exists() and minor_of(path) == minor}
+    return found
+
+
+def minor_of(path: str) -> int:
+    """Ask an interpreter for its minor version; -1 if it does not run, or cannot make environments."""
+    code = "import sys, venv, ensurepip; print(sys.version_info[1])"
+    done = subprocess.run([path, "-c", code], capture_output=True, text=True, check=False)
+    return -1 if done.returncode else int(done.stdout)
+
+
+def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> None:
+    """Build the sdist for a Python, and run the tests on the wheel with each NumPy, away from the checkout."""
+    with tree.fresh_directory() as directory:
+        tree.run(directory, interpreter, "-m", "venv", "environment")
+        python = str(directory / "environment/bin/python")
+        tree.run(directory, python, "-m", "pip", "wheel", "-qq", "--no-deps", "-w", "wheels", str(sdist))
+        (wheel,) = (directory / "wheels").glob("*.whl")
+        tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
+        for numpy in numpys:
+            tree.run(directory, python, "-m", "pip", "install", "-qq", "-U", f"{wheel}[test]", f"numpy{numpy}")
+            print(f"{Path(interpreter).name}, NumPy{numpy or ', newest'}:", flush=True)
+            command = tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python)
+            tree.run(tests, *command, HYPOTHESIS_PROFILE=os.environ.get("HYPOTHESIS_PROFILE", "handful"))
+
+
+def main() -> None:
+    """Try the Pythons of this machine."""
+    found = interpreters()
+    print("found", ", ".join(f"3.{minor}" for minor in found) or "none", flush=True)
+    if not found:
+        raise SystemExit("no Python that is promised is on this machine")
+    ends = "--ends" in sys.argv[1:]
+    with tree.fresh_directory() as directory:
+        tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--sdist", "-o", str(directory))
+        (sdist,) = directory.glob("*.tar.gz")
+        for minor, interpreter in found.items():
+            numpys = [f"=={OLDEST[minor]}", ""]
+            if ends:
+                numpys = numpys[:1] * (minor == min(found)) + numpys[1:] * (minor == max(found))
+            if numpys:
+                try_on(sdist, interpreter, numpys)
+
+
+if __name__ == "__main__":
+    main()

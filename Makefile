@@ -3,6 +3,8 @@
 PYTHON ?= python3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_NO_INPUT = 1
+# the same examples every time; `make soak` draws others
+export HYPOTHESIS_PROFILE ?= ci
 
 ifdef VIRTUAL_ENV
 ENVIRONMENT := $(VIRTUAL_ENV)
@@ -18,7 +20,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test doors lint types bench bench-compare peers pages asan coverage mutants wheel pythons clean
+.PHONY: help demo test soak doors lint types bench bench-compare peers pages asan coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -39,8 +41,11 @@ build/built: $(READY) $(SOURCES)
 demo: build/built ## learn from real recordings and from real text, in two acts
 	@OPENBLAS_NUM_THREADS=1 $(RUN) -m lodcore demo # small products gain nothing from waiting threads
 
-test: build/built ## run all tests, and the examples of docstrings and README
-	$(RUN) -m pytest
+test: build/built ## run all tests, and the examples of docstrings and README, in as many processes as processors
+	$(RUN) -m pytest -n auto --dist worksteal
+
+soak: build/built ## draw other examples than `make test` does, for MINUTES=m (30), beginning with SEED=n (1)
+	$(RUN) -m tests.builds.soak $(or $(SEED),1) $(or $(MINUTES),30)
 
 doors: build/built ## install the libraries of docs/doors.md into build/doors, and run every door against its own
 	@test -x build/doors/bin/python || $(PYTHON) -m venv build/doors

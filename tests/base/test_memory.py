@@ -19,7 +19,7 @@ from tests.helpers.wrong_calls import things
 
 pytestmark = pytest.mark.not_on_reference  # it is compiled code that can lose memory
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RIGHT = [
     *("LoD.from_offsets([0, 2], [0, 1, 2])", "LoD.from_lengths([2, 0], [1, 3])", "LoD.from_segment_ids([0, 0, 2])"),
     *("LoD.from_row_offsets([0, 3], [0, 1, 3])", "lod.offsets(1)", "lod.lengths(1)", "lod.row_offsets(0)"),

@@ -25,7 +25,9 @@ def interpreters() -> dict[int, str]:
     found = {}
     for minor in OLDEST:
         named = [shutil.which(f"python3.{minor}"), *(str(place / f"python3.{minor}") for place in places)]
-        found |= {minor: path for path in named if path and Path(path).exists() and minor_of(path) == minor}
+        working = [path for path in named if path and Path(path).exists() and minor_of(path) == minor]
+        if working:
+            found[minor] = working[0]
     return found
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow_read import Column
-from lodcore.interop.arrow_strings import utf8_of
 from lodcore.interop.arrow_types import format_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.text import utf8_of
 
 __all__ = ["Node", "node_of", "table_node", "without_rows"]
 
@@ -104,7 +104,7 @@ def _leaf(values: Array, name: bytes) -> Node:
     if dtype.kind == "b":
         return b"b", name, count, 0, (None, np.packbits(values, bitorder="little")), ()
     if dtype.kind == "U":
-        offsets, encoded = utf8_of(values)
+        offsets, encoded = utf8_of("LoDTensor.__arrow_c_array__: values", values)
         return b"U", name, count, 0, (None, offsets, encoded), ()
     if dtype.kind in "mM":
         return _times(values, name)

@@ -1,4 +1,4 @@
-"""Strings of Arrow: those behind views, those of a fixed size, and NumPy's own to UTF-8."""
+"""Strings of Arrow: those behind views, and those of a fixed size."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import LoDError
 from lodcore.interop.arrow_parts import Part
 from lodcore.interop.arrow_read import Column
 from lodcore.tensors import core, tensor_core
+from lodcore.tensors.text import fixed_width
 
-__all__ = ["fixed_size", "utf8_of", "viewed"]
+__all__ = ["fixed_size", "viewed"]
 
 Array = np.ndarray[Any, Any]
 WHERE = "lodcore.from_arrow: obj"
@@ -87,49 +88,5 @@ def _check_views(column: Column, views: Array, lengths: Array, far: Array, sizes
 
 def fixed_size(part: Part, text: bool, path: str) -> Part:
     """Turn strings, which are sequences of bytes, into values of dtype S or U as wide as the longest."""
-    offsets, data = part.levels[0], part.values
-    if text:
-        data, offsets = _characters(data, offsets, path)
-    lod: Any = core.make_lod([offsets], int(offsets[-1]))
-    x: Any = tensor_core.new_tensor(np.ascontiguousarray(data), lod)
-    lengths = np.diff(offsets)
-    ended = lengths > 0
-    if ended.any() and (data[offsets[1:][ended] - 1] == 0).any():
-        at = int(np.flatnonzero(ended)[np.argmax(data[offsets[1:][ended] - 1] == 0)])
-        raise DTypeError(f'{WHERE}{path}: string {at} ends with NUL, which NumPy drops; use strings="rows"')
-    padded = x.to_padded()
-    width = padded.shape[1]
-    if not width:
-        return Part(part.count, [], [part.present[0]], np.zeros(part.count, "U1" if text else "S1"))
-    values = padded.view(f"{'U' if text else 'S'}{width}")[:, 0]
+    values = fixed_width(f'{WHERE}{path} (strings="rows" keeps them as they are)', part.values, part.levels[0], text)
     return Part(part.count, [], [part.present[0]], values)
-
-
-def _characters(data: Array, offsets: Array, path: str) -> tuple[Array, Array]:
-    """Decode UTF-8: code points, and offsets that count them."""
-    try:
-        decoded = data.tobytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DTypeError(f"{WHERE}{path}: is no UTF-8 at byte {error.start}: {error.reason}") from None
-    begins = (data & 0xC0) != 0x80
-    counts = np.concatenate([[0], np.cumsum(begins)])
-    inner = offsets[:-1][np.diff(offsets) > 0]
-    if not begins[inner].all():
-        raise DTypeError(f"{WHERE}{path}: a string begins inside a character")
-    return np.frombuffer(decoded.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32), counts[offsets]
-
-
-def utf8_of(values: Array) -> tuple[Array, Array]:
-    """Encode values of dtype U: offsets in bytes, and the bytes."""
-    width = values.dtype.itemsize // 4
-    points = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), width)
-    lengths = np.where(points != 0, np.arange(1, width + 1), 0).max(axis=1, initial=0)
-    flat = points[np.arange(width) < lengths[:, None]]
-    try:
-        encoded = flat.astype("<u4").tobytes().decode("utf-32-le").encode("utf-8")
-    except UnicodeError as error:
-        raise DTypeError(f"LoDTensor.__arrow_c_array__: values: are no text: {error}") from None
-    sizes = 1 + (flat >= 0x80).astype(np.int64) + (flat >= 0x800) + (flat >= 0x10000)
-    reach = np.concatenate([[0], np.cumsum(sizes)])
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    return reach[ends], np.frombuffer(encoded, np.uint8)

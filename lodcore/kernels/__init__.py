@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         sort,
         tokens,
         window,
+        words,
     )
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "sort",
     "tokens",
     "window",
+    "words",
 ]
 
 

@@ -9,6 +9,7 @@ from lodcore.ops.embedding import *
 from lodcore.ops.expand import *
 from lodcore.ops.gather import *
 from lodcore.ops.lod_data import *
+from lodcore.ops.map_sequences import *
 from lodcore.ops.math import *
 from lodcore.ops.pad import *
 from lodcore.ops.pool import *
@@ -22,3 +23,4 @@ from lodcore.ops.steps import *
 from lodcore.ops.structure import *
 from lodcore.ops.tokens import *
 from lodcore.ops.window import *
+from lodcore.ops.words import *

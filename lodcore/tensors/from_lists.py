@@ -13,6 +13,7 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves, join_arrays, levels_and_leaves, values_of_leaves
 from lodcore.tensors.structure import concat_lods
+from lodcore.tensors.text import utf8_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,7 +31,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
         ndarrays only, never from lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied; in a
         list each is one sequence, with levels of its own. Arrays of Arrow, torch, awkward, pandas, Polars,
         TensorFlow, SciPy and thinc come in through their doors, such as `lodcore.from_torch`, which share memory
-        where they can.
+        where they can. Arrays of NumPy's StringDType become bytes of UTF-8, with one level more.
     dtype : dtype_like, optional
         What NumPy finds, if not given; float64 for no rows.
     num_levels : int, optional
@@ -91,7 +92,11 @@ def _of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_l
     if len(nested) and isinstance(nested[0], LoDTensor):
         return _of_sequences(where, list(nested), dtype, num_levels)
     levels, leaves, arrays = levels_and_leaves(where, list(nested), num_levels)
-    if arrays:
+    if arrays and all(leaf.dtype.kind == "T" and leaf.ndim == 1 for leaf in leaves):
+        levels.append(LoD.from_lengths([len(leaf) for leaf in leaves]).offsets())
+        offsets, values = utf8_of(where, np.concatenate(leaves))
+        levels.append(offsets)
+    elif arrays:
         values, offsets = join_arrays(where, leaves, dtype)
         levels.append(offsets)
     else:

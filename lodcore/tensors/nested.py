@@ -278,7 +278,8 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
     if given.ndim == 0:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
     if given.dtype.hasobject:
-        raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size")
+        advice = "; lodcore.encode_utf8 makes bytes of strings" if given.dtype.kind == "T" else ""
+        raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size{advice}")
     if not given.dtype.isnative:
         given, lent = given.astype(given.dtype.newbyteorder("=")), False
     if not (given.flags.c_contiguous and given.flags.aligned):

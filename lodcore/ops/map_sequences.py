@@ -1,0 +1,139 @@
+"""Any function of Python, sequence by sequence."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.dispatch import Symbol, open_block
+from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
+from lodcore.tensors.from_lists import array, as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["map_sequences"]
+
+EVERY = 0.1  # seconds between two pictures of the progress
+
+
+def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = False) -> Any:
+    """Call a function on each outermost sequence, and join what it returns.
+
+    Parameters
+    ----------
+    f : callable
+        Any function of Python; it gets an ndarray of rows, or a LoDTensor where `x` has more than one level. For
+        gradients and in Programs use `map_fn`, which records what it does.
+    x : LoDTensor or nested lists
+    *others : LoDTensor, nested lists, ndarray
+        More arguments of `f`, with as many sequences, or entries.
+    progress : bool
+        Draw a bar on stderr.
+
+    Returns
+    -------
+    LoDTensor, or ndarray
+        Of numbers an ndarray, one entry per sequence; of arrays of rows a LoDTensor with one sequence per call; of
+        LoDTensors one with one level more; of tuples or dicts a tuple or a dict of these.
+
+    Raises
+    ------
+    LoDError
+        If `others` have another number of sequences.
+    ShapeError, DTypeError
+        Naming the first call whose result does not fit to the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> x = lodcore.array([[3, 1, 2], [], [5, 4]])
+    >>> lodcore.map_sequences(np.sort, x)
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2, 3], [], [4, 5]])
+    >>> lodcore.map_sequences(len, x)
+    array([3, 0, 2])
+    """
+    where = "map_sequences"
+    if open_block() is not None or isinstance(x, Symbol):
+        raise GraphError(f"{where}: calls Python for each sequence and cannot be recorded; use map_fn")
+    given = as_nested(f"{where}: x", x)
+    columns = [
+        given,
+        *(each if hasattr(each, "__len__") and not isinstance(each, list) else array(each) for each in others),
+    ]
+    for j, column in enumerate(columns[1:]):
+        if len(column) != len(given):
+            raise LoDError(f"{where}: others[{j}]: has {len(column)} sequences; x has {len(given)}")
+    calls = zip(*columns, strict=True) if others else None
+    if progress:
+        found = [f(*one) for one in _drawn(zip(*columns, strict=True), len(given))]
+    elif calls is None:
+        found = [f(sequence) for sequence in given]
+    else:
+        found = [f(*one) for one in calls]
+    return _joined(where, found)
+
+
+def _joined(where: str, found: list[Any]) -> Any:
+    """Join results of one kind."""
+    kind = type(found[0]) if found else float
+    if kind in (tuple, dict):
+        for j, one in enumerate(found):
+            if type(one) is not kind or len(one) != len(found[0]) or (kind is dict and one.keys() != found[0].keys()):
+                raise ShapeError(
+                    f"{where}: f: returned {_said(one)} for sequence {j}, {_said(found[0])} for sequence 0"
+                )
+        if kind is dict:
+            return {key: _joined(where, [one[key] for one in found]) for key in found[0]}
+        return tuple(_joined(where, [one[k] for one in found]) for k in range(len(found[0])))
+    rows = isinstance(found[0], (np.ndarray, list)) and np.ndim(found[0]) > 0 if found else False
+    for j, one in enumerate(found):
+        if isinstance(one, LoDTensor) != isinstance(found[0], LoDTensor) or (
+            not isinstance(one, LoDTensor) and (isinstance(one, (np.ndarray, list)) and np.ndim(one) > 0) != rows
+        ):
+            raise _differs(where, j, found)
+    if rows:
+        return LoDTensor.from_arrays([np.asarray(one) for one in found])
+    if found and isinstance(found[0], LoDTensor):
+        return array(found)
+    made = np.array(found)
+    if made.dtype.hasobject:
+        raise DTypeError(
+            f"{where}: f: returned {_said(found[0])}; numbers, arrays, LoDTensors, or tuples of them are joined"
+        )
+    return made
+
+
+def _differs(where: str, j: int, found: list[Any]) -> ShapeError:
+    """Make the error for a result of another kind than the first."""
+    return ShapeError(f"{where}: f: returned {_said(found[j])} for sequence {j}, {_said(found[0])} for sequence 0")
+
+
+def _said(one: Any) -> str:
+    """Describe a result for people."""
+    if isinstance(one, np.ndarray):
+        return f"ndarray of shape {one.shape}"
+    return f"{type(one).__name__} of {len(one)}" if isinstance(one, (tuple, dict)) else type(one).__name__
+
+
+def _drawn(calls: Iterator[Any], count: int) -> Iterator[Any]:
+    """Hand calls on, and draw how many are done."""
+    begin = last = time.monotonic()
+    for done, one in enumerate(calls):
+        now = time.monotonic()
+        if now - last >= EVERY:
+            last = now
+            _draw(done, count, now - begin)
+        yield one
+    _draw(count, count, time.monotonic() - begin)
+    sys.stderr.write("\n")
+
+
+def _draw(done: int, count: int, seconds: float) -> None:
+    full = 30 * done // max(count, 1)
+    rate = f", {done / seconds:,.0f} per second" if seconds > 0 else ""
+    sys.stderr.write(f"\r[{'#' * full}{'.' * (30 - full)}] {done:,} of {count:,} sequences{rate}  ")
+    sys.stderr.flush()

@@ -1,0 +1,118 @@
+"""Words numbered as they are met, and looked up."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.helpers.draw import int64, read_only, running_sum
+from tests.helpers.face_to_face import agree, unwritten
+
+WORDS = st.lists(
+    st.binary(max_size=3) | st.sampled_from([b"", b"a", b"word", b"longer than eight", b"longer than nine"])
+)
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+def text_of(words):
+    """Return words as bytes one after another, and their offsets."""
+    letters = np.frombuffer(b"".join(words), np.uint8)
+    return read_only(letters.copy()), int64(running_sum([len(word) for word in words]))
+
+
+def table_of(n_slots):
+    return np.full(n_slots, -1, np.int64)
+
+
+def slots_for(count):
+    """Return the fewest slots that hold a number of words."""
+    return 2 ** max(1, (2 * count - 1).bit_length())
+
+
+def numbers(words):
+    """Number words with a dict: the oracle."""
+    known = {}
+    return [known.setdefault(word, len(known)) for word in words], known
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(WORDS, SEEDS, st.integers(0, 5))
+    def test_number_words(self, words, seed, power):
+        text, offsets = text_of(words)
+        half = np.zeros(2**power // 2, np.int64)
+        ids = np.zeros(len(words), np.int64)
+        agree("words.number_words", text, offsets, 0, 0, seed, table_of(2**power), half, half.copy(), half.copy(), ids)
+
+    @given(WORDS, SEEDS)
+    def test_fill_table(self, words, seed):
+        text, offsets = text_of(words)
+        agree("words.fill_table", text, offsets[:-1].copy(), offsets[1:].copy(), seed, table_of(slots_for(len(words))))
+
+    @given(WORDS, WORDS, SEEDS)
+    def test_look_up(self, words, others, seed):
+        others = list(dict.fromkeys(others))
+        text, offsets = text_of(words)
+        known, bounds = text_of(others)
+        begins, ends, table = bounds[:-1].copy(), bounds[1:].copy(), table_of(slots_for(len(others)))
+        assert kernels.words.fill_table(known, begins, ends, seed, table) == -1
+        ids = unwritten(len(words))
+        agree("words.look_up", text, offsets, known, begins, ends, seed, read_only(table), -7, ids)
+
+
+@given(WORDS, SEEDS, st.integers(0, 4))
+def test_words_are_numbered_as_they_are_met(words, seed, power):
+    text, offsets = text_of(words)
+    want, known = numbers(words)
+    half = [np.zeros(2**power // 2, np.int64) for _ in range(3)]
+    ids = np.zeros(len(words), np.int64)
+    stop, count = kernels.words.number_words(text, offsets, 0, 0, seed, table_of(2**power), *half, ids)
+    assert ids[:stop].tolist() == want[:stop]
+    assert count == len(set(want[:stop]))
+    assert stop == len(words) or count == 2**power // 2
+    assert half[2][:count].tolist() == [want[:stop].count(number) for number in range(count)]
+    found = [text[begin:end].tobytes() for begin, end in zip(half[0][:count], half[1][:count], strict=True)]
+    assert found == list(known)[:count]
+
+
+@given(WORDS, WORDS, SEEDS)
+def test_words_are_looked_up(words, others, seed):
+    others = list(dict.fromkeys(others))
+    text, offsets = text_of(words)
+    known, bounds = text_of(others)
+    begins, ends, table = bounds[:-1].copy(), bounds[1:].copy(), table_of(slots_for(len(others)))
+    assert kernels.words.fill_table(known, begins, ends, seed, table) == -1
+    ids = unwritten(len(words))
+    bad = kernels.words.look_up(text, offsets, known, begins, ends, seed, table, -1, ids)
+    assert ids.tolist() == [others.index(word) if word in others else -1 for word in words]
+    assert bad == next((j for j, word in enumerate(words) if word not in others), -1)
+
+
+@given(WORDS, SEEDS)
+def test_a_word_that_is_there_twice_is_found(words, seed):
+    text, offsets = text_of(words)
+    bad = kernels.words.fill_table(text, offsets[:-1].copy(), offsets[1:].copy(), seed, table_of(slots_for(len(words))))
+    assert bad == next((j for j, word in enumerate(words) if word in words[:j]), -1)
+
+
+@pytest.mark.not_on_reference
+def test_sizes_that_do_not_fit_are_refused():
+    text, offsets = text_of([b"a", b"b"])
+    half, ids = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    for arguments in [
+        (text, offsets, 0, 0, 1, table_of(3), half, half, half, ids),
+        (text, offsets, 0, 0, 1, table_of(4), half[:1], half, half, ids),
+        (text[:1], offsets, 0, 0, 1, table_of(4), half, half, half, ids),
+        (text, offsets, 0, 0, 1, table_of(4), half, half, half, ids[:1]),
+        (text, offsets, 3, 0, 1, table_of(4), half, half, half, ids),
+        (text, offsets, 0, 3, 1, table_of(4), half, half, half, ids),
+    ]:
+        with pytest.raises(ValueError, match=r"table|words"):
+            kernels.words.number_words(*arguments)
+    with pytest.raises(ValueError, match="leaves the text"):
+        kernels.words.fill_table(text, int64([0]), int64([3]), 1, table_of(2))
+    with pytest.raises(ValueError, match="fewer slots"):
+        kernels.words.fill_table(text, int64([0, 1]), int64([1, 2]), 1, table_of(2))
+    with pytest.raises(ValueError, match="fewer slots"):
+        kernels.words.look_up(text, offsets, text, offsets[:2], offsets[1:], 1, table_of(2), -1, ids)

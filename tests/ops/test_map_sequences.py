@@ -1,0 +1,77 @@
+"""Functions of Python, sequence by sequence, against the loop by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, map_sequences
+from lodcore.graph import Program, data
+from tests.helpers.draw import lod_tensors
+
+
+@given(lod_tensors(min_levels=1))
+def test_what_is_returned_is_joined(x):
+    assert map_sequences(len, x).tolist() == [len(one) for one in x]
+    if len(x):
+        assert map_sequences(lambda one: one, x).equals(x)
+    shapes = map_sequences(lambda one: (len(one), {"whole": one}), x)
+    if len(x):
+        assert shapes[0].tolist() == x.lengths.tolist()
+        assert shapes[1]["whole"].equals(x)
+
+
+@given(st.lists(st.lists(st.integers(-9, 9), max_size=5), min_size=1, max_size=5), st.booleans())
+def test_several_arguments(nested, progress):
+    x = lodcore.array(nested) if any(nested) else lodcore.array(nested, dtype=int)
+    weights = np.arange(len(nested))
+    found = map_sequences(lambda one, other, weight: one * weight + other, x, nested, weights, progress=progress)
+    assert found.tolist() == [[v * w + v for v in one] for one, w in zip(nested, weights.tolist(), strict=True)]
+
+
+def test_progress_is_drawn(capsys):
+    map_sequences(len, [[1], [2, 3]], progress=True)
+    assert "2 of 2 sequences" in capsys.readouterr().err
+
+
+def test_no_sequences():
+    assert map_sequences(len, []).tolist() == []
+
+
+X = lodcore.array([[1, 2], [3]])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: map_sequences(len, X, [[1]]), LoDError, r"others\[0\]: has 1 sequences; x has 2"),
+        (
+            lambda: map_sequences(lambda one: one if len(one) > 1 else 3, X),
+            ShapeError,
+            "returned int for sequence 1.*sequence 0",
+        ),
+        (
+            lambda: map_sequences(lambda one: (1,) * len(one), X),
+            ShapeError,
+            "tuple of 1 for sequence 1, tuple of 2",
+        ),
+        (lambda: map_sequences(lambda one: object(), X), DTypeError, "f: returned object"),
+        (lambda: map_sequences(len, 3), DTypeError, "map_sequences: x: is int"),
+    ],
+)
+def test_wrong_calls(call, error, says):
+    with pytest.raises(error, match=says):
+        call()
+
+
+def test_it_is_not_recorded():
+    with Program():
+        x = data("x", (None,), num_levels=1)
+        with pytest.raises(GraphError, match="use map_fn"):
+            map_sequences(len, x)
+
+
+def test_errors_of_the_function_pass():
+    with pytest.raises(ZeroDivisionError):
+        map_sequences(lambda one: 1 // 0, LoDTensor.from_lengths(np.zeros(1), [1]))

@@ -1,0 +1,152 @@
+"""Text as bytes with a level, and vocabularies, against dicts and strings of Python."""
+
+import collections
+import pickle
+import tempfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import DTypeError, LoDTensor, Vocabulary, decode_utf8, encode_utf8
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4)
+WORDS = st.lists(TEXT | st.sampled_from(["a", "b", "é", "the", "日本語", "a longer word than eight"]), max_size=12)
+NESTED = st.lists(WORDS, min_size=1, max_size=5)
+KINDS = ["lists", "U", "bytes"]
+
+
+def given_as(kind, nested):
+    """Return nested lists of words in one of the forms that text may have."""
+    if kind == "lists":
+        return nested
+    flat = [word for words in nested for word in words]
+    x = LoDTensor.from_lengths(np.array(flat, "U30") if flat else np.zeros(0, "U1"), [len(words) for words in nested])
+    return x if kind == "U" else encode_utf8(x)
+
+
+def fitted(nested, min_count=1, max_size=None, special=("<unk>",)):
+    """Choose words as a vocabulary does, with a Counter."""
+    counts = collections.Counter(word for words in nested for word in words)
+    common = [word for word, count in counts.most_common() if count >= min_count and word not in special]
+    return [*special, *(common if max_size is None else common[: max(max_size - len(special), 0)])]
+
+
+@given(NESTED)
+def test_text_goes_to_bytes_and_comes_back(nested):
+    made = encode_utf8(given_as("U", nested))
+    assert made.num_levels == 2
+    assert made.tolist() == [[list(word.encode()) for word in words] for words in nested]
+    assert decode_utf8(made).tolist() == nested
+    raw = decode_utf8(made, bytes)
+    assert raw.tolist() == [[word.encode() for word in words] for words in nested]
+    assert encode_utf8(raw).equals(made)
+
+
+@given(WORDS)
+def test_flat_text(words):
+    made = encode_utf8(words)
+    assert [bytes(word).decode() for word in made.tolist()] == words
+    assert decode_utf8(made).tolist() == words
+    objects = decode_utf8(made, np.dtypes.StringDType())
+    assert objects.dtype.kind == "T"
+    assert objects.tolist() == words
+    assert encode_utf8(objects).equals(made)
+
+
+@given(NESTED)
+def test_arrays_of_strings_of_any_size_come_in_as_bytes(nested):
+    arrays = [np.array(words, np.dtypes.StringDType()) for words in nested]
+    made = lodcore.array(arrays)
+    assert made.equals(encode_utf8(given_as("U", nested)))
+
+
+@given(NESTED, NESTED, st.sampled_from(KINDS), st.integers(1, 3), st.none() | st.integers(0, 6))
+def test_vocabulary(nested, others, kind, min_count, max_size):
+    vocabulary = Vocabulary.fit(given_as(kind, nested), min_count, max_size)
+    want = fitted(nested, min_count, max_size)
+    assert vocabulary.tokens == want
+    assert len(vocabulary) == len(want)
+    counts = collections.Counter(word for words in nested for word in words)
+    assert vocabulary.counts.tolist() == [counts[word] for word in want]
+    ids = vocabulary.encode(given_as(kind, others))
+    numbers = {word: number for number, word in enumerate(want)}
+    assert ids.tolist() == [[numbers.get(word, 0) for word in words] for words in others]
+    assert vocabulary.decode(ids).tolist() == [[want[j] for j in words] for words in ids.tolist()]
+    assert decode_utf8(vocabulary.decode(ids, np.uint8)).equals(vocabulary.decode(ids))
+    for word in [*want, *(word for words in others for word in words)]:
+        assert vocabulary[word] == numbers.get(word, 0)
+        assert (word in vocabulary) == (word in numbers)
+    again = pickle.loads(pickle.dumps(vocabulary))
+    assert (again.tokens, again.unknown_id, again.counts.tolist()) == (want, 0, vocabulary.counts.tolist())
+
+
+@given(NESTED, st.lists(TEXT, max_size=3, unique=True))
+def test_special_words_come_first(nested, special):
+    special = [word for word in special if word != "?"]
+    vocabulary = Vocabulary.fit(nested, unknown="?", special=special)
+    assert vocabulary.tokens == fitted(nested, special=("?", *special))
+    assert Vocabulary.fit(nested, unknown=None, special=special).tokens == fitted(nested, special=tuple(special))
+
+
+def test_many_words():
+    random = np.random.default_rng(3)
+    words = random.integers(0, 30_000, 200_000).astype("U")
+    lengths = np.full(2_000, 100)
+    x = LoDTensor.from_lengths(words, lengths)
+    vocabulary = Vocabulary.fit(x)
+    want = [word for word, _ in collections.Counter(words.tolist()).most_common()]
+    assert vocabulary.tokens == ["<unk>", *want]
+    assert vocabulary.decode(vocabulary.encode(x)).tolist() == x.tolist()
+    assert vocabulary.counts.sum() == len(words)
+
+
+def test_files():
+    vocabulary = Vocabulary.fit([["b", "a", "b"]], special=["<s>"])
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary.save(f"{folder}/words.npz")
+        again = Vocabulary.load(f"{folder}/words.npz")
+        assert again.tokens == ["<unk>", "<s>", "b", "a"]
+        assert again.encode(["a", "x"]).tolist() == [3, 0]
+        assert repr(again) == "Vocabulary(4 words: '<unk>', '<s>', 'b', 'a', unknown '<unk>')"
+        lodcore.save(f"{folder}/other.npz", {"words": np.zeros(1)})
+        with pytest.raises(ValueError, match="holds no Vocabulary"):
+            Vocabulary.load(f"{folder}/other.npz")
+
+
+def test_nothing():
+    vocabulary = Vocabulary.fit([])
+    assert vocabulary.tokens == ["<unk>"]
+    assert vocabulary.encode([[], []]).tolist() == [[], []]
+    assert vocabulary.encode([]).tolist() == []
+    assert vocabulary.decode([]).tolist() == []
+    assert Vocabulary([]).tokens == []
+    assert encode_utf8([]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: encode_utf8([[1, 2]]), DTypeError, "encode_utf8: x: has dtype int64; strings"),
+        (lambda: encode_utf8(np.zeros(2)), DTypeError, "encode_utf8: x: has dtype float64; strings"),
+        (lambda: encode_utf8(["\ud800"]), DTypeError, "encode_utf8: x: is not text"),
+        (lambda: decode_utf8([[1, 2]]), DTypeError, "decode_utf8: x: has dtype int64 and 1 levels"),
+        (lambda: decode_utf8(lodcore.array([[200]], "u1")), DTypeError, "decode_utf8: x: is not UTF-8 at byte 0"),
+        (lambda: decode_utf8(lodcore.array([[97, 0]], "u1")), DTypeError, "string 0 ends with NUL"),
+        (lambda: decode_utf8(encode_utf8(["a"]), int), DTypeError, "decode_utf8: dtype: is int64; str"),
+        (lambda: Vocabulary(["a", "b", "a"]), ValueError, "words: has 'a' at position 2, and before"),
+        (lambda: Vocabulary(["a"], unknown="b"), ValueError, "unknown: is 'b', which is not among"),
+        (lambda: Vocabulary(["a"], counts=[1, 2]), ValueError, "counts: has 2 entries; there are 1 words"),
+        (lambda: Vocabulary(["a"]).encode(["a", "b"]), KeyError, "x: word 1 is 'b', which is not"),
+        (lambda: Vocabulary(["a"])["b"], KeyError, "'b' is not in the vocabulary"),
+        (lambda: Vocabulary(["a"])[1], DTypeError, "word: is int; a str is needed"),
+        (lambda: Vocabulary(["a"]).decode([[0, 1]]), IndexError, r"ids: is 1 at row 1; 0 \.\. 0 is valid"),
+        (lambda: Vocabulary(["a"]).decode([-1]), IndexError, "ids: is -1 at row 0"),
+        (lambda: Vocabulary.fit(["a"], min_count=1.5), DTypeError, "min_count"),
+    ],
+)
+def test_wrong_calls(call, error, says):
+    with pytest.raises(error, match=says):
+        call()

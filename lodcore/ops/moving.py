@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, kernels
-from lodcore.arguments import rows_given_of, structure_of
+from lodcore.arguments import nested_of, rows_given_of, structure_of
 from lodcore.lod import LoD
 from lodcore.nested import as_values
 from lodcore.ops.common import Array
 from lodcore.structure import concat_lods
+from lodcore.symbol import Symbol
 from lodcore.tensor import LoDTensor, Spec, as_nested
 
 __all__ = [
     "add_back",
     "as_rows_or_nested",
     "lod_of",
+    "nested_operand",
     "put_together",
     "reals",
     "row_by_row",
@@ -36,6 +38,15 @@ def lod_of(where: str, y: Any) -> LoD:
     if isinstance(y, LoDTensor):
         return y.lod
     return y if isinstance(y, LoD) else lod_of(where, structure_of(where, y))
+
+
+def nested_operand(where: str, x: Any) -> Any:
+    """Take what a function of several operators computes with: a LoDTensor, nested lists, or a Variable of one."""
+    if isinstance(x, LoDTensor):
+        return x
+    if isinstance(x, Symbol):
+        return x.current()  # type: ignore[attr-defined]
+    return nested_of(where, x)
 
 
 def as_rows_or_nested(where: str, x: Any) -> Any:

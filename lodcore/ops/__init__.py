@@ -21,6 +21,7 @@ from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *
 from lodcore.ops.reduce import *
+from lodcore.ops.values import *
 from lodcore.registry import operator as operator
 from lodcore.roles import *
 from lodcore.tensor import Spec as Spec

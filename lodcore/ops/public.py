@@ -1,5 +1,6 @@
 """The operators that are names of `lodcore` itself: all that are public in these files."""
 
+from lodcore.ops.arrange import *
 from lodcore.ops.array import *
 from lodcore.ops.array_joining import *
 from lodcore.ops.axes import mean as mean  # all others have names of Python's own functions

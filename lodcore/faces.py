@@ -16,6 +16,7 @@ from lodcore.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_face import array_function, array_ufunc, clip, copy, cumsum
 from lodcore.numpy_face import round as rounded
 from lodcore.numpy_facts import FUNCTIONS  # all of them: to import it enters what it has
+from lodcore.numpy_shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
 from lodcore.ops.lod_data import structure_of
 from lodcore.rank_table import IndicesMap
 from lodcore.symbol import Symbol
@@ -170,6 +171,32 @@ class Face:
         return ops.per_sequence(self, v, level)
 
     with_values = ops.with_values
+    num = ops.lod_num
+    positions = ops.lod_positions
+    segment_ids = ops.lod_segment_ids
+    nonzero = nonzero
+    ptp = ptp
+    repeat = repeat
+    squeeze = squeeze
+    swapaxes = swapaxes
+
+    def reshape(self, *shape: Any) -> Any:
+        """Give rows another shape; the axes of levels stay."""
+        return reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def transpose(self, *axes: Any) -> Any:
+        """Bring axes into another order: all of them backwards, if none are given."""
+        return transpose(self, None if not axes else axes[0] if isinstance(axes[0], (list, tuple)) else axes)
+
+    @property
+    def T(self) -> Any:  # noqa: N802  NumPy calls it so
+        """The axes backwards."""
+        return transpose(self)
+
+    @property
+    def mT(self) -> Any:  # noqa: N802
+        """The last two axes swapped."""
+        return swapaxes(self, -1, -2)
 
     pool = ops.sequence_pool
     softmax = ops.sequence_softmax

@@ -13,6 +13,7 @@ from lodcore.lod_rules import outer as outer
 from lodcore.lod_rules import same as same
 from lodcore.lod_rules import same_as as same_as
 from lodcore.ops.axes import *
+from lodcore.ops.beside import *
 from lodcore.ops.convert import *
 from lodcore.ops.index import *
 from lodcore.ops.index_values import *

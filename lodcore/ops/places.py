@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from lodcore import tensor_core
-from lodcore.arguments import level_of, structure_of
+from lodcore.arguments import integer_of, level_of, structure_of
 from lodcore.lod import LoD
 from lodcore.lod_rules import before, same_as
 from lodcore.ops.common import Array
-from lodcore.ops.moving import lod_of
+from lodcore.ops.expand import sequence_expand_as
+from lodcore.ops.moving import lod_of, nested_operand
 from lodcore.registry import operator
 from lodcore.roles import Structure
 from lodcore.tensor import Spec
 
-__all__ = ["lod_num", "lod_positions", "lod_segment_ids"]
+__all__ = ["lod_index", "lod_num", "lod_positions", "lod_segment_ids"]
 
 
 @operator(x=Structure, lod_rule=before("level"), differentiable=False)
@@ -135,3 +136,38 @@ def _(x: Spec, level: int) -> Spec:
 @lod_segment_ids.define_infer
 def _(x: Spec, level: int) -> Spec:
     return _per_row("lod_segment_ids", x, level)
+
+
+def lod_index(x: Any, axis: int) -> Any:
+    """Return for each row its place along an axis of the levels.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    axis : int
+        0 .. num_levels: 0 numbers the sequences of the batch, axis k the elements of each sequence of level k - 1.
+
+    Returns
+    -------
+    LoDTensor
+        int64, with the LoD of x.
+
+    Raises
+    ------
+    ValueError, DTypeError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[["a", "b"], ["c"]], [["d"]]])
+    >>> lodcore.lod_index(x, 0).tolist(), lodcore.lod_index(x, 1).tolist()
+    ([[[0, 0], [0]], [[1]]], [[[0, 0], [1]], [[0]]])
+    """
+    x = nested_operand("lod_index: x", x)
+    number = integer_of("lod_index: axis", axis, 0, x.num_levels)
+    if number == 0:
+        return lod_segment_ids(x, 0)
+    if number == x.num_levels:
+        return lod_positions(x, -1)
+    return sequence_expand_as(lod_positions(lod_num(x, number), -1), x, number)

@@ -26,6 +26,7 @@ from lodcore.ops.select import *
 from lodcore.ops.sequence_matmul import *
 from lodcore.ops.shuffle import *
 from lodcore.ops.sort import *
+from lodcore.ops.statistics import *
 from lodcore.ops.steps import *
 from lodcore.ops.structure import *
 from lodcore.ops.tokens import *

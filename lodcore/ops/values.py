@@ -12,13 +12,18 @@ from lodcore.arguments import choice_of, dense_of, level_of, list_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import before, no_lod
 from lodcore.memory import integer
+from lodcore.ops.arrange import rows_to_level
+from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.common import Array, below, with_levels
+from lodcore.ops.convert import rows
+from lodcore.ops.index_values import index_values
 from lodcore.ops.kinds import elementwise_operator
+from lodcore.ops.position import by_position, insert_level
 from lodcore.registry import operator
 from lodcore.roles import Dense, Nested
 from lodcore.tensor import LoDTensor, Spec
 
-__all__ = ["argwhere", "reshape_rows", "sequence_bitwise", "spread", "transpose_rows"]
+__all__ = ["argwhere", "bitwise_reduce", "reshape_rows", "sequence_bitwise", "spread", "transpose_rows"]
 
 Shape = tuple[int | None, ...]
 
@@ -275,3 +280,44 @@ def spread(x: Any, y: Any) -> Any:
 @spread.define_vjp
 def _(d: Array) -> tuple[Array, None]:
     return d, None
+
+
+def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) -> Any:
+    """Combine the bits of values along an axis, as the `reduce` of `numpy.bitwise_and`, `or` and `xor` does.
+
+    Parameters
+    ----------
+    x : LoDTensor of integers or bool
+    name : {"and", "or", "xor"}
+    axis : int, optional
+        That of the batch, of a level, or of a row; None for all values.
+    keepdims : bool
+        Not supported.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1, 2, 4], [], [3, 1]])
+    >>> lodcore.ops.bitwise_reduce(x, "or", axis=1), lodcore.ops.bitwise_reduce(x, "or", axis=0)
+    (array([7, 0, 3]), array([3, 3, 4]))
+    """
+    where = "bitwise_reduce"
+    if keepdims:
+        raise TypeError(f"{where}: keepdims: is not supported")
+    x, levels = tensor_of(where, x), getattr(x, "num_levels", 0)
+    if axis is None:
+        flat = rows(x)
+        for _ in range(flat.ndim - 1):
+            flat = rows(rows_to_level(flat))
+        return index_values(sequence_bitwise(insert_level(flat, 0, whole=True), name), [0])
+    (at,) = axes_of(where, axis, x.ndim)
+    if at > levels:  # of a row: its axis becomes the last level
+        order = (at - levels, *(one for one in range(1, x.ndim - levels) if one != at - levels))
+        return sequence_bitwise(rows_to_level(transpose_rows(x, order)), name)
+    for one in range(at, levels):
+        x = by_position(x, one)
+    return sequence_bitwise(x, name, levels - 1)

@@ -189,12 +189,12 @@ class Face:
         return transpose(self, None if not axes else axes[0] if isinstance(axes[0], (list, tuple)) else axes)
 
     @property
-    def T(self) -> Any:  # noqa: N802  NumPy calls it so
+    def T(self) -> Any:
         """The axes backwards."""
         return transpose(self)
 
     @property
-    def mT(self) -> Any:  # noqa: N802
+    def mT(self) -> Any:
         """The last two axes swapped."""
         return swapaxes(self, -1, -2)
 

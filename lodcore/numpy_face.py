@@ -58,6 +58,8 @@ BITS = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor"}
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Run a ufunc, or its `reduce`."""
     if method == "__call__":
+        if ufunc.__name__ == "vecdot":
+            return ops.vecdot(*inputs, **kwargs)
         if kwargs:
             return _with_places(ufunc, inputs, kwargs)
         if ufunc in NAMED:
@@ -68,7 +70,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     if method == "reduce" and ufunc in REDUCING:
         return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})
     if method == "reduce" and ufunc in BITS:
-        return ops.bitwise_reduce(*inputs, BITS[ufunc], **{"axis": 0, **_without_defaults(kwargs)})
+        return ops.bitwise_reduce(inputs[0], BITS[ufunc], **{"axis": 0, **_without_defaults(kwargs)})
     if method == "accumulate" and ufunc is np.add:
         return cumsum(*inputs, **{"axis": 0, **_without_defaults(kwargs)})
     raise TypeError(f"numpy.{ufunc.__name__}.{method}: is not supported for sequences; apply it to x.values")

@@ -71,7 +71,7 @@ def stack(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, ca
 
 
 @stands_for(np.tile)
-def tile(A: Any, reps: Any) -> Any:  # noqa: N803  NumPy calls it so
+def tile(A: Any, reps: Any) -> Any:
     """Join copies of a tensor along its axes."""
     x = tensor_of("tile", A)
     given = tuple(reps) if isinstance(reps, (list, tuple, np.ndarray)) else (reps,)
@@ -237,15 +237,18 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return transpose(x, order)
 
 
-@stands_for(np.matrix_transpose)
 def matrix_transpose(x: Any, /) -> Any:
     """Swap the last two axes, as `transpose`."""
     return swapaxes(x, -1, -2)
 
 
+if hasattr(np, "matrix_transpose"):  # NumPy 2
+    stands_for(np.matrix_transpose)(matrix_transpose)
+
+
 @stands_for(np.reshape)
 def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: Any = None) -> Any:
-    """Give rows another shape, or list all values with -1; the axes of levels stay, with None or -1 for their lengths."""
+    """Give rows another shape; the axes of levels stay, with None or -1 for their lengths. -1 alone lists all values."""
     x = tensor_of("reshape", a)
     if order != "C":
         raise ValueError(f"reshape: order: is {order!r}; 'C' is supported for sequences")
@@ -309,16 +312,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return ops.average(a, axis, weights, returned, keepdims=keepdims is True)
 
 
-def vecdot(x1: Any, x2: Any, /, axis: Any = -1) -> Any:
-    """Multiply two tensors that align, and add up along an axis: sequence by sequence, along that of a level."""
-    x = tensor_of("vecdot", x1)
-    if x.dtype.kind == "c":
-        x = ops.elementwise([x], np.conjugate)
-    return ops.sum(ops.mul(x, x2), axis)
-
-
-for _function in (np.vecdot, np.linalg.vecdot) if hasattr(np, "vecdot") else ():
-    stands_for(_function)(vecdot)
+if hasattr(np.linalg, "vecdot"):  # NumPy 2
+    stands_for(np.linalg.vecdot)(ops.vecdot)
 
 
 @stands_for(np.tensordot)

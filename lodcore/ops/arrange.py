@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import dense_of, each_of, level_of
+from lodcore.arguments import dense_of, each_of, level_of, nested_index_of
 from lodcore.errors import LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed, levels_of, outer
@@ -50,7 +50,8 @@ def sequence_roll(x: Any, shift: Any, level: int = -1) -> LoDTensor:
     >>> lodcore.sequence_roll([[1, 2, 3], [], [4, 5]], 1).tolist()
     [[3, 1, 2], [], [5, 4]]
     """
-    return _rolled(x, shift, level)[0]
+    rolled: LoDTensor = _rolled(x, shift, level)[0]
+    return rolled
 
 
 @sequence_roll.define_residuals("places")
@@ -82,6 +83,12 @@ def _(x: Spec, shift: Any, level: int) -> Spec:
 @sequence_roll.define_vjp
 def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
     return add_back(d, places, context.new("x")), None
+
+
+def _nested(where: str, given: Any) -> Any:
+    """Make a LoDTensor of nested lists of integers; all else stays."""
+    nested = isinstance(given, (list, tuple)) and type(given) is not Spec
+    return nested_index_of(where, given) if nested and given and isinstance(given[0], (list, tuple)) else given
 
 
 # -- repeated ----------------------------------------------------------------------------------------------------------
@@ -119,7 +126,8 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
     >>> lodcore.sequence_repeat([[1, 2], [], [3]], [0, 1, 3]).tolist()
     [[2], [], [3, 3, 3]]
     """
-    return _repeat(x, repeats, level)[0]
+    repeated: LoDTensor = _repeat(x, repeats, level)[0]
+    return repeated
 
 
 @sequence_repeat.define_residuals("bounds")
@@ -128,6 +136,7 @@ def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     k = level_of(where, lod, level)
     offsets = lod.offsets(k)
     count = offsets.item(len(offsets) - 1)
+    repeats = _nested(f"{where}: repeats", repeats)
     if isinstance(repeats, LoDTensor) and repeats.num_levels:
         check_equal(where, lod.prefix(k + 1), repeats.lod, "repeats")
         repeats = repeats.values
@@ -155,10 +164,16 @@ def _numbers(offsets: Array) -> Array:
     return numbers
 
 
+def _check_numbers(where: str, given: Any) -> None:
+    """Check what a Spec, or a value, shows of integers that may be nested."""
+    given = _nested(where, given)
+    each_of(where, given.values if isinstance(given, LoDTensor) else given, None)
+
+
 @sequence_repeat.define_infer
 def _(x: Spec, repeats: Any, level: int) -> Spec:
     level_of("sequence_repeat", x, level)
-    each_of("sequence_repeat: repeats", repeats.values if isinstance(repeats, LoDTensor) else repeats, None)
+    _check_numbers("sequence_repeat: repeats", repeats)
     return Spec(spec_rows(x), x.dtype)
 
 
@@ -237,6 +252,7 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
 
 def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count: int) -> tuple[Array, Array]:
     """Return the offsets of the new sequences in each sequence, and their own in elements."""
+    lengths = _nested(f"{where}: lengths", lengths)
     if isinstance(lengths, LoDTensor) and lengths.num_levels:
         if k:
             check_equal(where, lod.prefix(k), lengths.lod.prefix(lengths.num_levels - 1), "lengths")
@@ -277,7 +293,7 @@ def _bounds(where: str, lengths: Any) -> Array:
 @sequence_unflatten.define_infer
 def _(x: Spec, lengths: Any, level: int) -> Spec:
     level_of("sequence_unflatten", x, level)
-    each_of("sequence_unflatten: lengths", lengths.values if isinstance(lengths, LoDTensor) else lengths, None)
+    _check_numbers("sequence_unflatten: lengths", lengths)
     return Spec(spec_rows(x), x.dtype)
 
 

@@ -14,12 +14,13 @@ import numpy as np
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.nested import refuse_conversion
 from lodcore.ops.compare import greater_than, not_equal
-from lodcore.ops.convert import full_like
+from lodcore.ops.convert import full_like, with_values
+from lodcore.ops.convert import rows as values_of
 from lodcore.ops.index import pick_along
 from lodcore.ops.index_values import index_values
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
-from lodcore.ops.places import lod_index
+from lodcore.ops.places import lod_index, lod_positions
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
@@ -136,9 +137,13 @@ def _place_along(name: str, x: Any, axis: int) -> Any:
     for at in range(axis, x.num_levels):
         x, places = by_position(x, at), by_position(places, at)
     last = x.num_levels - 1
-    if x.ndim > x.num_levels + 1:
-        raise TypeError(f"{name}: axis: is {axis}, along which sequences differ; rows with axes have no single place")
-    return pick_along(places, sequence_place(x, name, last), last + 1)
+    numbers = drop_level(lod_positions(insert_level(x, 0, whole=True), 0), 0)  # of all rows
+    firsts = pick_along(numbers, 0, last + 1)
+    found = values_of(sequence_place(x, name, last))
+    for _ in range(found.ndim - 1):
+        firsts = index_values(firsts, [..., None])
+    taken = index_values(values_of(places), [add(found, values_of(firsts))])
+    return with_values(firsts, taken) if last else taken
 
 
 def _with_axes_of_1(x: Any, count: int) -> Any:

@@ -133,7 +133,8 @@ def sequence_pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[
     >>> first.tolist(), second.tolist()
     ([[1, 1, 2], [], []], [[2, 3, 3], [], []])
     """
-    return _pairs(x, replacement, level)[0]
+    pairs: tuple[Any, Any] = _pairs(x, replacement, level)[0]
+    return pairs
 
 
 @sequence_pairs.define_residuals("partners")
@@ -198,7 +199,8 @@ def cartesian(x: Any, y: Any, level: int = -1) -> tuple[Any, Any]:
     >>> first.tolist(), second.tolist()
     ([[1, 1, 2, 2], []], [[10, 20, 10, 20], []])
     """
-    return _product(x, y, level)[0]
+    pairs: tuple[Any, Any] = _product(x, y, level)[0]
+    return pairs
 
 
 @cartesian.define_residuals("partners")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import choice_of, dense_of, level_of
+from lodcore.arguments import choice_of, dense_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import computed, levels_of, no_lod
 from lodcore.ops.common import Array

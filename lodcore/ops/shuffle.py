@@ -11,12 +11,12 @@ from lodcore.arguments import each_of, level_of, structure_of
 from lodcore.errors import DTypeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed
+from lodcore.ops.convert import rows
 from lodcore.ops.gather import gather_sequences
 from lodcore.ops.index import take_nested
 from lodcore.ops.moving import lod_of, nested_operand
 from lodcore.ops.places import lod_num
 from lodcore.ops.position import insert_level
-from lodcore.ops.convert import rows
 from lodcore.registry import operator
 from lodcore.roles import Index, Structure
 from lodcore.tensor import LoDTensor, Spec

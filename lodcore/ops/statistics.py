@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lodcore.errors import DTypeError
 from lodcore.memory import integer
 from lodcore.ops import axes as reductions
 from lodcore.ops.axes import tensor_of
-from lodcore.ops.convert import full_like
-from lodcore.ops.math import add, div, minus, mul, sqrt
+from lodcore.ops.compare import not_equal
+from lodcore.ops.convert import cast, full_like
+from lodcore.ops.math import add, div, minus, mul, sqrt, where
 from lodcore.ops.values import spread
 
 __all__ = ["average", "corr", "cov", "linear_fit", "moment"]
 
 
-def _real(where: str, name: str, x: Any) -> Any:
-    """Take real numbers."""
-    made = tensor_of(where, x)
+def _real(name: str, argument: str, x: Any) -> Any:
+    """Take real numbers, as floats."""
+    made = tensor_of(name, x)
     if made.dtype.kind not in "biuf":
-        raise DTypeError(f"{where}: {name}: has dtype {made.dtype}; real numbers are needed")
-    return made
+        raise DTypeError(f"{name}: {argument}: has dtype {made.dtype}; real numbers are needed")
+    return made if made.dtype.kind == "f" else cast(made, np.float64)
 
 
 def _sum(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
@@ -33,8 +36,8 @@ def _mass(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
     return reductions.sum(full_like(x, 1) if weights is None else spread(weights, x), axis, keepdims=keepdims)
 
 
-def _weights(where: str, weights: Any) -> Any:
-    return None if weights is None else _real(where, "weights", weights)
+def _weights(name: str, weights: Any) -> Any:
+    return None if weights is None else _real(name, "weights", weights)
 
 
 def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
@@ -72,15 +75,15 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     x, weights = _real("average", "x", x), _weights("average", weights)
     if weights is None:
         found = reductions.mean(x, axis, keepdims=keepdims)
-        return (found, _mass(x, None, axis, keepdims)) if returned else found
+        return (found, cast(_mass(x, None, axis, keepdims), found.dtype)) if returned else found
     mass = _mass(x, weights, axis, keepdims)
     found = _ratio(_sum(x, weights, axis, keepdims), mass)
-    return (found, mass) if returned else found
+    return (found, cast(mass, found.dtype)) if returned else found
 
 
 def _ratio(x: Any, y: Any) -> Any:
     """Divide; 0 / 0 is nan, without a warning."""
-    return div(x, reductions.choose(reductions.not_equal(y, 0), y, float("nan")))
+    return div(x, where(not_equal(y, 0), y, float("nan")))
 
 
 def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
@@ -114,9 +117,9 @@ def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
     return average(raised, axis, weights)
 
 
-def _centred(where: str, x: Any, axis: Any, weights: Any) -> Any:
+def _centred(name: str, x: Any, axis: Any, weights: Any) -> Any:
     """Take the mean from values."""
-    x = _real(where, "x", x)
+    x = _real(name, "x", x)
     return minus(x, average(x, axis, weights, keepdims=axis is not None))
 
 

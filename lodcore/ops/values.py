@@ -7,23 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
+from lodcore import buffers, kernels
 from lodcore.arguments import choice_of, dense_of, level_of, list_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import before, no_lod
 from lodcore.memory import integer
+from lodcore.ops import axes as reductions
 from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.common import Array, below, with_levels
-from lodcore.ops.convert import rows
+from lodcore.ops.convert import cast, rows
 from lodcore.ops.index_values import index_values
 from lodcore.ops.kinds import elementwise_operator
+from lodcore.ops.math import elementwise, mul
 from lodcore.ops.position import by_position, insert_level
 from lodcore.registry import operator
 from lodcore.roles import Dense, Nested
 from lodcore.tensor import LoDTensor, Spec
 
-__all__ = ["argwhere", "bitwise_reduce", "reshape_rows", "sequence_bitwise", "spread", "transpose_rows"]
+__all__ = ["argwhere", "bitwise_reduce", "reshape_rows", "sequence_bitwise", "spread", "transpose_rows", "vecdot"]
 
 Shape = tuple[int | None, ...]
 
@@ -321,3 +323,31 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
     for one in range(at, levels):
         x = by_position(x, one)
     return sequence_bitwise(x, name, levels - 1)
+
+
+def vecdot(x: Any, y: Any, axis: Any = -1) -> Any:
+    """Multiply two tensors that align, and add up along an axis: sequence by sequence, along that of a level.
+
+    Parameters
+    ----------
+    x, y : LoDTensor or array_like
+        Of complex numbers x is conjugated, as `numpy.vecdot` does.
+    axis : int
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1, 2], [], [3]])
+    >>> lodcore.ops.vecdot(x, x)
+    array([5, 0, 9])
+    """
+    x = tensor_of("vecdot", x)
+    if x.dtype.kind == "c":
+        x = elementwise([x], np.conjugate)
+    product = mul(x, y)
+    found = reductions.sum(product, axis)
+    return found if found.dtype == product.dtype else cast(found, product.dtype)

@@ -6,7 +6,8 @@ from reference.draw import DTYPES, INTEGERS
 from reference.draw_tensors import dense, level_of, ragged, rows_for
 from reference.ops import values as oracle
 from reference.ops.levels import each_at_level
-from reference.tensors import Dense, spread as listed
+from reference.tensors import Dense
+from reference.tensors import spread as listed
 
 AXES = {(2, 3): (2, 1), (2, 1, 2): (3, 1, 2), (3,): (1,)}
 FORMS = {(2, 3): (3, -1), (2, 1, 2): (4,), (3,): (1, 3)}

@@ -89,13 +89,16 @@ def divide_calls(draw, tensors):
     if form == "vector":
         return call(x, draw(odd_forms(flat)) if len(flat) else flat, level)
     upper = [x.lod.offsets(j) for j in range(k)]
-    return call(x, LoDTensor.from_offsets(read_only(flat), *upper, np.cumsum([0, *map(len, found)])), level)
+    nested = LoDTensor.from_offsets(read_only(flat), *upper, np.cumsum([0, *map(len, found)]))
+    return call(x, nested.tolist() if len(found) and k == 0 and draw(st.booleans()) else nested, level)
 
 
 def divided(arguments):
     x, lengths = arguments["x"], arguments["lengths"]
     k = from_the_first(arguments["level"], x.lod)
-    if isinstance(lengths, LoDTensor):
+    if isinstance(lengths, list):
+        found = lengths
+    elif isinstance(lengths, LoDTensor):
         found = sequences(lengths.tolist(), k)
     elif np.ndim(lengths) == 0:
         found = [[lengths] * (int(length) // lengths) for length in x.lod.lengths(k)]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import values as oracle
-from reference.ops.levels import at_level, each_at_level, sequences
+from reference.ops.levels import each_at_level, sequences
 from tests.agree import from_the_first
 from tests.draw import DTYPES, lods, read_only, values
 from tests.samples import Samples, call

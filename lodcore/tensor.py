@@ -415,7 +415,8 @@ BINARY = "add sub mul truediv matmul floordiv mod divmod pow and or xor lshift r
 SPECIAL = "lt le gt ge eq ne neg pos abs invert round delitem contains setitem array_ufunc array_function"
 METHODS = (
     "_select sum prod mean var std max min any all argmax argmin clip cumsum round astype copy "
-    "per_sequence with_values num positions segment_ids nonzero ptp repeat squeeze swapaxes reshape transpose T mT pool softmax logsumexp topk expand expand_as reverse gather"
+    "per_sequence with_values num positions segment_ids nonzero ptp repeat squeeze swapaxes reshape transpose T mT "
+    "pool softmax logsumexp topk expand expand_as reverse gather"
 )
 FACE = [
     *(f"__{form}{name}__" for name in BINARY.split() for form in ("", "r")),

@@ -47,7 +47,7 @@ def _check_keys(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any])
 
 
 def _numbered(keys: Array) -> tuple[Array, Array]:
-    """Number equal keys in the order of their first appearance.
+    """Give equal keys a number, in the order of their first appearance.
 
     Returns
     -------
@@ -270,7 +270,7 @@ def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Arr
     where = "match_keys"
     choice_of(f"{where}: how", how, WAYS)
     x_keys, y_keys = _keys(f"{where}: x_keys", x_keys), _keys(f"{where}: y_keys", y_keys)
-    n, m = len(x_keys), len(y_keys)
+    n = len(x_keys)
     both = np.concatenate([x_keys, y_keys], dtype=_common_dtype(x_keys.dtype, y_keys.dtype))
     ids, firsts = _numbered(both)
     offsets, order = _ordered(ids[n:], len(firsts))

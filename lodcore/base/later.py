@@ -12,20 +12,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Later:
-    """A method without a body: its first use imports the module that has the body and attaches it to the class.
+    """A method, or another attribute, without a body: its first use imports the module that attaches it to the class.
 
     Parameters
     ----------
-    declared : callable
-        Tells the name, the parameters and their types.
+    name : str
     module : str
         The module with the body.
     """
 
     __slots__ = ("module", "name")
 
-    def __init__(self, declared: Callable[..., Any], module: str) -> None:
-        self.name, self.module = declared.__name__, module
+    def __init__(self, name: str, module: str) -> None:
+        self.name, self.module = name, module
 
     def __get__(self, instance: Any, owner: type) -> Any:
         import_module(self.module)
@@ -46,4 +45,4 @@ def later(module: str) -> Callable[[F], F]:
     callable
         A decorator of the declaration.
     """
-    return lambda declared: Later(declared, module)  # type: ignore[return-value]
+    return lambda declared: Later(declared.__name__, module)  # type: ignore[return-value]

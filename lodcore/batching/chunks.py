@@ -12,6 +12,7 @@ from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, s
 from lodcore.batching.plan import PackPlan, Pieces
 from lodcore.errors import DTypeError, LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_concat, sequence_pool
+from lodcore.ops.chunk import chunk_starts
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -64,12 +65,8 @@ def chunk_plan(
     if step > window:
         raise ValueError(f"{where}: stride: is {step}; at most the size {window}, or tokens are left out")
     as_choice(f"{where}: last", last, ("short", "full"))
-    counts = np.where(known > 0, -(-np.maximum(known - window, 0) // step) + 1, 0)
-    windows = LoD.from_lengths(counts)
-    documents = windows.segment_ids()
-    starts = windows.positions() * step
-    if last == "full":
-        starts = np.minimum(starts, np.maximum(known[documents] - window, 0))
+    offsets, documents, starts = chunk_starts(known, window, step, last)
+    windows = LoD.from_offsets(offsets)
     return ChunkPlan(known, windows, starts, np.minimum(known[documents] - starts, window))
 
 

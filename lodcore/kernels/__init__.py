@@ -6,10 +6,12 @@ from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
     from lodcore.kernels import (
+        combine,
         doors,
         embedding,
         expand,
         gates,
+        group,
         index,
         matrix,
         packing,
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
         pool,
         position,
         product,
+        ranges,
+        shuffle,
         softmax,
         sort,
         tokens,
@@ -25,11 +29,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "combine",
     "doors",
     "embedding",
     "expand",
     "gates",
     "gather",
+    "group",
     "index",
     "levels",
     "matrix",
@@ -39,7 +45,9 @@ __all__ = [
     "pool",
     "position",
     "product",
+    "ranges",
     "rank",
+    "shuffle",
     "softmax",
     "sort",
     "tokens",

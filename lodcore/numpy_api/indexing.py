@@ -17,6 +17,7 @@ from lodcore.ops.expand import sequence_reverse
 from lodcore.ops.gather import gather_sequences
 from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index_values import index_values
+from lodcore.ops.position import insert_level
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -161,7 +162,7 @@ def _values(x: Any, before: int, keys: list[Any]) -> Any:
 def _along(x: Any, key: Any, axis: int, before: Any) -> tuple[Any, int]:
     """Apply one key to an axis of levels; give the result, and how many axes it has passed."""
     if key is None:
-        raise TypeError("index: is None; use np.expand_dims for a new axis among those of levels")
+        return insert_level(x, max(axis - 1, 0), axis == 0), 1
     if isinstance(key, slice):
         return _slice(x, key, axis), 1
     if _is_number(key):

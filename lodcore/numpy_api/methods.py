@@ -17,6 +17,7 @@ from lodcore.numpy_api.functions import FUNCTIONS  # all of them: to import it e
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_api.protocols import array_function, array_ufunc, clip, copy, cumsum
 from lodcore.numpy_api.protocols import round as rounded
+from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
 from lodcore.ops.lod_data import structure_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap
@@ -170,6 +171,32 @@ class Face:
         return ops.per_sequence(self, v, level)
 
     with_values = ops.with_values
+    num = ops.lod_num
+    positions = ops.lod_positions
+    segment_ids = ops.lod_segment_ids
+    nonzero = nonzero
+    ptp = ptp
+    repeat = repeat
+    squeeze = squeeze
+    swapaxes = swapaxes
+
+    def reshape(self, *shape: Any) -> Any:
+        """Give rows another shape; the axes of levels stay."""
+        return reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def transpose(self, *axes: Any) -> Any:
+        """Bring axes into another order: all of them backwards, if none are given."""
+        return transpose(self, None if not axes else axes[0] if isinstance(axes[0], (list, tuple)) else axes)
+
+    @property
+    def T(self) -> Any:
+        """The axes backwards."""
+        return transpose(self)
+
+    @property
+    def mT(self) -> Any:
+        """The last two axes swapped."""
+        return swapaxes(self, -1, -2)
 
     pool = ops.sequence_pool
     softmax = ops.sequence_softmax

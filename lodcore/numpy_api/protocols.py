@@ -51,11 +51,15 @@ REDUCING: dict[np.ufunc, Callable[..., Any]] = {
     np.logical_and: ops.all,
     np.logical_or: ops.any,
 }
+#: Ufuncs that combine the bits of sequences.
+BITS = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor"}
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Run a ufunc, or its `reduce`."""
     if method == "__call__":
+        if ufunc.__name__ == "vecdot":
+            return ops.vecdot(*inputs, **kwargs)
         if kwargs:
             return _with_places(ufunc, inputs, kwargs)
         if ufunc in NAMED:
@@ -65,6 +69,8 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return _several(ufunc, inputs)
     if method == "reduce" and ufunc in REDUCING:
         return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})
+    if method == "reduce" and ufunc in BITS:
+        return ops.bitwise_reduce(inputs[0], BITS[ufunc], **{"axis": 0, **_without_defaults(kwargs)})
     if method == "accumulate" and ufunc is np.add:
         return cumsum(*inputs, **{"axis": 0, **_without_defaults(kwargs)})
     raise TypeError(f"numpy.{ufunc.__name__}.{method}: is not supported for sequences; apply it to x.values")
@@ -190,9 +196,11 @@ FUNCTIONS.update(_REDUCTIONS)
 
 @stands_for(np.where)
 def where(condition: Any, *choices: Any) -> Any:
-    """Choose elementwise, as `lodcore.ops.where`."""
-    if len(choices) != 2:
-        raise TypeError("numpy.where: needs a condition and two choices for sequences")
+    """Choose elementwise, as `lodcore.ops.where`; of a condition alone list where it is true, as `numpy.nonzero`."""
+    if len(choices) == 1 or len(choices) > 2:
+        raise TypeError("numpy.where: needs a condition, and two choices or none")
+    if not choices:
+        return FUNCTIONS[np.nonzero](condition)
     return ops.where(condition, *choices)
 
 
@@ -204,13 +212,16 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     xs: Any = [x if isinstance(x, (list, tuple)) else tensor_of("concatenate", x) for x in arrays]
     nested = any(getattr(x, "num_levels", 0) for x in xs)
     xs = as_batches("concatenate: arrays", xs) if nested else [tensor_of("concatenate", x) for x in xs]
+    shaped = next((x for x in xs if getattr(x, "num_levels", 0)), xs[0])
+    at = axis_of("concatenate", axis, shaped.ndim)
+    if nested and at <= shaped.num_levels:
+        xs = ops.sequences_beside("concatenate: arrays", xs, at)
     wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else np.dtype(dtype)
     for j, x in enumerate(xs):
         if x.dtype != wanted:
             if not np.can_cast(x.dtype, wanted, casting):  # type: ignore[arg-type]
                 raise DTypeError(f"numpy.concatenate: array {j}: has dtype {x.dtype}; {wanted} cannot hold it")
             xs[j] = ops.cast(x, wanted)
-    at = axis_of("concatenate", axis, xs[0].ndim)
     levels = getattr(xs[0], "num_levels", 0)
     if at == 0 and levels:
         return ops.concat_batches(xs)

@@ -3,6 +3,7 @@
 from types import ModuleType as _ModuleType
 
 from lodcore.ops.axes import *
+from lodcore.ops.beside import *
 from lodcore.ops.checking import check_operator as check_operator
 from lodcore.ops.convert import *
 from lodcore.ops.index import *
@@ -21,6 +22,7 @@ from lodcore.ops.public import *
 from lodcore.ops.reduce import *
 from lodcore.ops.registry import operator as operator
 from lodcore.ops.roles import *
+from lodcore.ops.values import *
 from lodcore.tensors.tensor import Spec as Spec
 
 __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]

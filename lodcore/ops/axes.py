@@ -14,12 +14,15 @@ import numpy as np
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.compare import greater_than, not_equal
-from lodcore.ops.convert import full_like
+from lodcore.ops.convert import full_like, with_values
+from lodcore.ops.convert import rows as values_of
+from lodcore.ops.index import pick_along
 from lodcore.ops.index_values import index_values
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
+from lodcore.ops.places import lod_index, lod_positions
 from lodcore.ops.pool import sequence_pool
-from lodcore.ops.position import by_position, insert_level, pool_positions
+from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_initial, mean_dtype, reduce_values
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -110,17 +113,38 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
 def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool, initial: Any) -> Any:
     """Reduce axes of levels, not all of them."""
     low, high = upper[0], upper[-1]
-    if upper != list(range(low, high + 1)) or (high < levels and low < high):
-        raise TypeError(f"{name}: axis: is {tuple(upper)}; axes of levels up to {levels}, or one of them, are possible")
+    if upper != list(range(low, high + 1)):
+        raise TypeError(f"{name}: axis: is {tuple(upper)}; axes of levels that follow each other are possible")
     if high < levels:
+        for _ in range(high - low):  # what all of these axes hold stands along one then
+            x = drop_level(x, low)
+            levels -= 1
         if name in ("argmax", "argmin"):
-            raise TypeError(f"{name}: axis: is {low}, along which sequences differ; axis {levels} or above is possible")
-        for axis in range(low, levels - 1):
-            x = by_position(x, axis)
-        reduced = _pooled_positions(name, x, initial)
-        return insert_level(reduced, builtins.max(low - 1, 0), low == 0) if keepdims else reduced
+            reduced = _place_along(name, x, low)
+        else:
+            for axis in range(low, levels - 1):
+                x = by_position(x, axis)
+            reduced = _pooled_positions(name, x, initial)
+        for axis in range(low, high + 1) if keepdims else ():
+            reduced = insert_level(reduced, builtins.max(axis - 1, 0), axis == 0)
+        return reduced
     reduced = _pooled(name, x, low - 1, initial)
     return _with_axes_of_1(reduced, high - low + 1) if keepdims else reduced
+
+
+def _place_along(name: str, x: Any, axis: int) -> Any:
+    """Find where, along an axis of sequences, the extreme of each position is."""
+    places = lod_index(x, axis)
+    for at in range(axis, x.num_levels):
+        x, places = by_position(x, at), by_position(places, at)
+    last = x.num_levels - 1
+    numbers = drop_level(lod_positions(insert_level(x, 0, whole=True), 0), 0)  # of all rows
+    firsts = pick_along(numbers, 0, last + 1)
+    found = values_of(sequence_place(x, name, last))
+    for _ in range(found.ndim - 1):
+        firsts = index_values(firsts, [..., None])
+    taken = index_values(values_of(places), [add(found, values_of(firsts))])
+    return with_values(firsts, taken) if last else taken
 
 
 def _with_axes_of_1(x: Any, count: int) -> Any:
@@ -451,6 +475,4 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool) -> Any:
             raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
         chosen = None if axis is None else axes_of(name, axis, x.ndim)
         return reduce_values(x, name, chosen, keepdims)
-    if axes_of(name, axis, x.ndim) == (0,):
-        raise TypeError(f"{name}: axis: is {axis}, along which sequences differ; axis {levels} or above is possible")
     return _reduced(name, x, axis, out, keepdims, None, True)

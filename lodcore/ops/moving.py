@@ -9,7 +9,8 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.ops.arguments import rows_given_of, structure_of
+from lodcore.base.dispatch import Symbol
+from lodcore.ops.arguments import nested_of, rows_given_of, structure_of
 from lodcore.ops.common import Array
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -22,6 +23,7 @@ __all__ = [
     "add_back",
     "as_rows_or_nested",
     "lod_of",
+    "nested_operand",
     "put_together",
     "reals",
     "row_by_row",
@@ -39,6 +41,15 @@ def lod_of(where: str, y: Any) -> LoD:
     if isinstance(y, LoDTensor):
         return y.lod
     return y if isinstance(y, LoD) else lod_of(where, structure_of(where, y))
+
+
+def nested_operand(where: str, x: Any) -> Any:
+    """Take what a function of several operators computes with: a LoDTensor, nested lists, or a Variable of one."""
+    if isinstance(x, LoDTensor):
+        return x
+    if isinstance(x, Symbol):
+        return x.current()  # type: ignore[attr-defined]
+    return nested_of(where, x)
 
 
 def as_rows_or_nested(where: str, x: Any) -> Any:

@@ -1,24 +1,33 @@
 """The operators that are names of `lodcore` itself: all that are public in these files."""
 
+from lodcore.ops.arrange import *
 from lodcore.ops.array import *
 from lodcore.ops.array_joining import *
 from lodcore.ops.axes import mean as mean  # all others have names of Python's own functions
+from lodcore.ops.chunk import *
+from lodcore.ops.combine import *
 from lodcore.ops.compare import *
 from lodcore.ops.dense import *
 from lodcore.ops.embedding import *
 from lodcore.ops.expand import *
 from lodcore.ops.gather import *
+from lodcore.ops.group import *
 from lodcore.ops.lod_data import *
 from lodcore.ops.map_sequences import *
 from lodcore.ops.math import *
 from lodcore.ops.pad import *
+from lodcore.ops.pick import *
+from lodcore.ops.places import *
 from lodcore.ops.pool import *
+from lodcore.ops.ranges import *
 from lodcore.ops.rank import *
 from lodcore.ops.recurrent import *
 from lodcore.ops.scores import *
 from lodcore.ops.select import *
 from lodcore.ops.sequence_matmul import *
+from lodcore.ops.shuffle import *
 from lodcore.ops.sort import *
+from lodcore.ops.statistics import *
 from lodcore.ops.steps import *
 from lodcore.ops.structure import *
 from lodcore.ops.tokens import *

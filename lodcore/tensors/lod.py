@@ -11,8 +11,8 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_out, whole
-from lodcore.errors import LoDError
+from lodcore.base.memory import check_out, integer, whole
+from lodcore.errors import LevelError, LoDError
 from lodcore.tensors import core
 from lodcore.tensors.structure import concat_lods
 
@@ -360,6 +360,36 @@ class LoD(core.LoDBody):
         k = self._level(level)
         first, last, _ = slice(start, stop).indices(self.num_sequences(k))
         lod: LoD = core.cut(self, k, first, max(first, last))[0]
+        return lod
+
+    def prefix(self, num_levels: int) -> LoD:
+        """Keep the first levels only: what the last of them counts are rows then.
+
+        Parameters
+        ----------
+        num_levels : int
+            How many, 0 .. num_levels.
+
+        Returns
+        -------
+        LoD
+            It shares memory; with all levels it is this one.
+
+        Raises
+        ------
+        LevelError
+            If there are not as many levels.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).prefix(1)
+        LoD([xx] [x])
+        """
+        count = integer("LoD.prefix: num_levels", num_levels)
+        if not 0 <= count <= self.num_levels:
+            raise LevelError(f"LoD.prefix: num_levels: is {count}; 0 .. {self.num_levels} is valid")
+        lod: LoD = self if count == self.num_levels else self._part(0, count)
         return lod
 
     def concat(self, *others: LoD) -> LoD:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lodcore.base.later import later
+from lodcore.base.later import Later, later
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +15,8 @@ __all__ = ["TensorMethods", "method"]
 Axis = Any  # int, tuple of int, or None
 
 #: The decorator of a method whose body is an operator, or runs one in NumPy's way.
-method = later("lodcore.numpy_api.methods")
+BODIES = "lodcore.numpy_api.methods"
+method = later(BODIES)
 
 
 class TensorMethods:
@@ -232,6 +233,38 @@ class TensorMethods:
     def copy(self) -> Any:
         """Copy the values; the structure is shared."""
 
+    @method
+    def nonzero(self) -> Any:
+        """Find the places of values that are not zero, as `numpy.nonzero` does."""
+
+    @method
+    def ptp(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Any:
+        """Subtract the least value from the greatest, as `numpy.ptp` does."""
+
+    @method
+    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+        """Repeat entries along an axis, as `numpy.repeat` does."""
+
+    @method
+    def squeeze(self, axis: Axis = None) -> Any:
+        """Drop axes of length 1, as `numpy.squeeze` does."""
+
+    @method
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """Swap two axes, as `numpy.swapaxes` does."""
+
+    @method
+    def reshape(self, *shape: Any) -> Any:
+        """Give rows another shape; the axes of levels stay."""
+
+    @method
+    def transpose(self, *axes: Any) -> Any:
+        """Bring axes into another order, as `numpy.transpose` does; backwards, if none are given."""
+
+    #: The axes backwards; the last two axes swapped.
+    T: Any = Later("T", BODIES)
+    mT: Any = Later("mT", BODIES)
+
     # -- operators by name --------------------------------------------------------------------------------
 
     @method
@@ -241,6 +274,18 @@ class TensorMethods:
     @method
     def per_sequence(self, v: Any, level: int = -1) -> Any:
         """Repeat an entry per sequence for its rows; see `lodcore.ops.per_sequence`."""
+
+    @method
+    def num(self, level: int = 0) -> Any:
+        """Count the elements of each sequence of a level; see `lodcore.lod_num`."""
+
+    @method
+    def positions(self, level: int = 0) -> Any:
+        """Return the place of each element in its sequence; see `lodcore.lod_positions`."""
+
+    @method
+    def segment_ids(self, level: int = 0) -> Any:
+        """Return the sequence of each element; see `lodcore.lod_segment_ids`."""
 
     @method
     def pool(self, pool_type: str, pad_value: Any = 0.0, level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:

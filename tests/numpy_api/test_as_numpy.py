@@ -169,6 +169,48 @@ FUNCTIONS += [f"np.sort(x, axis={axis})" for axis in (1, -1, 0)] + [
 FUNCTIONS += ["np.unique(x, axis=0)", "np.unique(x, return_counts=True)", "np.count_nonzero(x, axis=1)", "np.size(x)"]
 FUNCTIONS += ["np.ndim(x)", "np.real(x)", "np.imag(x)", "np.angle(x)", "np.result_type(x, 'f4')", "np.iscomplexobj(x)"]
 FUNCTIONS += ["np.median(x)", "np.stack([x, x])", "np.diff(x)", "np.add.outer(x, x)", "np.add.at(x, 0, 1);", "1 in x"]
+FUNCTIONS += ["np.nonzero(x)", "np.argwhere(x)", "np.where(m)", "np.broadcast_arrays(x, 1)", "np.average(x)"]
+FUNCTIONS += [f"np.stack([x, y], axis={axis})" for axis in (0, 1, 2, -1, 9)]
+FUNCTIONS += [f"np.tile(x, {reps})" for reps in (2, 0, (2, 1), (1, 2), (2, 1, 3))]
+FUNCTIONS += [f"np.repeat(x, 2, axis={axis})" for axis in (None, 0, 1, -1, 9)] + ["np.repeat(x, [1, 2], axis=-1)"]
+FUNCTIONS += [f"np.roll(x, 1, axis={axis})" for axis in (None, 0, 1, -1, (0, 1))] + ["np.roll(x, -5, axis=1)"]
+FUNCTIONS += [
+    "np.transpose(x)",
+    "x.T",
+    "x.mT",
+    "np.swapaxes(x, 0, 1)",
+    "np.swapaxes(x, 1, -1)",
+    "np.moveaxis(x, 0, -1)",
+]
+FUNCTIONS += [
+    "np.transpose(x, (1, 0))",
+    "np.transpose(x, (2, 0, 1))",
+    "np.transpose(x, (0, 2, 1))",
+    "x.transpose(1, 2, 0)",
+]
+FUNCTIONS += [
+    "np.reshape(x, -1)",
+    "x.reshape(len(x), -1)",
+    "x.reshape(-1, 4)",
+    "np.squeeze(x)",
+    "np.squeeze(x[:, :1], 1)",
+]
+FUNCTIONS += [f"np.ptp(x, axis={axis})" for axis in (None, 0, 1, -1)] + ["np.ptp(x, axis=-1, keepdims=True)"]
+FUNCTIONS += [f"np.average(x, axis={axis}, weights=y * y + 1)" for axis in (None, -1)] + [
+    "np.average(x, -1, returned=True)"
+]
+FUNCTIONS += [
+    "np.vecdot(x, y)",
+    "np.vecdot(x, y, axis=-1)",
+    "np.linalg.vecdot(x, y)",
+    "x[:, None]",
+    "x[None]",
+    "x[:, None, 0]",
+]
+FUNCTIONS += [f"np.bitwise_{name}.reduce(x, axis={axis})" for name in ("or", "xor", "and") for axis in (0, 1, -1, None)]
+FUNCTIONS += ["np.concatenate([np.zeros_like(x[:, :1]), x], 1)", "np.moveaxis(x, (0, 1), (1, 0))"]
+FUNCTIONS += [f"x.sum(axis={axes})" for axes in ((0, 1), (0, 1, 2), (0, 2))] + ["x.argmax(axis=0)", "x.argmin(axis=1)"]
+FUNCTIONS += [f"x.max(axis={axes}, keepdims=True)" for axes in ((0, 1), (1, 2))] + ["x.argmin(axis=0, keepdims=True)"]
 FUNCTIONS += [f"x.astype('{dtype}')" for dtype in ("f4", "i8", "U5", "O", "nonsense")] + ["np.zeros_like(x, x)"]
 
 #: Where an error of NumPy is a result here.

@@ -25,7 +25,11 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(OPERATORS)
 WITHIN = {
     "lod_lengths",
+    "lod_num",
+    "lod_positions",
+    "lod_segment_ids",
     "map_fn_results",
+    "sample_places",
     "structure_of",
     "tensor_array_fill",
     "tensor_array_new",

@@ -1,0 +1,149 @@
+"""Elements of sequences brought together: pairs of one sequence, of two, and several sequences in turn.
+
+An element of a level is a sequence of the next level, or a row at the last. A range is a pair (start, stop).
+"""
+
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdlib cimport free, malloc
+
+
+def pair_ranges(const int64_t[::1] offsets not None, int64_t gap, int64_t[::1] repeats not None,
+                int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
+    """List for each element those that follow it in its sequence: its partners.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    gap : int
+        1, or 0 if an element is a partner of itself.
+    repeats : int64, shape (n_elements + 1,)
+        Written: the offsets of the partners of each element.
+    ranges : int64, shape (n_elements, 2)
+        Written: where they are.
+    out : int64, shape (n_seqs + 1,)
+        Written: the offsets of the pairs of each sequence.
+
+    Returns
+    -------
+    int
+        The first sequence whose pairs int64 cannot count, -1 if there is none.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    cdef const int64_t* source = &offsets[0]
+    cdef int64_t* counted = &repeats[0]
+    cdef int64_t* pairs = &ranges[0, 0] if ranges.shape[0] else NULL
+    cdef int64_t* result = &out[0]
+    cdef int64_t e, stop, size, total = 0
+    with nogil:
+        counted[0] = 0
+        result[0] = 0
+        for s in range(n_seqs):
+            stop = source[s + 1]
+            for e in range(source[s], stop):
+                size = stop - e - gap
+                if total > INT64_MAX - size:
+                    bad = s
+                    break
+                total += size
+                pairs[2 * e] = e + gap
+                pairs[2 * e + 1] = stop
+                counted[e + 1] = total
+            if bad >= 0:
+                break
+            result[s + 1] = total
+    return bad
+
+
+def product_ranges(const int64_t[::1] offsets not None, const int64_t[::1] others not None,
+                   int64_t[::1] repeats not None, int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
+    """List for each element of a sequence s all elements of the other sequence s: its partners.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    others : int64, shape (n_seqs + 1,)
+        Offsets of the other sequences.
+    repeats : int64, shape (n_elements + 1,)
+        Written: the offsets of the partners of each element.
+    ranges : int64, shape (n_elements, 2)
+        Written: where they are.
+    out : int64, shape (n_seqs + 1,)
+        Written: the offsets of the pairs of each sequence.
+
+    Returns
+    -------
+    int
+        The first sequence whose pairs int64 cannot count, -1 if there is none.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    cdef const int64_t* source = &offsets[0]
+    cdef const int64_t* partners = &others[0]
+    cdef int64_t* counted = &repeats[0]
+    cdef int64_t* pairs = &ranges[0, 0] if ranges.shape[0] else NULL
+    cdef int64_t* result = &out[0]
+    cdef int64_t e, size, total = 0
+    with nogil:
+        counted[0] = 0
+        result[0] = 0
+        for s in range(n_seqs):
+            size = partners[s + 1] - partners[s]
+            for e in range(source[s], source[s + 1]):
+                if total > INT64_MAX - size:
+                    bad = s
+                    break
+                total += size
+                pairs[2 * e] = partners[s]
+                pairs[2 * e + 1] = partners[s + 1]
+                counted[e + 1] = total
+            if bad >= 0:
+                break
+            result[s + 1] = total
+    return bad
+
+
+def take_turns(levels, int64_t[::1] out not None):
+    """List the elements of joined sequences in turn: the first of each of their parts, then the second of each.
+
+    Parameters
+    ----------
+    levels : list of int64, shape (n_seqs + 1,) each
+        Offsets of the parts, in their order; sequence s is joined of the sequences s of all of them.
+    out : int64, shape (n_elements,)
+        Written, sequence by sequence: places in the joined sequence. A part that has ended is passed over.
+    """
+    cdef Py_ssize_t n_parts = len(levels), n_seqs, j, s
+    cdef const int64_t[::1] view
+    cdef const int64_t** parts
+    cdef int64_t* result = &out[0] if out.shape[0] else NULL
+    cdef int64_t turn, size, left, before, place = 0
+    if n_parts == 0 or out.shape[0] == 0:
+        return
+    parts = <const int64_t**> malloc(n_parts * sizeof(int64_t*))
+    if parts == NULL:
+        raise MemoryError
+    try:
+        view = levels[0]
+        n_seqs = view.shape[0] - 1
+        for j in range(n_parts):
+            view = levels[j]
+            if view.shape[0] - 1 != n_seqs:
+                raise ValueError("levels have different numbers of sequences")
+            parts[j] = &view[0]
+        with nogil:
+            for s in range(n_seqs):
+                left = 0
+                for j in range(n_parts):
+                    left += parts[j][s + 1] - parts[j][s]
+                turn = 0
+                while left > 0:
+                    before = 0
+                    for j in range(n_parts):
+                        size = parts[j][s + 1] - parts[j][s]
+                        if turn < size:
+                            result[place] = before + turn
+                            place += 1
+                            left -= 1
+                        before += size
+                    turn += 1
+    finally:
+        free(parts)

@@ -1,0 +1,101 @@
+/* Equal keys found by hashing: records of one size, compared byte by byte. */
+#ifndef LODCORE_GROUP_H
+#define LODCORE_GROUP_H
+
+#include "simd.h"
+#include <stdint.h>
+#include <string.h>
+
+/* The finalizer of MurmurHash3: every bit of the key reaches every bit of the hash. */
+LODCORE_INLINE uint64_t mixed(uint64_t key)
+{
+    key = (key ^ (key >> 33)) * 0xff51afd7ed558ccdULL;
+    key = (key ^ (key >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+    return key ^ (key >> 33);
+}
+
+LODCORE_INLINE uint64_t hash_of(const char *key, int64_t size)
+{
+    uint64_t hash = (uint64_t)size, word = 0;
+    for (; size >= 8; size -= 8, key += 8) {
+        memcpy(&word, key, 8);
+        hash = mixed(hash ^ word) + 0x9e3779b97f4a7c15ULL;
+    }
+    if (size) {
+        word = 0;
+        memcpy(&word, key, (size_t)size);
+        hash = mixed(hash ^ word);
+    }
+    return hash;
+}
+
+/* A slot of the table: the number of a key, -1 if there is none, and its hash; of keys of 8 bytes the key itself. */
+typedef struct {
+    int64_t id;
+    uint64_t hash;
+} key_slot;
+
+/* Number equal keys in the order of their first appearance; -1 if there are more than `most`, half of the slots. */
+LODCORE_INLINE int64_t number_sized(const char *keys, int64_t size, int64_t n_keys, key_slot *table, uint64_t mask,
+                                    int64_t most, int64_t *ids, int64_t *firsts)
+{
+    int64_t count = 0, last = -1;
+    uint64_t last_hash = 0;
+    for (int64_t r = 0; r < n_keys; r++) {
+        const char *key = keys + r * size;
+        uint64_t hash, slot;
+        if (size == 8)
+            memcpy(&hash, key, 8);
+        else
+            hash = hash_of(key, size);
+        if (last >= 0 && hash == last_hash && (size == 8 || memcmp(keys + firsts[last] * size, key, (size_t)size) == 0)) {
+            ids[r] = last; /* runs of equal keys are common */
+            continue;
+        }
+        slot = (size == 8 ? mixed(hash) : hash) & mask;
+        while (table[slot].id >= 0 &&
+               (table[slot].hash != hash ||
+                (size != 8 && memcmp(keys + firsts[table[slot].id] * size, key, (size_t)size) != 0)))
+            slot = (slot + 1) & mask;
+        if (table[slot].id < 0) {
+            if (count == most)
+                return -1;
+            firsts[count] = r;
+            table[slot].hash = hash;
+            table[slot].id = count++;
+        }
+        ids[r] = last = table[slot].id;
+        last_hash = hash;
+    }
+    return count;
+}
+
+static LODCORE_UNUSED int64_t number_all(const char *keys, int64_t size, int64_t n_keys, int64_t *table, int64_t slots,
+                                         int64_t *ids, int64_t *firsts)
+{
+    for (int64_t slot = 0; slot < slots; slot++)
+        table[2 * slot] = -1;
+    uint64_t mask = (uint64_t)slots - 1;
+    if (size == 8)
+        return number_sized(keys, 8, n_keys, (key_slot *)table, mask, slots / 2, ids, firsts);
+    if (size == 4)
+        return number_sized(keys, 4, n_keys, (key_slot *)table, mask, slots / 2, ids, firsts);
+    return number_sized(keys, size, n_keys, (key_slot *)table, mask, slots / 2, ids, firsts);
+}
+
+/* A stable counting sort: offsets of the rows of each number, and the rows. */
+static LODCORE_UNUSED void order_all(const int64_t *ids, int64_t n_rows, int64_t count, int64_t *offsets, int64_t *out)
+{
+    memset(offsets, 0, (size_t)(count + 1) * sizeof(int64_t));
+    for (int64_t r = 0; r < n_rows; r++)
+        offsets[ids[r] + 1]++;
+    for (int64_t id = 0; id < count; id++)
+        offsets[id + 1] += offsets[id];
+    for (int64_t r = 0; r < n_rows; r++)
+        out[offsets[ids[r]]++] = r;
+    for (int64_t id = count; id > 0; id--)
+        offsets[id] = offsets[id - 1];
+    offsets[0] = 0;
+}
+
+#endif

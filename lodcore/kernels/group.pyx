@@ -1,0 +1,75 @@
+"""Rows grouped by keys: equal keys numbered, and the rows of each number."""
+
+from libc.stdint cimport int64_t
+
+cdef extern from "group.h" nogil:
+    int64_t number_all(const char* keys, int64_t size, int64_t n_keys, int64_t* table, int64_t slots, int64_t* ids,
+                       int64_t* firsts)
+    void order_all(const int64_t* ids, int64_t n_rows, int64_t count, int64_t* offsets, int64_t* out)
+
+
+def number_keys(const unsigned char[:, ::1] keys not None, int64_t[:, ::1] table not None,
+                int64_t[::1] ids not None, int64_t[::1] firsts not None):
+    """Number equal keys in the order of their first appearance.
+
+    Parameters
+    ----------
+    keys : uint8, shape (n_rows, key_bytes)
+        Equal if all of their bytes are. Read more than once: nobody else may write them meanwhile.
+    table : int64, shape (slots, 2)
+        A place to work; slots are a power of two, 2 or more.
+    ids : int64, shape (n_rows,)
+        Written: the number of each key.
+    firsts : int64, shape (slots // 2,)
+        Written: for each number the row of its first key.
+
+    Returns
+    -------
+    int
+        How many different keys there are; -1 if there are more than slots // 2, and what is written is of no use.
+    """
+    cdef int64_t n_rows = keys.shape[0], size = keys.shape[1], slots = table.shape[0], count
+    if n_rows == 0:
+        return 0
+    cdef const char* source = <const char*> &keys[0, 0] if size else NULL
+    cdef int64_t* work = &table[0, 0]
+    cdef int64_t* numbers = &ids[0]
+    cdef int64_t* places = &firsts[0]
+    if size == 0:
+        ids[:] = 0
+        firsts[0] = 0
+        return 1
+    with nogil:
+        count = number_all(source, size, n_rows, work, slots, numbers, places)
+    return count
+
+
+def order_by_id(const int64_t[::1] ids not None, int64_t[::1] offsets not None, int64_t[::1] out not None):
+    """List the rows of each number, in their order.
+
+    Parameters
+    ----------
+    ids : int64, shape (n_rows,)
+        0 .. count - 1.
+    offsets : int64, shape (count + 1,)
+        Written: of the rows of each number.
+    out : int64, shape (n_rows,)
+        Written: the rows.
+
+    Returns
+    -------
+    int
+        The first row whose number is out of range, -1 if there is none.
+    """
+    cdef int64_t n_rows = ids.shape[0], count = offsets.shape[0] - 1, r, bad = -1
+    cdef const int64_t* numbers = &ids[0] if n_rows else NULL
+    cdef int64_t* bounds = &offsets[0]
+    cdef int64_t* rows = &out[0] if n_rows else NULL
+    with nogil:
+        for r in range(n_rows):
+            if numbers[r] < 0 or numbers[r] >= count:
+                bad = r
+                break
+        if bad < 0:
+            order_all(numbers, n_rows, count, bounds, rows)
+    return bad

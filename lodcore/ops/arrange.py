@@ -1,0 +1,364 @@
+"""Elements of sequences in other places: rolled, repeated, divided into sequences; and axes of rows as levels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.errors import LoDError, ShapeError
+from lodcore.ops.arguments import dense_of, each_of, level_of, nested_index_of
+from lodcore.ops.common import Array, check_equal
+from lodcore.ops.lod_rules import computed, levels_of, outer
+from lodcore.ops.moving import add_back, row_ranges, spec_rows, sum_copies
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Index, Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["rows_to_level", "sequence_repeat", "sequence_roll", "sequence_unflatten"]
+
+# -- rolled ------------------------------------------------------------------------------------------------------------
+
+
+@operator(x=Nested, shift=Index, lod_rule=outer("level"))
+def sequence_roll(x: Any, shift: Any, level: int = -1) -> LoDTensor:
+    """Move the elements of each sequence on, those beyond the end to its beginning, as `numpy.roll` does.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    shift : int, or array_like of integers, shape (n,)
+        By how many places, for all or for each of the n sequences of `level`; negative ones move back.
+    level : int
+        Of the sequences whose elements move; what is inside an element stays as it is.
+
+    Returns
+    -------
+    LoDTensor
+        Of the same lengths; rolled at the last level, it has the LoD of x itself.
+
+    Raises
+    ------
+    ShapeError, DTypeError, LevelError
+        If shift is no vector of n integers, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_roll([[1, 2, 3], [], [4, 5]], 1).tolist()
+    [[3, 1, 2], [], [5, 4]]
+    """
+    rolled: LoDTensor = _rolled(x, shift, level)[0]
+    return rolled
+
+
+@sequence_roll.define_residuals("places")
+def _rolled(x: Any, shift: Any, level: int = -1) -> tuple[LoDTensor, Array]:
+    where, lod = "sequence_roll", x.lod
+    k = level_of(where, lod, level)
+    lengths, offsets = lod.lengths(k), lod.offsets(k)
+    by = np.mod(each_of(f"{where}: shift", shift, len(lengths)), np.maximum(lengths, 1))
+    ranges = buffers.new_int64(2 * len(lengths), 2)
+    cuts = offsets[1:] - by
+    ranges[::2, 0], ranges[::2, 1] = cuts, offsets[1:]
+    ranges[1::2, 0], ranges[1::2, 1] = offsets[:-1], cuts
+    total = offsets.item(len(lengths))
+    if k + 1 == lod.num_levels:
+        rows = buffers.new_rows(where, x.values, total)
+        kernels.gather.copy_ranges(x._rows(), ranges, buffers.as_bytes(rows))
+        rolled: LoDTensor = tensor_core.new_tensor(rows, lod)
+        return rolled, ranges
+    return x._take(where, k + 1, ranges, total, None, [lod.offsets(j) for j in range(k + 1)]), ranges
+
+
+@sequence_roll.define_infer
+def _(x: Spec, shift: Any, level: int) -> Spec:
+    level_of("sequence_roll", x, level)
+    each_of("sequence_roll: shift", shift, None)
+    return Spec(spec_rows(x), x.dtype)
+
+
+@sequence_roll.define_vjp
+def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
+    return add_back(d, places, context.new("x")), None
+
+
+def _nested(where: str, given: Any) -> Any:
+    """Make a LoDTensor of nested lists of integers; all else stays."""
+    nested = isinstance(given, (list, tuple)) and type(given) is not Spec
+    return nested_index_of(where, given) if nested and given and isinstance(given[0], (list, tuple)) else given
+
+
+# -- repeated ----------------------------------------------------------------------------------------------------------
+
+
+@operator(x=Nested, repeats=Index, lod_rule=outer("level"))
+def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
+    """Repeat each element of each sequence, as `numpy.repeat` does.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    repeats : int, array_like of integers, shape (n,), or LoDTensor of integers
+        How often, 0 or more: for all, for each of the n elements of `level` over the whole batch, or nested as these.
+    level : int
+        Of the sequences; what is inside an element is repeated with it.
+
+    Returns
+    -------
+    LoDTensor
+        Of as many levels.
+
+    Raises
+    ------
+    ValueError
+        If one is negative; names it.
+    ShapeError, LoDError, DTypeError, LevelError
+        If repeats are no n integers, or are nested in another way, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_repeat([[1, 2], [], [3]], 2).tolist()
+    [[1, 1, 2, 2], [], [3, 3]]
+    >>> lodcore.sequence_repeat([[1, 2], [], [3]], [0, 1, 3]).tolist()
+    [[2], [], [3, 3, 3]]
+    """
+    repeated: LoDTensor = _repeat(x, repeats, level)[0]
+    return repeated
+
+
+@sequence_repeat.define_residuals("bounds")
+def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
+    where, lod = "sequence_repeat", x.lod
+    k = level_of(where, lod, level)
+    offsets = lod.offsets(k)
+    count = offsets.item(len(offsets) - 1)
+    repeats = _nested(f"{where}: repeats", repeats)
+    if isinstance(repeats, LoDTensor) and repeats.num_levels:
+        check_equal(where, lod.prefix(k + 1), repeats.lod, "repeats")
+        repeats = repeats.values
+    counts = each_of(f"{where}: repeats", repeats, count)
+    bounds = buffers.new_offsets(count + 1)
+    bad = kernels.offsets.offsets_from_lengths(counts, bounds)
+    if bad >= 0:
+        if counts[bad] >= 0:
+            raise MemoryError(f"{where}: repeats: make more elements than int64 can count")
+        raise ValueError(f"{where}: repeats: is {counts[bad]} at position {bad}; 0 or more is needed")
+    upper = [*(lod.offsets(j) for j in range(k)), bounds[offsets]]
+    total = bounds.item(count)
+    if k + 1 < lod.num_levels:
+        return x._gather(where, k + 1, _numbers(bounds), None, upper), bounds
+    rows = buffers.new_rows(where, x.values, total)
+    kernels.expand.repeat_rows(x._rows(), bounds, buffers.as_bytes(rows))
+    repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
+    return repeated, bounds
+
+
+def _numbers(offsets: Array) -> Array:
+    """Return for each row the number of its sequence."""
+    numbers: Array = buffers.new_int64(offsets.item(len(offsets) - 1))
+    kernels.offsets.segment_ids(offsets, numbers)
+    return numbers
+
+
+def _check_numbers(where: str, given: Any) -> None:
+    """Check what a Spec, or a value, shows of integers that may be nested."""
+    given = _nested(where, given)
+    each_of(where, given.values if isinstance(given, LoDTensor) else given, None)
+
+
+@sequence_repeat.define_infer
+def _(x: Spec, repeats: Any, level: int) -> Spec:
+    level_of("sequence_repeat", x, level)
+    _check_numbers("sequence_repeat: repeats", repeats)
+    return Spec(spec_rows(x), x.dtype)
+
+
+@sequence_repeat.define_vjp
+def _(d: Array, x: LoDTensor, level: int, bounds: Array, context: Any) -> tuple[Array, None]:
+    k = x.lod._level(level)
+    if k + 1 == x.lod.num_levels:
+        return sum_copies(d, bounds, context.new("x")), None
+    return add_back(d, row_ranges(x.lod, k + 1, _numbers(bounds)), context.new("x")), None
+
+
+# -- levels from lengths, and from axes of rows ------------------------------------------------------------------------
+
+
+def _divided_levels(x: Any, level: Any) -> list[Any]:
+    k = level_of("sequence_unflatten", x, level)
+    return [*[(x, j) for j in range(k)], None, None, *[(x, j) for j in range(k + 1, x.num_levels)]]
+
+
+@operator(
+    x=Nested,
+    lengths=Index,
+    lod_rule=computed("that of `x`, and one more level below `level`", _divided_levels),
+)
+def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
+    """Divide the elements of each sequence into sequences of given lengths: one more level.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    lengths : int, array_like of integers, shape (m,), or LoDTensor of integers
+        Of the new sequences, one after another over the whole batch; those of a sequence add up to its length. An
+        empty one between two sequences of `level` belongs to the latter. As a LoDTensor, each sequence of `level` has
+        its own list. A number stands for all.
+    level : int
+
+    Returns
+    -------
+    LoDTensor
+        It shares the values.
+
+    Raises
+    ------
+    LoDError
+        If lengths do not add up to a sequence; names it.
+    DTypeError, LevelError
+        If lengths are no integers, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_unflatten([[1, 2, 3], [], [4, 5]], [1, 2, 2]).tolist()
+    [[[1], [2, 3]], [], [[4, 5]]]
+    >>> lodcore.sequence_unflatten([[1, 2, 3, 4], [5, 6]], 2).tolist()
+    [[[1, 2], [3, 4]], [[5, 6]]]
+    """
+    where, lod = "sequence_unflatten", x.lod
+    k = level_of(where, lod, level)
+    offsets = lod.offsets(k)
+    count = offsets.item(len(offsets) - 1)
+    outer_offsets, bounds = _divisions(where, lod, k, lengths, offsets, count)
+    found = bounds[np.minimum(outer_offsets, len(bounds) - 1)]
+    wrong = found != offsets
+    if wrong.any():
+        s = max(int(np.argmax(wrong)) - 1, 0)
+        raise LoDError(
+            f"{where}: lengths: do not add up to {offsets[s + 1] - offsets[s]}, the length of sequence {s} of level {k}"
+        )
+    if bounds.item(len(bounds) - 1) != count:
+        raise LoDError(f"{where}: lengths: add up to {bounds.item(len(bounds) - 1)}; x has {count} elements")
+    finer = [lod.offsets(j) for j in range(k + 1, lod.num_levels)]
+    levels = [*(lod.offsets(j) for j in range(k)), outer_offsets, bounds, *finer]
+    divided: LoDTensor = tensor_core.new_tensor(x.values, core.make_lod(levels, lod.num_rows))
+    return divided
+
+
+def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count: int) -> tuple[Array, Array]:
+    """Return the offsets of the new sequences in each sequence, and their own in elements."""
+    lengths = _nested(f"{where}: lengths", lengths)
+    if isinstance(lengths, LoDTensor) and lengths.num_levels:
+        if k:
+            check_equal(where, lod.prefix(k), lengths.lod.prefix(lengths.num_levels - 1), "lengths")
+        elif lengths.num_levels != 1 or len(lengths) != len(offsets) - 1:
+            raise LoDError(
+                f"{where}: lengths: has {lengths.num_levels} levels and {len(lengths)} sequences; 1 level and "
+                f"{len(offsets) - 1} sequences are needed"
+            )
+        return lengths.lod.offsets(lengths.num_levels - 1), _bounds(where, lengths.values)
+    if np.ndim(lengths) == 0:
+        size = int(each_of(f"{where}: lengths", lengths, 1)[0])
+        if size < 1:
+            raise LoDError(f"{where}: lengths: is {size}; 1 or more is needed")
+        parts = np.diff(offsets) % size
+        if parts.any():
+            s = int(np.argmax(parts != 0))
+            raise LoDError(
+                f"{where}: lengths: is {size}; sequence {s} of level {k} has length {offsets[s + 1] - offsets[s]}, "
+                "which is no multiple"
+            )
+        return offsets // size, np.arange(0, count + 1, size) if count else np.zeros(1, np.int64)
+    bounds = _bounds(where, lengths)
+    starts = np.searchsorted(bounds, offsets, "left")
+    starts[-1:] = len(bounds) - 1
+    return np.minimum(starts, len(bounds) - 1), bounds
+
+
+def _bounds(where: str, lengths: Any) -> Array:
+    """Add up lengths."""
+    sizes = buffers.as_int64(lengths, f"{where}: lengths", LoDError).copy()
+    bounds: Array = buffers.new_offsets(len(sizes) + 1)
+    bad = kernels.offsets.offsets_from_lengths(sizes, bounds)
+    if bad >= 0:
+        raise LoDError(f"{where}: lengths: is {sizes[bad]} at position {bad}; 0 or more is needed")
+    return bounds
+
+
+@sequence_unflatten.define_infer
+def _(x: Spec, lengths: Any, level: int) -> Spec:
+    level_of("sequence_unflatten", x, level)
+    _check_numbers("sequence_unflatten: lengths", lengths)
+    return Spec(spec_rows(x), x.dtype)
+
+
+@sequence_unflatten.define_vjp
+def _(d: Array) -> tuple[Array, None]:
+    return d, None
+
+
+def _with_level(x: Any) -> list[Any]:
+    return [*[(x, j) for j in range(levels_of(x))], None]
+
+
+@operator(x=Dense, lod_rule=computed("that of `x`, and one more level of the first axis of its rows", _with_level))
+def rows_to_level(x: Any) -> LoDTensor:
+    """Turn the first axis of rows into a level: each row is a sequence then.
+
+    Parameters
+    ----------
+    x : LoDTensor with rows of shape (m, ...), or array_like, shape (n, m, ...)
+
+    Returns
+    -------
+    LoDTensor
+        Of one level more, whose sequences all have m rows of shape (...); it shares the values.
+
+    Raises
+    ------
+    ShapeError
+        If rows have no axis.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.rows_to_level([[1, 2], [3, 4]]).tolist()
+    [[1, 2], [3, 4]]
+    >>> x = lodcore.LoDTensor.from_lengths([[1, 2], [3, 4], [5, 6]], [2, 1])
+    >>> lodcore.rows_to_level(x).shape
+    (2, None, None)
+    """
+    values = dense_of("rows_to_level: x", x, levels=True)
+    _check_axes(values.shape)
+    n_rows, width = values.shape[:2]
+    levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)] if isinstance(x, LoDTensor) else []
+    levels.append(np.arange(n_rows + 1) * width)
+    rows = np.ascontiguousarray(values).reshape(n_rows * width, *values.shape[2:])
+    made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
+    return made
+
+
+def _check_axes(shape: tuple[int | None, ...]) -> None:
+    """Raise if rows have no axis."""
+    if len(shape) < 2:
+        raise ShapeError(f"rows_to_level: x: has values of shape {shape}; rows with an axis are needed")
+
+
+@rows_to_level.define_infer
+def _(x: Spec) -> Spec:
+    _check_axes(x.shape)
+    return Spec((None, *x.shape[2:]), x.dtype)
+
+
+@rows_to_level.define_vjp
+def _(d: Array, x: Any) -> Array:
+    values = x.values if isinstance(x, LoDTensor) else np.asarray(x)
+    return d.reshape(values.shape)

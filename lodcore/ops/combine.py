@@ -1,0 +1,506 @@
+"""Elements of sequences brought together: combinations of one sequence, pairs of two, several sequences in turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.errors import LoDError
+from lodcore.ops.arguments import integer_of, level_of
+from lodcore.ops.common import Array, check_equal
+from lodcore.ops.gather import sequence_concat
+from lodcore.ops.index import take_nested
+from lodcore.ops.index_values import index_values
+from lodcore.ops.lod_rules import computed, levels_of
+from lodcore.ops.moving import add_back, nested_operand, row_ranges, spec_rows, sum_copies
+from lodcore.ops.places import lod_positions
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Batches, Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.structure import check_coarser
+from lodcore.tensors.tensor import Spec
+
+__all__ = [
+    "argcartesian",
+    "argcombinations",
+    "cartesian",
+    "combination_places",
+    "combinations",
+    "interleave_places",
+    "sequence_interleave",
+    "sequence_pairs",
+]
+
+# -- pairs -------------------------------------------------------------------------------------------------------------
+
+
+class Partners:
+    """For each element of a level the elements that it goes with.
+
+    Attributes
+    ----------
+    repeats : int64, shape (number of elements + 1,)
+        The offsets of the partners of each element.
+    ranges : int64, shape (number of elements, 2)
+        Where these lie: first as elements, and as rows once they are taken.
+    offsets : int64, shape (number of sequences + 1,)
+        Of the pairs of each sequence.
+    """
+
+    __slots__ = ("offsets", "ranges", "repeats")
+
+    def __init__(self, where: str, kernel: Any, offsets: Any, given: Any) -> None:
+        count = offsets[len(offsets) - 1]
+        self.repeats = buffers.new_offsets(count + 1)
+        self.ranges = buffers.new_int64(count, 2)
+        self.offsets = buffers.new_offsets(len(offsets))
+        bad = kernel(offsets, given, self.repeats, self.ranges, self.offsets)
+        if bad >= 0:
+            raise LoDError(f"{where}: x: sequence {bad} has more pairs than int64 can count")
+
+
+def _repeated(where: str, x: LoDTensor, k: int, partners: Partners) -> LoDTensor:
+    """Repeat each element of level k for its partners."""
+    upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
+    total = partners.offsets.item(len(partners.offsets) - 1)
+    if k + 1 < x.lod.num_levels:
+        return x._gather(where, k + 1, _numbers(partners.repeats), None, upper)
+    rows = buffers.new_rows(where, x.values, total)
+    kernels.expand.repeat_rows(x._rows(), partners.repeats, buffers.as_bytes(rows))
+    repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
+    return repeated
+
+
+def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | None) -> LoDTensor:
+    """Take the partners of all elements; if rows, with a LoD that is known."""
+    total = partners.offsets.item(len(partners.offsets) - 1)
+    if k + 1 == x.lod.num_levels and lod is not None:
+        rows = buffers.new_rows(where, x.values, total)
+        kernels.gather.copy_ranges(x._rows(), partners.ranges, buffers.as_bytes(rows))
+        taken: LoDTensor = tensor_core.new_tensor(rows, lod)
+        return taken
+    upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
+    return x._take(where, k + 1, partners.ranges, total, None, upper)
+
+
+def _numbers(offsets: Array) -> Array:
+    """Return for each row the number of its sequence."""
+    numbers: Array = buffers.new_int64(offsets.item(len(offsets) - 1))
+    kernels.offsets.segment_ids(offsets, numbers)
+    return numbers
+
+
+def _d_repeated(d: Array, lod: LoD, k: int, partners: Partners, place: Array) -> Array:
+    """Add up the cotangents of copies of an element."""
+    if k + 1 == lod.num_levels:
+        return sum_copies(d, partners.repeats, place)
+    return add_back(d, row_ranges(lod, k + 1, _numbers(partners.repeats)), place)
+
+
+def _pair_levels(x: Any, level: Any) -> list[Any]:
+    k = level_of("sequence_pairs", x, level)
+    return [*[(x, j) for j in range(k)], *[None] * (x.num_levels - k)]
+
+
+@operator(x=Nested, lod_rule=computed("as `x` before `level`; pairs are computed", _pair_levels), results=2)
+def sequence_pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[Any, Any]:
+    """Pair each element of a sequence with all that follow it.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    replacement : bool
+        Pair each element with itself, too.
+    level : int
+        Of the sequences; what is inside their elements goes with them.
+
+    Returns
+    -------
+    first, second : LoDTensor
+        Of as many levels as x; n elements make n * (n - 1) / 2 pairs, in lexicographic order.
+
+    Raises
+    ------
+    LevelError
+        If there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> first, second = lodcore.sequence_pairs([[1, 2, 3], [], [4]])
+    >>> first.tolist(), second.tolist()
+    ([[1, 1, 2], [], []], [[2, 3, 3], [], []])
+    """
+    pairs: tuple[Any, Any] = _pairs(x, replacement, level)[0]
+    return pairs
+
+
+@sequence_pairs.define_residuals("partners")
+def _pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[tuple[LoDTensor, LoDTensor], Partners]:
+    where = "sequence_pairs"
+    k = level_of(where, x.lod, level)
+    partners = Partners(where, kernels.combine.pair_ranges, x.lod._view(k), 0 if replacement else 1)
+    first = _repeated(where, x, k, partners)
+    return (first, _partners(where, x, k, partners, first.lod)), partners
+
+
+@sequence_pairs.define_infer
+def _(x: Spec, replacement: bool, level: int) -> tuple[Spec, Spec]:
+    level_of("sequence_pairs", x, level)
+    side = Spec(spec_rows(x), x.dtype)
+    return side, side
+
+
+@sequence_pairs.define_vjp
+def _(
+    d_first: Array | None, d_second: Array | None, x: LoDTensor, level: int, partners: Partners, context: Any
+) -> Array:
+    place: Array = context.new("x")
+    if d_first is None:
+        return add_back(np.asarray(d_second), partners.ranges, place)
+    _d_repeated(d_first, x.lod, x.lod._level(level), partners, place)
+    if d_second is not None:
+        place += add_back(d_second, partners.ranges, np.empty_like(place))
+    return place
+
+
+@operator(
+    x=Nested,
+    y=Nested,
+    lod_rule=computed("as `x` and as `y`; pairs are computed", lambda x, y: (levels_of(x), levels_of(y))),
+    results=2,
+)
+def cartesian(x: Any, y: Any, level: int = -1) -> tuple[Any, Any]:
+    """Pair each element of a sequence of x with all of the same sequence of y.
+
+    Parameters
+    ----------
+    x, y : LoDTensor or nested lists
+        With as many levels, and equal ones before `level`, where both have as many sequences.
+    level : int
+        Of the sequences; what is inside their elements goes with them.
+
+    Returns
+    -------
+    first, second : LoDTensor
+        Elements of x and of y; of as many levels. The element of y changes fastest.
+
+    Raises
+    ------
+    LoDError, LevelError
+        If the structures before the level differ, naming the first sequence, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> first, second = lodcore.cartesian([[1, 2], [3]], [[10, 20], []])
+    >>> first.tolist(), second.tolist()
+    ([[1, 1, 2, 2], []], [[10, 20, 10, 20], []])
+    """
+    pairs: tuple[Any, Any] = _product(x, y, level)[0]
+    return pairs
+
+
+@cartesian.define_residuals("partners")
+def _product(x: Any, y: Any, level: int = -1) -> tuple[tuple[LoDTensor, LoDTensor], Partners]:
+    where = "cartesian"
+    k = _common_level(x, y, level)
+    if k:
+        check_equal(where, x.lod._part(0, k), y.lod._part(0, k), "y")
+    offsets, others = x.lod._view(k), y.lod._view(k)
+    if len(offsets) != len(others):
+        raise LoDError(f"{where}: y: has {len(others) - 1} sequences of level {k}; x has {len(offsets) - 1}")
+    partners = Partners(where, kernels.combine.product_ranges, offsets, others)
+    first = _repeated(where, x, k, partners)
+    return (first, _partners(where, y, k, partners, first.lod)), partners
+
+
+def _common_level(x: Any, y: Any, level: Any) -> int:
+    """Take a level of two tensors, or Specs, of as many levels."""
+    if x.num_levels != y.num_levels:
+        raise LoDError(f"cartesian: y: has {y.num_levels} levels; x has {x.num_levels}")
+    return level_of("cartesian", x, level)
+
+
+@cartesian.define_infer
+def _(x: Spec, y: Spec, level: int) -> tuple[Spec, Spec]:
+    _common_level(x, y, level)
+    return Spec(spec_rows(x), x.dtype), Spec(spec_rows(y), y.dtype)
+
+
+@cartesian.define_vjp
+def _(
+    d_first: Array | None, d_second: Array | None, x: LoDTensor, level: int, partners: Partners, context: Any
+) -> tuple[Array | None, Array | None]:
+    found: list[Array | None] = [None, None]
+    if d_first is not None and context.needs("x"):
+        found[0] = _d_repeated(d_first, x.lod, x.lod._level(level), partners, context.new("x"))
+    if d_second is not None and context.needs("y"):
+        found[1] = add_back(d_second, partners.ranges, context.new("y"))
+    return found[0], found[1]
+
+
+# -- combinations of any size ------------------------------------------------------------------------------------------
+
+
+def _place_levels(x: Any, level: Any) -> list[Any]:
+    k = level_of("combination_places", x, level)
+    return [*[(x, j) for j in range(k)], None]
+
+
+@operator(
+    x=Nested,
+    lod_rule=computed("as `x` before `level`; combinations are computed", _place_levels),
+    differentiable=False,
+)
+def combination_places(x: Any, n: int, replacement: bool = False, level: int = -1) -> LoDTensor:
+    """List the combinations of n elements of each sequence, as places in it.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    n : int
+        1 or more.
+    replacement : bool
+        Take an element several times, too.
+    level : int
+
+    Returns
+    -------
+    LoDTensor
+        int64, rows of shape (n,): each row is a combination, in lexicographic order. Its levels are those of x up to
+        `level`, whose sequences have as many elements as there are combinations.
+
+    Raises
+    ------
+    ValueError, DTypeError, LevelError
+        If n is out of range, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.combination_places([["a", "b", "c"], ["d"]], 2).tolist()
+    [[[0, 1], [0, 2], [1, 2]], []]
+    """
+    where = "combination_places"
+    k, lod = level_of(where, x.lod, level), x.lod
+    size = _size(where, n)
+    offsets = lod.offsets(k)
+    bounds, columns, gap = offsets, [np.arange(offsets[-1])], 0 if replacement else 1
+    ends = np.repeat(offsets[1:], np.diff(offsets))
+    for _ in range(size - 1):
+        last = columns[-1]
+        left = ends - last - gap
+        repeats = buffers.new_offsets(len(last) + 1)
+        bad = kernels.offsets.offsets_from_lengths(left, repeats)
+        if bad >= 0:
+            raise LoDError(f"{where}: x: has more combinations of {size} than int64 can count")
+        total = repeats.item(len(last))
+        index = _numbers(repeats)
+        place = buffers.new_int64(total)
+        kernels.offsets.positions(repeats, place)
+        ends = ends[index]
+        columns = [*(column[index] for column in columns), last[index] + place + gap]
+        bounds = repeats[bounds]
+    begins = np.repeat(offsets[:-1], np.diff(bounds))
+    places = np.stack([column - begins for column in columns], axis=1)
+    made: LoDTensor = tensor_core.new_tensor(
+        places, core.make_lod([*(lod.offsets(j) for j in range(k)), bounds], len(places))
+    )
+    return made
+
+
+def _size(where: str, n: Any) -> int:
+    """Take the size of a combination."""
+    return integer_of(f"{where}: n", n, 1, 64)
+
+
+@combination_places.define_infer
+def _(x: Spec, n: int, replacement: bool, level: int) -> Spec:
+    level_of("combination_places", x, level)
+    return Spec((None, _size("combination_places", n)), np.dtype(np.int64))
+
+
+def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1) -> tuple[Any, ...]:
+    """Combine n elements of each sequence in all ways.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    n : int
+        1 or more.
+    replacement : bool
+        Take an element several times, too.
+    level : int
+        Of the sequences; what is inside their elements goes with them.
+
+    Returns
+    -------
+    tuple of n LoDTensors
+        The first element of each combination, the second, and so on; in lexicographic order. It carries gradients to x.
+
+    Raises
+    ------
+    ValueError, DTypeError, LevelError
+        If n is out of range, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> first, second = lodcore.combinations([[1, 2, 3], [], [4]], 2)
+    >>> (first + second).tolist()
+    [[3, 4, 5], [], []]
+    """
+    x = nested_operand("combinations: x", x)
+    if _size("combinations", n) == 2:
+        pairs: tuple[Any, ...] = sequence_pairs(x, replacement, level)
+        return pairs
+    return tuple(take_nested(x, place) for place in argcombinations(x, n, replacement, level))
+
+
+def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1) -> tuple[Any, ...]:
+    """List the combinations of n elements of each sequence, as places in it: what `combinations` takes.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    n, replacement, level
+        As of `combinations`.
+
+    Returns
+    -------
+    tuple of n LoDTensors
+        int64; `x[place]` takes the elements.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> first, second = lodcore.argcombinations([["a", "b", "c"], [], ["d"]])
+    >>> first.tolist(), second.tolist()
+    ([[0, 0, 1], [], []], [[1, 2, 2], [], []])
+    """
+    x = nested_operand("argcombinations: x", x)
+    if _size("argcombinations", n) == 2 and level in (-1, x.num_levels - 1):
+        pairs: tuple[Any, ...] = sequence_pairs(lod_positions(x, -1), replacement)
+        return pairs
+    places = combination_places(x, n, replacement, level)
+    return tuple(index_values(places, [slice(None), j]) for j in range(n))
+
+
+def argcartesian(x: Any, y: Any) -> tuple[Any, Any]:
+    """List the pairs of elements of the same sequences of the last level of x and y, as places in them.
+
+    Parameters
+    ----------
+    x, y : LoDTensor or nested lists
+        As of `cartesian`.
+
+    Returns
+    -------
+    first, second : LoDTensor
+        int64; `x[first]` and `y[second]` are what `cartesian` gives.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> first, second = lodcore.argcartesian([["a", "b"], ["c"]], [[10, 20], []])
+    >>> first.tolist(), second.tolist()
+    ([[0, 0, 1, 1], []], [[0, 1, 0, 1], []])
+    """
+    x, y = nested_operand("argcartesian: x", x), nested_operand("argcartesian: y", y)
+    pairs: tuple[Any, Any] = cartesian(lod_positions(x, -1), lod_positions(y, -1))
+    return pairs
+
+
+# -- in turn -----------------------------------------------------------------------------------------------------------
+
+
+def _turn_levels(xs: list[Any], level: Any) -> list[Any]:
+    k = level_of("interleave_places", xs[0], level)
+    return [*[(xs[0], j) for j in range(k)], None]
+
+
+@operator(
+    xs=Batches,
+    lod_rule=computed("as `xs` before `level`; their lengths add up", _turn_levels),
+    differentiable=False,
+)
+def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
+    """List the elements of what `sequence_concat` joins in turn, as places in the joined sequences.
+
+    Parameters
+    ----------
+    xs : list of LoDTensor or nested lists
+        As of `sequence_concat`.
+    level : int
+
+    Returns
+    -------
+    LoDTensor
+        int64.
+
+    Raises
+    ------
+    LoDError, LevelError
+        Naming the batch that does not fit.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.interleave_places([[["a", "b"], []], [["c"], ["d"]]]).tolist()
+    [[0, 2, 1], [0]]
+    """
+    where = "interleave_places"
+    batches = [as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
+    if not batches:
+        raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
+    lods = [x.lod for x in batches]
+    k = level_of(where, lods[0], level)
+    check_coarser(where, lods, "xs[{}]".format, k)
+    levels = [lod._view(k) for lod in lods]
+    offsets = np.sum([lod.offsets(k) for lod in lods], axis=0)
+    places = buffers.new_int64(offsets.item(len(offsets) - 1))
+    kernels.combine.take_turns(levels, places)
+    upper = [lods[0].offsets(j) for j in range(k)]
+    made: LoDTensor = tensor_core.new_tensor(places, core.make_lod([*upper, offsets], len(places)))
+    return made
+
+
+@interleave_places.define_infer
+def _(xs: list[Spec], level: int) -> Spec:
+    level_of("interleave_places", xs[0], level)
+    return Spec((None,), np.dtype(np.int64))
+
+
+def sequence_interleave(xs: Any, level: int = -1) -> Any:
+    """Join the sequences s of all batches to one sequence s, their elements in turn.
+
+    Parameters
+    ----------
+    xs : list of LoDTensor or nested lists
+        As of `sequence_concat`. A sequence that has ended is passed over.
+    level : int
+
+    Returns
+    -------
+    LoDTensor
+        It carries gradients to all of them.
+
+    Raises
+    ------
+    LoDError, DTypeError, ShapeError, LevelError
+        Naming the batch that does not fit.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_interleave([[[1, 2, 3], []], [[10], [20]]]).tolist()
+    [[1, 10, 2, 3], [20]]
+    """
+    return take_nested(sequence_concat(xs, level), interleave_places(xs, level))

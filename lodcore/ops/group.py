@@ -1,0 +1,363 @@
+"""Rows and sequences by key: grouped, joined, exploded, and brought back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.ops.arguments import choice_of, dense_of
+from lodcore.ops.common import Array
+from lodcore.ops.convert import rows
+from lodcore.ops.expand import sequence_expand_as
+from lodcore.ops.lod_rules import computed, levels_of, no_lod
+from lodcore.ops.moving import nested_operand
+from lodcore.ops.pick import gather_nested
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match_keys"]
+
+ORDERS = ("sorted", "first", "runs")
+WAYS = ("inner", "left", "outer")
+
+# -- equal keys --------------------------------------------------------------------------------------------------------
+
+
+def _keys(where: str, given: Any) -> Array:
+    """Take a vector of keys: a private copy whose bytes are equal where keys are."""
+    keys = dense_of(where, given)
+    _check_keys(where, keys.shape, keys.dtype)
+    made: Array = np.array(keys, keys.dtype.newbyteorder("="), order="C")
+    if made.dtype.kind == "f":
+        made += 0.0  # of two zeros one
+        made[np.isnan(made)] = np.nan
+    return made
+
+
+def _check_keys(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:
+    """Raise for what is no vector of keys."""
+    if len(shape) != 1:
+        raise ShapeError(f"{where}: has shape {shape}; a vector of keys is needed")
+    if dtype.kind not in "biufmMSU" or dtype.char == "g":
+        raise DTypeError(f"{where}: has dtype {dtype}; integers, floats, dates or text are needed")
+
+
+def _numbered(keys: Array) -> tuple[Array, Array]:
+    """Give equal keys a number, in the order of their first appearance.
+
+    Returns
+    -------
+    ids : int64, shape (n,)
+    firsts : int64, shape (number of different keys,)
+        The row of the first key of each number.
+    """
+    ids = buffers.new_int64(len(keys))
+    slots = 1 << 11
+    while True:  # most keys are few: a table that is small is fast
+        firsts = buffers.new_int64(slots // 2)
+        count = kernels.group.number_keys(buffers.as_bytes(keys), buffers.new_int64(slots, 2), ids, firsts)
+        if count >= 0:
+            return ids, firsts[:count]
+        slots *= 16
+
+
+def _ordered(ids: Array, count: int) -> tuple[Array, Array]:
+    """List the rows of each number: offsets, and the rows."""
+    offsets, places = buffers.new_offsets(count + 1), buffers.new_int64(len(ids))
+    kernels.group.order_by_id(ids, offsets, places)
+    return offsets, places
+
+
+@operator(
+    key=Dense,
+    lod_rule=computed("of the keys none, of the groups one level", lambda key: (0, 1)),
+    results=2,
+    differentiable=False,
+)
+def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
+    """Group rows by a key column.
+
+    Parameters
+    ----------
+    key : array_like, shape (n,)
+        Integers, floats, dates or text. nan equals nan, and 0.0 equals -0.0.
+    order : {"sorted", "first", "runs"}
+        Groups in the order of their keys, nan last; or of their first rows; or a group for each run of equal keys, so
+        that a key may come again.
+
+    Returns
+    -------
+    keys : ndarray, shape (number of groups,)
+    groups : LoDTensor
+        int64: the numbers of the rows of each group, in their order.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ValueError
+        If the key is no vector of keys, or there is no such order.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> keys, groups = lodcore.group_rows([3, 1, 3, 2])
+    >>> keys, groups.tolist()
+    (array([1, 2, 3]), [[1], [3], [0, 2]])
+    """
+    where = "group_rows"
+    choice_of(f"{where}: order", order, ORDERS)
+    keys = _keys(f"{where}: key", key)
+    n_rows = len(keys)
+    if order == "runs":
+        changes = np.flatnonzero(keys[1:] != keys[:-1]) + 1
+        if keys.dtype.kind == "f":  # nan is not nan
+            changes = changes[~(np.isnan(keys[changes]) & np.isnan(keys[changes - 1]))]
+        firsts = np.concatenate([np.zeros(min(n_rows, 1), np.int64), changes])
+        offsets, places = np.concatenate([firsts, [n_rows]]), np.arange(n_rows)
+    else:
+        ids, firsts = _numbered(keys)
+        if order == "sorted":
+            sorting = np.argsort(keys[firsts], kind="stable")
+            ranks = np.empty_like(sorting)
+            ranks[sorting] = np.arange(len(sorting))
+            ids, firsts = ranks.take(ids), firsts[sorting]
+        offsets, places = _ordered(ids, len(firsts))
+    groups: LoDTensor = tensor_core.new_tensor(places, core.make_lod([offsets], n_rows))
+    return keys[firsts], groups
+
+
+@group_rows.define_infer
+def _(key: Spec, order: str) -> tuple[Spec, Spec]:
+    choice_of("group_rows: order", order, ORDERS)
+    dense_of("group_rows: key", key)
+    _check_keys("group_rows: key", key.shape, key.dtype)
+    return Spec((None,), key.dtype.newbyteorder("=")), Spec((None,), np.dtype(np.int64))
+
+
+def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
+    """Group rows by a key column: one sequence a key.
+
+    Parameters
+    ----------
+    key : array_like, shape (n,)
+        Integers, floats, dates or text.
+    *columns : array_like of shape (n, ...), or LoDTensor of n sequences
+        What is grouped, each on its own.
+    order : {"sorted", "first", "runs"}
+        Of the groups, as of `group_rows`.
+
+    Returns
+    -------
+    keys : ndarray, shape (number of groups,)
+    *grouped : LoDTensor
+        One a column; a group keeps its rows in their order. It carries gradients to the column.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ValueError
+        If the key is no vector of keys, a column is not as long, or there is no such order.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> keys, prices = lodcore.group_by(["pear", "fig", "pear"], [1.5, 2.0, 2.5])
+    >>> keys.tolist(), prices.tolist()
+    (['fig', 'pear'], [[2.0], [1.5, 2.5]])
+    """
+    keys, groups = group_rows(key, order)
+    return keys, *(gather_nested(_column("group_by", j, key, column), groups) for j, column in enumerate(columns))
+
+
+def _column(where: str, j: int, key: Any, column: Any) -> Any:
+    """Take a column; if its length is known it is that of the keys."""
+    counts = [len(x) if isinstance(x, (list, tuple, np.ndarray, LoDTensor)) else None for x in (key, column)]
+    if None not in counts and counts[0] != counts[1]:
+        raise ShapeError(f"{where}: column {j}: has {counts[1]} rows; there are {counts[0]} keys")
+    return column
+
+
+def explode(x: Any, *columns: Any, level: int = -1) -> tuple[Any, ...]:
+    """Put the rows of all sequences behind each other, and repeat columns of one entry a sequence for them.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    *columns : array_like of shape (n, ...)
+        One row for each of the n sequences of `level`.
+    level : int
+
+    Returns
+    -------
+    rows : ndarray
+        Those of x; an empty sequence has none.
+    *repeated : ndarray
+        One a column, as long as the rows. `implode` brings them back, but for empty sequences.
+
+    Raises
+    ------
+    LoDError, LevelError
+        If a column does not have one row a sequence, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.explode([[1, 2], [], [3]], ["a", "b", "c"])
+    (array([1, 2, 3]), array(['a', 'a', 'c'], dtype='<U1'))
+    """
+    x = nested_operand("explode: x", x)
+    return rows(x), *(rows(sequence_expand_as(column, x, level)) for column in columns)
+
+
+def implode(key: Any, *columns: Any) -> tuple[Any, ...]:
+    """Make a sequence of each run of rows with equal keys: the inverse of `explode`.
+
+    Parameters
+    ----------
+    key : array_like, shape (n,)
+    *columns : array_like of shape (n, ...)
+
+    Returns
+    -------
+    keys : ndarray, shape (number of runs,)
+    *sequences : LoDTensor
+        One a column.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> keys, x = lodcore.implode(["a", "a", "c"], [1, 2, 3])
+    >>> keys.tolist(), x.tolist()
+    (['a', 'c'], [[1, 2], [3]])
+    """
+    return group_by(key, *columns, order="runs")
+
+
+# -- joins -------------------------------------------------------------------------------------------------------------
+
+
+@operator(x_keys=Dense, y_keys=Dense, lod_rule=no_lod, results=3, differentiable=False)
+def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Array, Array]:
+    """Find equal keys of two columns.
+
+    Parameters
+    ----------
+    x_keys, y_keys : array_like, shape (n,) and (m,)
+        Of kinds that NumPy promotes to one dtype. nan equals nan.
+    how : {"inner", "left", "outer"}
+        What is kept besides the pairs: nothing, the keys of x without a partner, or those of both.
+
+    Returns
+    -------
+    keys : ndarray, shape (number of pairs,)
+    x_places, y_places : int64, shape (number of pairs,)
+        Where the key stands, -1 if it does not. In the order of x, and of y for equal keys; those of y alone come last.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ValueError
+        If one is no vector of keys, they have no common dtype, or there is no such way.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> keys, x_places, y_places = lodcore.match_keys([7, 8, 9], [9, 7, 7], how="left")
+    >>> keys.tolist(), x_places.tolist(), y_places.tolist()
+    ([7, 7, 8, 9], [0, 0, 1, 2], [1, 2, -1, 0])
+    """
+    where = "match_keys"
+    choice_of(f"{where}: how", how, WAYS)
+    x_keys, y_keys = _keys(f"{where}: x_keys", x_keys), _keys(f"{where}: y_keys", y_keys)
+    n = len(x_keys)
+    both = np.concatenate([x_keys, y_keys], dtype=_common_dtype(x_keys.dtype, y_keys.dtype))
+    ids, firsts = _numbered(both)
+    offsets, order = _ordered(ids[n:], len(firsts))
+    counts = np.diff(offsets)[ids[:n]]
+    taken = np.maximum(counts, 1) if how != "inner" else counts
+    x_places = np.repeat(np.arange(n), taken)
+    bounds = np.cumsum(taken) - taken
+    within = np.arange(len(x_places)) - bounds[x_places]
+    alone = (counts == 0)[x_places]
+    places = (offsets[:-1][ids[:n]])[x_places] + within
+    y_places = np.full(len(x_places), -1)
+    y_places[~alone] = order[places[~alone]]
+    if how == "outer":
+        known = np.zeros(len(firsts), bool)
+        known[ids[:n]] = True
+        left = np.flatnonzero(~known[ids[n:]])
+        x_places = np.concatenate([x_places, np.full(len(left), -1)])
+        y_places = np.concatenate([y_places, left])
+    return both[np.where(x_places >= 0, x_places, n + y_places)], x_places, y_places
+
+
+def _common_dtype(x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
+    """Find the dtype that keys of two dtypes have together."""
+    numbers = "biuf"
+    alike = x.kind == y.kind or (x.kind in numbers and y.kind in numbers)
+    wide = {x, y} in ({np.dtype(np.int64), np.dtype(np.uint64)},)
+    if not alike or wide:
+        raise DTypeError(f"match_keys: y_keys: has dtype {y}; x_keys has {x}, and they have no exact common one")
+    return np.promote_types(x, y)
+
+
+@match_keys.define_infer
+def _(x_keys: Spec, y_keys: Spec, how: str) -> tuple[Spec, Spec, Spec]:
+    choice_of("match_keys: how", how, WAYS)
+    for name, keys in (("x_keys", x_keys), ("y_keys", y_keys)):
+        dense_of(f"match_keys: {name}", keys)
+        _check_keys(f"match_keys: {name}", keys.shape, keys.dtype)
+    dtypes = [keys.dtype.newbyteorder("=") for keys in (x_keys, y_keys)]
+    place = Spec((None,), np.dtype(np.int64))
+    return Spec((None,), _common_dtype(dtypes[0], dtypes[1])), place, place
+
+
+def join_by_key(x: Any, y: Any, x_keys: Any, y_keys: Any, how: str = "inner", default: Any = 0) -> tuple[Any, Any, Any]:
+    """Join two batches by a key of each sequence, as tables are joined.
+
+    Parameters
+    ----------
+    x, y : LoDTensor, nested lists or ndarray
+        Sequences; an ndarray has one row a key.
+    x_keys, y_keys : array_like, shape (len(x),) and (len(y),)
+        Keys that come again are paired with all of their like.
+    how : {"inner", "left", "outer"}
+        What is kept besides the pairs: nothing, the sequences of x without a partner, or those of both.
+    default : scalar
+        The row of an ndarray where there is no partner; of sequences there is an empty one.
+
+    Returns
+    -------
+    keys : ndarray, shape (number of pairs,)
+    x, y : LoDTensor or ndarray
+        As many sequences, or rows. They carry gradients.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ValueError
+        As of `match_keys`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> keys, x, y = lodcore.join_by_key([[1, 2], [3]], [[10], [20, 30]], ["a", "b"], ["b", "c"], how="outer")
+    >>> keys.tolist(), x.tolist(), y.tolist()
+    (['a', 'b', 'c'], [[1, 2], [3], []], [[], [10], [20, 30]])
+    """
+    keys, x_places, y_places = match_keys(x_keys, y_keys, how)
+    taken = [
+        gather_nested(_column("join_by_key", j, key, one), places, [] if levels_of_given(one) else default)
+        for j, (one, key, places) in enumerate([(x, x_keys, x_places), (y, y_keys, y_places)])
+    ]
+    return keys, taken[0], taken[1]
+
+
+def levels_of_given(x: Any) -> int:
+    """Count the levels of a tensor, a Variable, or nested lists."""
+    if isinstance(x, (list, tuple)):
+        return int(bool(x) and isinstance(x[0], (list, tuple, np.ndarray)))
+    return int(getattr(x, "num_levels", 0)) or levels_of(x)

@@ -1,0 +1,173 @@
+"""Structure as nested tensors: how long sequences are, and where rows stand in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.ops.arguments import integer_of, level_of, structure_of
+from lodcore.ops.common import Array
+from lodcore.ops.expand import sequence_expand_as
+from lodcore.ops.lod_rules import before, same_as
+from lodcore.ops.moving import lod_of, nested_operand
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Structure
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["lod_index", "lod_num", "lod_positions", "lod_segment_ids"]
+
+
+@operator(x=Structure, lod_rule=before("level"), differentiable=False)
+def lod_num(x: Any, level: int = 0) -> Any:
+    """Return the lengths of the sequences of a level, nested as these sequences are.
+
+    Parameters
+    ----------
+    x : LoDTensor, LoD or nested lists
+    level : int
+
+    Returns
+    -------
+    LoDTensor, or ndarray for level 0
+        int64, in elements of the level; with the levels of x before `level`.
+
+    Raises
+    ------
+    LevelError
+        If there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.lod_num([[[1, 2], [3]], [[4, 5, 6]]])
+    array([2, 1])
+    >>> lodcore.lod_num([[[1, 2], [3]], [[4, 5, 6]]], level=1)
+    LoDTensor(2 sequences of lengths 1..2, int64: [[2, 1], [3]])
+    """
+    lod = lod_of("lod_num: x", x)
+    k = level_of("lod_num", lod, level)
+    lengths = lod.lengths(k)
+    return tensor_core.new_tensor(lengths, lod.prefix(k)) if k else lengths
+
+
+@operator(x=Structure, lod_rule=same_as("x"), differentiable=False)
+def lod_positions(x: Any, level: int = 0) -> Any:
+    """Return for each row its place in its sequence of a level, in rows, as a tensor of the same structure.
+
+    Parameters
+    ----------
+    x : LoDTensor, LoD or nested lists
+    level : int
+
+    Returns
+    -------
+    LoDTensor
+        int64, with the LoD of x.
+
+    Raises
+    ------
+    LevelError
+        If there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.lod_positions([["a", "b"], [], ["c"]])
+    LoDTensor(3 sequences of lengths 0..2, int64: [[0, 1], [], [0]])
+    >>> lodcore.lod_positions([[["a", "b"], ["c"]], [["d"]]], level=0).tolist()
+    [[[0, 1], [2]], [[0]]]
+    """
+    lod = lod_of("lod_positions: x", x)
+    return _nested(lod, lod.positions(level_of("lod_positions", lod, level)))
+
+
+@operator(x=Structure, lod_rule=same_as("x"), differentiable=False)
+def lod_segment_ids(x: Any, level: int = 0) -> Any:
+    """Return for each row the number of its sequence of a level, as a tensor of the same structure.
+
+    Parameters
+    ----------
+    x : LoDTensor, LoD or nested lists
+    level : int
+
+    Returns
+    -------
+    LoDTensor
+        int64, with the LoD of x; sequences are counted over the whole batch.
+
+    Raises
+    ------
+    LevelError
+        If there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.lod_segment_ids([["a", "b"], [], ["c"]])
+    LoDTensor(3 sequences of lengths 0..2, int64: [[0, 0], [], [2]])
+    """
+    lod = lod_of("lod_segment_ids: x", x)
+    return _nested(lod, lod.segment_ids(level_of("lod_segment_ids", lod, level)))
+
+
+def _nested(lod: LoD, values: Array) -> Any:
+    return tensor_core.new_tensor(values, lod)
+
+
+def _per_row(where: str, x: Spec | LoD, level: Any) -> Spec:
+    """Describe one integer a row."""
+    level_of(where, structure_of(f"{where}: x", x), level)
+    return Spec((None,), np.dtype(np.int64))
+
+
+@lod_num.define_infer
+def _(x: Spec, level: int) -> Spec:
+    return _per_row("lod_num", x, level)
+
+
+@lod_positions.define_infer
+def _(x: Spec, level: int) -> Spec:
+    return _per_row("lod_positions", x, level)
+
+
+@lod_segment_ids.define_infer
+def _(x: Spec, level: int) -> Spec:
+    return _per_row("lod_segment_ids", x, level)
+
+
+def lod_index(x: Any, axis: int) -> Any:
+    """Return for each row its place along an axis of the levels.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    axis : int
+        0 .. num_levels: 0 numbers the sequences of the batch, axis k the elements of each sequence of level k - 1.
+
+    Returns
+    -------
+    LoDTensor
+        int64, with the LoD of x.
+
+    Raises
+    ------
+    ValueError, DTypeError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[["a", "b"], ["c"]], [["d"]]])
+    >>> lodcore.lod_index(x, 0).tolist(), lodcore.lod_index(x, 1).tolist()
+    ([[[0, 0], [0]], [[1]]], [[[0, 0], [1]], [[0]]])
+    """
+    x = nested_operand("lod_index: x", x)
+    number = integer_of("lod_index: axis", axis, 0, x.num_levels)
+    if number == 0:
+        return lod_segment_ids(x, 0)
+    if number == x.num_levels:
+        return lod_positions(x, -1)
+    return sequence_expand_as(lod_positions(lod_num(x, number), -1), x, number)

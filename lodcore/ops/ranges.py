@@ -1,0 +1,149 @@
+"""Ranges of numbers, one a sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.ops.arguments import dense_of
+from lodcore.ops.common import Array
+from lodcore.ops.lod_rules import computed
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Given
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["arange"]
+
+
+@operator(
+    starts=Given,
+    stops=Given,
+    steps=Given,
+    lod_rule=computed("one level, with as many sequences as there are ranges", lambda starts: 1),
+    differentiable=False,
+)
+def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
+    """Make a range of numbers for each sequence, as `numpy.arange` makes one.
+
+    Parameters
+    ----------
+    starts, stops, steps : array_like of integers or floats, shape (n,), or a number for all
+        Each range begins with its start, and ends before its stop. With one argument this is the stop, and ranges
+        begin at 0.
+
+    Returns
+    -------
+    LoDTensor
+        int64; float64 if one argument is of floats. One range, if all are numbers.
+
+    Raises
+    ------
+    ValueError
+        If a step is 0, or a number is not finite; names the range.
+    ShapeError, DTypeError
+        If the arguments are no vectors of one length, or of something else.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.arange([2, 0, 3]).tolist()
+    [[0, 1], [], [0, 1, 2]]
+    >>> lodcore.arange([1, 5], [4, 2], [1, -1]).tolist()
+    [[1, 2, 3], [5, 4, 3]]
+    """
+    where = "arange"
+    names = ("starts", "stops", "steps")
+    given = [0, starts, steps] if stops is None else [starts, stops, steps]
+    vectors = [_vector(f"{where}: {name}", one) for name, one in zip(names, given, strict=True)]
+    dtype = np.dtype(np.float64 if any(vector.dtype.kind == "f" for vector in vectors) else np.int64)
+    count = max(len(vector) for vector in vectors)
+    if 0 in map(len, vectors):
+        count = 0
+    for name, vector in zip(names, vectors, strict=True):
+        if len(vector) not in (1, count):
+            raise ShapeError(f"{where}: {name}: has {len(vector)} entries; there are {count} ranges")
+    first, last, step = (np.broadcast_to(_exact(where, vector, dtype), count) for vector in vectors)
+    sizes = _sizes(where, first, last, step)
+    offsets = buffers.new_offsets(count + 1)
+    if kernels.offsets.offsets_from_lengths(sizes, offsets) >= 0:
+        raise MemoryError(f"{where}: the ranges have more numbers than int64 can count")
+    total = offsets.item(count)
+    check_size(where, total, 1, dtype.itemsize)
+    values = np.empty(total, dtype)
+    kernels.ranges.fill_ranges(np.ascontiguousarray(first), np.ascontiguousarray(step), offsets, values)
+    made: LoDTensor = tensor_core.new_tensor(values, core.make_lod([offsets], total))
+    return made
+
+
+def _vector(where: str, given: Any) -> Array:
+    """Take a vector of numbers, or one number."""
+    vector: Array = dense_of(where, given)
+    _check(where, vector.shape, vector.dtype, vector.size == 0)
+    return vector.reshape(-1)
+
+
+def _check(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any], empty: bool) -> None:
+    """Raise for what is no vector of numbers."""
+    if len(shape) > 1:
+        raise ShapeError(f"{where}: has shape {shape}; (n,) or a number is needed")
+    if dtype.kind not in "iuf" and not empty:
+        raise DTypeError(f"{where}: has dtype {dtype}; integers or floats are needed")
+
+
+def _exact(where: str, vector: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert numbers to the dtype of the ranges."""
+    if dtype.kind == "i" and vector.dtype.kind == "u" and vector.size and vector.max() > 2**63 - 1:
+        raise ValueError(f"{where}: has the number {vector.max()}; int64 cannot hold it")
+    made: Array = vector.astype(dtype)
+    return made
+
+
+def _sizes(where: str, first: Array, last: Array, step: Array) -> Array:
+    """Count the numbers of each range."""
+    if first.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            exact = np.ceil((last - first) / step)
+        bad = ~np.isfinite(exact) | (step == 0) | ~np.isfinite(step)
+    else:
+        bad = step == 0
+    if bad.any():
+        s = int(np.argmax(bad))
+        raise ValueError(
+            f"{where}: starts, stops, steps: are {first[s]}, {last[s]}, {step[s]} for range {s}; "
+            "finite numbers, and a step other than 0, are needed"
+        )
+    if first.dtype.kind == "f":
+        if (exact >= 2**62).any():
+            raise MemoryError(f"{where}: a range has more numbers than fit in memory")
+        return np.maximum(exact, 0).astype(np.int64)
+    wide = [vector.astype(np.uint64) for vector in (first, last, step)]  # differences of int64 fit in uint64
+    up = (step > 0) & (last > first)
+    down = (step < 0) & (last < first)
+    with np.errstate(over="ignore"):
+        distance = np.where(up, wide[1] - wide[0], wide[0] - wide[1])
+        by = np.where(up, wide[2], np.uint64(0) - wide[2])
+        sizes = np.where(up | down, (distance - np.uint64(1)) // np.maximum(by, np.uint64(1)) + np.uint64(1), 0)
+    if (sizes >= np.uint64(2**62)).any():
+        raise MemoryError(f"{where}: a range has more numbers than fit in memory")
+    counted: Array = sizes.astype(np.int64)
+    return counted
+
+
+@arange.define_infer
+def _(starts: Any, stops: Any, steps: Any) -> Spec:
+    floats = False
+    for name, given in (("starts", starts), ("stops", stops), ("steps", steps)):
+        if given is None and name == "stops":
+            continue
+        known = given if isinstance(given, Spec) else dense_of(f"arange: {name}", given)
+        dense_of(f"arange: {name}", known)
+        _check(f"arange: {name}", known.shape, known.dtype, 0 in known.shape)
+        floats = floats or known.dtype.kind == "f"
+    return Spec((None,), np.dtype(np.float64 if floats else np.int64))

@@ -1,0 +1,206 @@
+"""Random orders: whole sequences, or what is in them, shuffled or sampled without replacement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.errors import DTypeError
+from lodcore.ops.arguments import each_of, level_of, structure_of
+from lodcore.ops.convert import rows
+from lodcore.ops.gather import gather_sequences
+from lodcore.ops.index import take_nested
+from lodcore.ops.lod_rules import computed
+from lodcore.ops.moving import lod_of, nested_operand
+from lodcore.ops.places import lod_num
+from lodcore.ops.position import insert_level
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Index, Structure
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["sample_places", "sequence_sample", "sequence_shuffle", "shuffle_sequences"]
+
+
+def _sampled_levels(x: Any, level: Any) -> list[Any]:
+    k = level_of("sample_places", x, level)
+    return [*[(x, j) for j in range(k)], None]
+
+
+@operator(
+    x=Structure,
+    size=Index,
+    lod_rule=computed("as `x` before `level`; as many elements as are drawn", _sampled_levels),
+    differentiable=False,
+)
+def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTensor:
+    """Draw elements of each sequence without replacement, in random order, as places in it.
+
+    Parameters
+    ----------
+    x : LoDTensor, LoD or nested lists
+        Only its structure counts.
+    rng : numpy.random.Generator, or int
+        What draws, or a seed. A Program with a Generator draws anew whenever it runs.
+    size : int, or array_like of integers, shape (n,), optional
+        How many of each of the n sequences, 0 or more; a shorter one gives all that it has. All, if not given.
+    level : int
+
+    Returns
+    -------
+    LoDTensor
+        int64; with the levels of x up to `level`.
+
+    Raises
+    ------
+    DTypeError, ValueError, LevelError
+        If rng is no generator and no seed, a size is negative, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.sample_places([["a", "b"], [], ["c"]], 0, size=1).lengths
+    array([1, 0, 1])
+    """
+    where = "sample_places"
+    lod = lod_of(f"{where}: x", x)
+    k = level_of(where, lod, level)
+    generator = _generator(rng)
+    offsets = lod.offsets(k)
+    drawn = offsets if size is None else _drawn(lod.lengths(k), size)
+    count = drawn.item(len(drawn) - 1)
+    places = buffers.new_int64(count)
+    work = buffers.new_int64(0 if size is None else kernels.offsets.max_length(lod._view(k)))
+    chances = np.array(generator.random(count), np.float64).reshape(-1)  # a subclass may return anything
+    if len(chances) != count:
+        raise DTypeError(f"{where}: rng: drew {len(chances)} numbers; {count} are needed")
+    kernels.shuffle.shuffle_places(lod._view(k), drawn, chances, work, places)
+    made: LoDTensor = tensor_core.new_tensor(places, core.make_lod([*(lod.offsets(j) for j in range(k)), drawn], count))
+    return made
+
+
+def _drawn(lengths: Any, size: Any) -> Any:
+    """Return the offsets of what is drawn of sequences."""
+    sizes = each_of("sample_places: size", size, len(lengths))
+    if len(sizes) and sizes.min() < 0:
+        bad = int(np.argmax(sizes < 0))
+        raise ValueError(f"sample_places: size: is {sizes[bad]} for sequence {bad}; 0 or more is needed")
+    drawn = buffers.new_offsets(len(lengths) + 1)
+    kernels.offsets.offsets_from_lengths(np.minimum(sizes, lengths), drawn)
+    return drawn
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    """Take a generator, or make one of a seed."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, (bool, np.bool_)) or not hasattr(rng, "__index__") or rng.__index__() < 0:
+        raise DTypeError(f"sample_places: rng: is {rng!r}; a numpy.random.Generator, or a seed of 0 or more, is needed")
+    return np.random.default_rng(rng.__index__())
+
+
+@sample_places.define_infer
+def _(x: Spec | LoD, rng: Any, size: Any, level: int) -> Spec:
+    level_of("sample_places", structure_of("sample_places: x", x), level)
+    _generator(rng)
+    if size is not None:
+        each_of("sample_places: size", size, None)
+    return Spec((None,), np.dtype(np.int64))
+
+
+def sequence_shuffle(x: Any, rng: Any, level: int = -1) -> Any:
+    """Bring the elements of each sequence into a random order.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    rng : numpy.random.Generator, or int
+        What draws, or a seed.
+    level : int
+        Of the sequences whose elements change places; what is inside an element stays as it is.
+
+    Returns
+    -------
+    LoDTensor
+        It carries gradients to x.
+
+    Raises
+    ------
+    DTypeError, LevelError
+        If rng is no generator and no seed, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_shuffle([[1, 1], [], [2]], 0)
+    LoDTensor(3 sequences of lengths 0..2, int64: [[1, 1], [], [2]])
+    """
+    x = nested_operand("sequence_shuffle: x", x)
+    return take_nested(x, sample_places(x, rng, None, level))
+
+
+def sequence_sample(x: Any, size: Any, rng: Any, level: int = -1) -> Any:
+    """Draw elements of each sequence without replacement, in random order.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    size : int, or array_like of integers, shape (n,)
+        How many of each of the n sequences of `level`; a shorter one gives all that it has.
+    rng : numpy.random.Generator, or int
+        What draws, or a seed.
+    level : int
+
+    Returns
+    -------
+    LoDTensor
+        It carries gradients to x.
+
+    Raises
+    ------
+    DTypeError, ValueError, LevelError
+        If rng is no generator and no seed, a size is negative, or there is no such level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_sample([[1, 1, 1], [], [2]], 2, 0)
+    LoDTensor(3 sequences of lengths 0..2, int64: [[1, 1], [], [2]])
+    """
+    x = nested_operand("sequence_sample: x", x)
+    return take_nested(x, sample_places(x, rng, size, level))
+
+
+def shuffle_sequences(x: Any, rng: Any) -> Any:
+    """Bring the sequences of a batch into a random order.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    rng : numpy.random.Generator, or int
+        What draws, or a seed.
+
+    Returns
+    -------
+    LoDTensor
+        It carries gradients to x.
+
+    Raises
+    ------
+    DTypeError
+        If rng is no generator and no seed.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.shuffle_sequences([[1, 2], [1, 2]], 0)
+    LoDTensor(2 sequences of length 2, int64: [[1, 2], [1, 2]])
+    """
+    x = nested_operand("shuffle_sequences: x", x)
+    order = sample_places(insert_level(lod_num(x, 0), 0, whole=True), rng)
+    return gather_sequences(x, rows(order))

@@ -1,0 +1,217 @@
+"""Weighted averages, moments, covariance, correlation and fits of lines, along an axis of the ragged shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.memory import integer
+from lodcore.errors import DTypeError
+from lodcore.ops import axes as reductions
+from lodcore.ops.axes import tensor_of
+from lodcore.ops.compare import not_equal
+from lodcore.ops.convert import cast, full_like
+from lodcore.ops.math import add, div, minus, mul, sqrt, where
+from lodcore.ops.values import spread
+
+__all__ = ["average", "corr", "cov", "linear_fit", "moment"]
+
+
+def _real(name: str, argument: str, x: Any) -> Any:
+    """Take real numbers, as floats."""
+    made = tensor_of(name, x)
+    if made.dtype.kind not in "biuf":
+        raise DTypeError(f"{name}: {argument}: has dtype {made.dtype}; real numbers are needed")
+    return made if made.dtype.kind == "f" else cast(made, np.float64)
+
+
+def _sum(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Add up what is weighted."""
+    return reductions.sum(x if weights is None else mul(x, weights), axis, keepdims=keepdims)
+
+
+def _mass(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Add up weights, or count."""
+    return reductions.sum(full_like(x, 1) if weights is None else spread(weights, x), axis, keepdims=keepdims)
+
+
+def _weights(name: str, weights: Any) -> Any:
+    return None if weights is None else _real(name, "weights", weights)
+
+
+def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    """Average values with weights, as `numpy.average` does.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Real numbers.
+    axis : int or tuple of int, optional
+        As of `lodcore.ops.sum`; all values, if not given.
+    weights : LoDTensor or array_like, optional
+        Aligns with x, as an operand beside it. All are 1, if not given.
+    returned : bool
+        Return also the sum of the weights.
+    keepdims : bool
+
+    Returns
+    -------
+    LoDTensor, ndarray or number, or a tuple of two
+        nan where the weights add up to 0.
+
+    Raises
+    ------
+    DTypeError, ShapeError, LoDError
+        If x or weights are no real numbers, or do not align, or there is no such axis.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 3.0], [], [5.0]])
+    >>> lodcore.average(x, axis=1, weights=lodcore.array([[3.0, 1.0], [], [2.0]]))
+    array([1.5, nan, 5. ])
+    """
+    x, weights = _real("average", "x", x), _weights("average", weights)
+    if weights is None:
+        found = reductions.mean(x, axis, keepdims=keepdims)
+        return (found, cast(_mass(x, None, axis, keepdims), found.dtype)) if returned else found
+    mass = _mass(x, weights, axis, keepdims)
+    found = _ratio(_sum(x, weights, axis, keepdims), mass)
+    return (found, cast(mass, found.dtype)) if returned else found
+
+
+def _ratio(x: Any, y: Any) -> Any:
+    """Divide; 0 / 0 is nan, without a warning."""
+    return div(x, where(not_equal(y, 0), y, float("nan")))
+
+
+def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
+    """Average powers of values: the moment about 0.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    n : int
+        The power, 0 or more.
+    axis, weights
+        As of `average`.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.moment(lodcore.array([[1.0, 3.0], [], [5.0]]), 2, axis=1)
+    array([ 5., nan, 25.])
+    """
+    x = _real("moment", "x", x)
+    power = integer("moment: n", n)
+    if power < 0:
+        raise ValueError(f"moment: n: is {power}; 0 or more is needed")
+    raised = full_like(x, 1) if power == 0 else x
+    for _ in range(power - 1):
+        raised = mul(raised, x)
+    return average(raised, axis, weights)
+
+
+def _centred(name: str, x: Any, axis: Any, weights: Any) -> Any:
+    """Take the mean from values."""
+    x = _real(name, "x", x)
+    return minus(x, average(x, axis, weights, keepdims=axis is not None))
+
+
+def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) -> Any:
+    """Average the products of distances from the means: the covariance of two variables.
+
+    Parameters
+    ----------
+    x, y : LoDTensor or array_like
+        They align.
+    axis : int or tuple of int, optional
+        Along which; with `keepdims` the mean must align with x, as that of the last level does, or of rows.
+    weights
+        As of `average`.
+    ddof : number
+        Taken from the sum of the weights that is divided by.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 3.0], [], [5.0]])
+    >>> lodcore.cov(x, x * 2, axis=1)
+    array([ 2., nan,  0.])
+    """
+    weights = _weights("cov", weights)
+    product = mul(_centred("cov", x, axis, weights), _centred("cov", y, axis, weights))
+    mass = _mass(product, weights, axis)
+    return _ratio(_sum(product, weights, axis), mass if ddof == 0 else minus(mass, ddof))
+
+
+def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
+    """Compute the correlation of two variables: their covariance over the product of their deviations.
+
+    Parameters
+    ----------
+    x, y, axis, weights
+        As of `cov`.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        nan where one of them does not vary.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 3.0, 2.0], [1.0]])
+    >>> lodcore.corr(x, -x, axis=1)
+    array([-1., nan])
+    """
+    weights = _weights("corr", weights)
+    one, other = _centred("corr", x, axis, weights), _centred("corr", y, axis, weights)
+    squares = mul(_sum(mul(one, one), weights, axis), _sum(mul(other, other), weights, axis))
+    return _ratio(_sum(mul(one, other), weights, axis), sqrt(squares))
+
+
+def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Fit lines by least squares: y = intercept + slope * x.
+
+    Parameters
+    ----------
+    x, y, axis, weights
+        As of `cov`; weights are one over the square of the error of y.
+
+    Returns
+    -------
+    intercept, slope, intercept_error, slope_error : LoDTensor, ndarray or number
+        nan where x does not vary.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[0.0, 1.0, 2.0], [1.0]])
+    >>> intercept, slope, *errors = lodcore.linear_fit(x, x * 3 + 1, axis=1)
+    >>> intercept, slope
+    (array([ 1., nan]), array([ 3., nan]))
+    """
+    x, y, weights = _real("linear_fit", "x", x), _real("linear_fit", "y", y), _weights("linear_fit", weights)
+    one = _centred("linear_fit", x, axis, weights)
+    squares = _sum(mul(one, one), weights, axis)
+    mass = _mass(one, weights, axis)
+    slope = _ratio(_sum(mul(one, y), weights, axis), squares)
+    middle = average(x, axis, weights)
+    intercept = minus(average(y, axis, weights), mul(slope, middle))
+    share = _ratio(mul(middle, middle), squares)
+    return (
+        intercept,
+        slope,
+        sqrt(add(_ratio(full_like(mass, 1), mass), share)),
+        sqrt(_ratio(full_like(mass, 1), squares)),
+    )

@@ -1,0 +1,32 @@
+"""Twin of lodcore/kernels/group.pyx."""
+
+
+def number_keys(keys, table, ids, firsts):
+    """Number equal keys in the order of their first appearance; give their count, -1 if there are too many."""
+    known, count = {}, 0
+    for r in range(keys.shape[0]):
+        key = keys[r].tobytes()
+        if key not in known:
+            if count == len(table) // 2:
+                return -1
+            firsts[count] = r
+            known[key] = count
+            count += 1
+        ids[r] = known[key]
+    return count
+
+
+def order_by_id(ids, offsets, out):
+    """List the rows of each number, in their order; give the first row whose number is out of range, or -1."""
+    count = len(offsets) - 1
+    for r in range(len(ids)):
+        if ids[r] < 0 or ids[r] >= count:
+            return r
+    offsets[0] = place = 0
+    for number in range(count):
+        for r in range(len(ids)):
+            if ids[r] == number:
+                out[place] = r
+                place += 1
+        offsets[number + 1] = place
+    return -1

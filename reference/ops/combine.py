@@ -1,0 +1,47 @@
+"""Elements of sequences brought together."""
+
+from itertools import combinations, combinations_with_replacement, product
+
+from reference.ops.levels import at_level, each_at_level, sequences
+
+__all__ = ["cartesian", "combination_places", "interleave_places", "sequence_pairs"]
+
+
+def ways(count, n, replacement):
+    """List the combinations of n of so many places."""
+    return list((combinations_with_replacement if replacement else combinations)(range(count), n))
+
+
+def sequence_pairs(nested, replacement, level):
+    """Pair each element of a sequence with those that follow it: the first ones, and the second ones."""
+
+    def side(j):
+        return at_level(
+            lambda sequence: [sequence[pair[j]] for pair in ways(len(sequence), 2, replacement)], nested, level
+        )
+
+    return side(0), side(1)
+
+
+def cartesian(nested, other, level):
+    """Pair each element of a sequence with all of the other sequence."""
+    pairs = [list(product(x, y)) for x, y in zip(sequences(nested, level), sequences(other, level), strict=True)]
+    return tuple(each_at_level([[pair[j] for pair in found] for found in pairs], nested, level) for j in (0, 1))
+
+
+def combination_places(nested, n, replacement, level):
+    """List the combinations of n elements of each sequence, as places in it."""
+    return at_level(lambda sequence: list(map(list, ways(len(sequence), n, replacement))), nested, level)
+
+
+def turns(parts):
+    """List the places in joined parts in turn."""
+    begins = [sum(map(len, parts[:j])) for j in range(len(parts))]
+    longest = max(map(len, parts))
+    return [begin + t for t in range(longest) for begin, part in zip(begins, parts, strict=True) if t < len(part)]
+
+
+def interleave_places(batches, level):
+    """List the elements of joined sequences in turn, as places in them."""
+    found = [sequences(nested, level) for nested in batches]
+    return each_at_level([turns(parts) for parts in zip(*found, strict=True)], batches[0], level)

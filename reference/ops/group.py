@@ -1,0 +1,44 @@
+"""Rows by key."""
+
+import math
+
+__all__ = ["group_rows", "match_keys"]
+
+
+def known(key):
+    """Give a key that equals its like: nan does not by itself."""
+    return ("nan",) if isinstance(key, float) and math.isnan(key) else (key,)
+
+
+def runs(keys):
+    """List the rows of each run of equal keys."""
+    found = []
+    for row, key in enumerate(keys):
+        if row and known(key) == known(keys[row - 1]):
+            found[-1].append(row)
+        else:
+            found.append([row])
+    return found
+
+
+def group_rows(keys, order):
+    """Group rows by their keys: a key, and the list of its rows, for each group."""
+    groups = {}
+    for row, key in enumerate(keys):
+        groups.setdefault(known(key), []).append(row)
+    found = runs(keys) if order == "runs" else list(groups.values())
+    if order == "sorted":
+        found.sort(key=lambda rows: (known(keys[rows[0]]) == ("nan",), keys[rows[0]]))
+    return [keys[rows[0]] for rows in found], found
+
+
+def match_keys(x_keys, y_keys, how):
+    """Find equal keys of two columns: the keys, their places in both, -1 for none."""
+    pairs = []
+    for row, key in enumerate(x_keys):
+        others = [place for place, other in enumerate(y_keys) if known(key) == known(other)]
+        pairs += [(key, row, place) for place in others or ([-1] if how != "inner" else [])]
+    if how == "outer":
+        there = {known(key) for key in x_keys}
+        pairs += [(key, -1, place) for place, key in enumerate(y_keys) if known(key) not in there]
+    return tuple([pair[j] for pair in pairs] for j in range(3))

@@ -1,0 +1,56 @@
+"""Samples of the operator that makes ranges."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LoDError, ShapeError
+from reference.ops import ranges as oracle
+from tests.samples import Samples, call
+
+STEPS = st.integers(-3, 3).filter(bool)
+
+
+@st.composite
+def range_calls(draw):
+    count = draw(st.integers(1, 5))
+    floats = draw(st.booleans())
+
+    def numbers(entries):
+        if draw(st.integers(0, 2)) == 0:
+            return draw(entries) * (0.25 if floats else 1)
+        made = np.array(draw(st.lists(entries, min_size=count, max_size=count)))
+        return made * 0.25 if floats else made.astype(draw(st.sampled_from(["i8", "i4", "i2"])))
+
+    ends = st.integers(-6, 6)
+    if draw(st.integers(0, 3)) == 0:
+        return call(numbers(st.integers(-1, 6)))
+    return call(numbers(ends), numbers(ends), numbers(STEPS))
+
+
+def ranged(arguments):
+    given = [arguments["starts"], arguments["stops"], arguments["steps"]]
+    if given[1] is None:
+        given = [0, given[0], given[2]]
+    count = max(np.size(one) for one in given)
+    dtype = float if any(np.asarray(one).dtype.kind == "f" for one in given) else int
+    return oracle.arange(*[np.broadcast_to(np.asarray(one, dtype), count).tolist() for one in given])
+
+
+SAMPLES = {
+    "arange": Samples(
+        range_calls(),
+        ranged,
+        None,
+        [
+            ("arange([0, 1], [2, 3], [1, 0])", ValueError, "are 1, 3, 0 for range 1; finite"),
+            ("arange(0.0, np.inf)", ValueError, "for range 0; finite"),
+            ("arange([0, 1], [2, 3, 4])", ShapeError, "starts: has 2 entries; there are 3 ranges"),
+            ("arange(dense)", ShapeError, r"stops: has shape|starts: has shape"),
+            ("arange(['a'])", DTypeError, "<U1; integers or floats"),
+            ("arange(flat)", LoDError, "1 level; a dense array"),
+            ("arange(-2**63, 2**63 - 1)", MemoryError, "more numbers than fit"),
+            ("arange(np.array([2**63], 'u8'))", ValueError, "9223372036854775808"),
+            ("arange(2**61)", MemoryError, "2305843009213693952"),
+        ],
+    )
+}

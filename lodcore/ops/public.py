@@ -10,6 +10,7 @@ from lodcore.ops.expand import *
 from lodcore.ops.gather import *
 from lodcore.ops.lod_data import *
 from lodcore.ops.math import *
+from lodcore.ops.order import *
 from lodcore.ops.pad import *
 from lodcore.ops.pool import *
 from lodcore.ops.rank import *

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor
-from tests.agree import same
+from tests.helpers.agree import same
 from tests.samples.common import batches
 
 X = lodcore.array([[3.0, 1.0, 4.0], [], [1.0, 5.0]])
@@ -112,7 +112,7 @@ def test_threads_change_nothing(monkeypatch):
         ]
 
     whole = run()
-    monkeypatch.setattr(lodcore.threads, "WIDE", 1)
+    monkeypatch.setattr(lodcore.base.threads, "WIDE", 1)
     lodcore.set_num_threads(2)
     try:
         in_parts = run()

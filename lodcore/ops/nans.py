@@ -17,7 +17,7 @@ from lodcore.ops.math import where as choose
 from lodcore.ops.order import sequence_quantile
 from lodcore.ops.position import by_position, insert_level
 from lodcore.ops.product import refuse_empty
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = [
     "nanargmax",

@@ -15,6 +15,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError
 from lodcore.numpy_api.functions import FUNCTIONS  # all of them: to import it enters what it has
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
+from lodcore.numpy_api.order import argsort, cumprod
 from lodcore.numpy_api.protocols import array_function, array_ufunc, clip, copy, cumsum
 from lodcore.numpy_api.protocols import round as rounded
 from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
@@ -154,7 +155,9 @@ class Face:
 
     # -- methods -------------------------------------------------------------------------------------------------------
 
+    argsort = argsort
     clip = clip
+    cumprod = cumprod
     cumsum = cumsum
     round = rounded
 

@@ -16,6 +16,7 @@ from lodcore.ops.lod_rules import no_lod as no_lod
 from lodcore.ops.lod_rules import outer as outer
 from lodcore.ops.lod_rules import same as same
 from lodcore.ops.lod_rules import same_as as same_as
+from lodcore.ops.nans import *
 from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *

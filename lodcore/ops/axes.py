@@ -16,6 +16,7 @@ from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import full_like, with_values
 from lodcore.ops.convert import rows as values_of
+from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.index import pick_along
 from lodcore.ops.index_values import index_values
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
@@ -326,6 +327,9 @@ def var(
     levels = getattr(x, "num_levels", 0)
     axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
     upper = [one for one in axes if one <= levels] if levels else []
+    if where is True and out is None and is_below(axes, levels):
+        found = sequence_var(x, ddof, axes[0] - 1)
+        return _with_axes_of_1(found, len(axes)) if keepdims else found
     if upper and axes == (upper[0],) and upper[0] < levels and where is True:
         low = upper[0]
         for at in range(low, levels):
@@ -341,6 +345,11 @@ def var(
         _reduced("sum", mul(distance, distance), axis, out, keepdims, None, where),
         _count(x, axis, keepdims, where, ddof),
     )
+
+
+def is_below(axes: tuple[int, ...], levels: int) -> bool:
+    """Tell whether axes are those of levels from one of them to the last, not that of the sequences of the batch."""
+    return bool(axes) and axes[0] > 0 and axes == tuple(range(axes[0], levels + 1))
 
 
 def std(
@@ -361,6 +370,15 @@ def std(
     >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
     array([ 1., nan,  0.])
     """
+    x = tensor_of("std", x)
+    levels = getattr(x, "num_levels", 0)
+    usual = dtype is None and out is None and where is True and not keepdims
+    if usual and levels and type(axis) is int and axis == levels and x.dtype.char in "fd":  # what is mostly asked for
+        return sequence_std(x, ddof)
+    plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
+    if levels and plain and x.dtype.itemsize <= 8 and is_below(axes := axes_of("std", axis, x.ndim), levels):
+        found = sequence_std(x, ddof, axes[0] - 1)
+        return _with_axes_of_1(found, len(axes)) if keepdims else found
     squared = var(x, axis, dtype, out, ddof, keepdims, where=where)
     if not isinstance(squared, Symbol):
         return sqrt(squared)

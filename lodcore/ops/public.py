@@ -8,6 +8,7 @@ from lodcore.ops.chunk import *
 from lodcore.ops.combine import *
 from lodcore.ops.compare import *
 from lodcore.ops.dense import *
+from lodcore.ops.deviation import *
 from lodcore.ops.embedding import *
 from lodcore.ops.expand import *
 from lodcore.ops.gather import *
@@ -15,6 +16,8 @@ from lodcore.ops.group import *
 from lodcore.ops.lod_data import *
 from lodcore.ops.map_sequences import *
 from lodcore.ops.math import *
+from lodcore.ops.neighbours import *
+from lodcore.ops.order import *
 from lodcore.ops.pad import *
 from lodcore.ops.pick import *
 from lodcore.ops.places import *
@@ -22,7 +25,10 @@ from lodcore.ops.pool import *
 from lodcore.ops.ranges import *
 from lodcore.ops.rank import *
 from lodcore.ops.recurrent import *
+from lodcore.ops.rolling import *
+from lodcore.ops.runs import *
 from lodcore.ops.scores import *
+from lodcore.ops.search import *
 from lodcore.ops.select import *
 from lodcore.ops.sequence_matmul import *
 from lodcore.ops.shuffle import *

@@ -8,12 +8,13 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
+from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import integer_of, level_of
 from lodcore.ops.common import Array, below
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.moving import spec_rows
+from lodcore.ops.ordering import check_order, ordered, placed
 from lodcore.ops.pool import result_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
@@ -35,7 +36,7 @@ def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTenso
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of bool, integers, float16, float32 or float64.
+        Of bool, integers, float16, float32 or float64, of text or bytes, of dates or differences of them.
     level : int
         All rows below a sequence of this level are sorted together.
     descending : bool
@@ -55,7 +56,8 @@ def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTenso
 
     Notes
     -----
-    As in NumPy nan is the greatest: the last one, or the first of a descending order. Equal numbers keep their order.
+    As in NumPy nan is the greatest: the last one, or the first of a descending order; so is NaT. Equal numbers keep
+    their order. Text stands in the order of the numbers of its characters.
 
     Examples
     --------
@@ -74,22 +76,16 @@ def _(x: Any, level: int = -1, descending: bool = False) -> tuple[LoDTensor, Arr
 def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTensor, Array | None]:
     """Sort, and return the positions where the numbers were if they are to be kept."""
     where = "sequence_sort"
-    values, lod, k = _rows_of(where, x, level)
-    offsets = below(lod, k)
-    result = buffers.new_rows(where, values, len(values))
-    cells = buffers.as_cells(result)
-    positions = buffers.new_int64(*cells.shape) if saving and cells.size else None
-    roles = "roo.r." if positions is None else "roo.rr"
-    source = buffers.as_cells(values)
-    over_sequences(
-        kernels.sort.sort_rows, roles, source, offsets, offsets, bool(descending), cells, positions, cost=COST
-    )
+    values, lod = x.values, x.lod
+    check_order(where, values.dtype)
+    k = lod._level(level, where)
+    result, positions = ordered(where, values, below(lod, k), bool(descending), True, saving)
     return tensor_core.new_tensor(result, lod), positions
 
 
 @sequence_sort.define_infer
 def _(x: Spec, level: int, descending: bool) -> Spec:
-    _check_order("sequence_sort", x.dtype)
+    check_order("sequence_sort", x.dtype)
     level_of("sequence_sort", x, level)
     return Spec(x.shape, x.dtype)
 
@@ -98,7 +94,7 @@ def _(x: Spec, level: int, descending: bool) -> Spec:
 def _(d: Array, level: int, positions: Array | None, context: Any) -> Array:
     lod = context.input_lod("x")
     offsets = below(lod, lod._level(level))
-    return _placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
+    return placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
 
 
 def _levels_left(x: Any, level: int) -> int:
@@ -192,7 +188,7 @@ def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], level: int, context: 
     lod, positions = context.input_lod("x"), out[1]
     k = lod._level(level)
     places = buffers.as_cells(positions.values)
-    return _placed("sequence_topk", d, below(lod, k), positions.lod._view(k), places, context.new("x"))
+    return placed("sequence_topk", d, below(lod, k), positions.lod._view(k), places, context.new("x"))
 
 
 # -- what they share -----------------------------------------------------------------------------------------------
@@ -214,13 +210,3 @@ def _check_order(where: str, dtype: np.dtype[Any]) -> None:
 def _count(where: str, k: Any) -> int:
     """Take a number of rows."""
     return min(integer_of(f"{where}: k", k, 0), 2**63 - 1)
-
-
-def _placed(where: str, d: Array, offsets: Any, kept: Any, positions: Array | None, d_x: Array) -> Array:
-    """Put a cotangent back to the rows that were taken."""
-    if positions is None:  # there are no numbers
-        return d_x
-    bad = kernels.sort.place_cells(buffers.as_cells(d), offsets, kept, positions, buffers.as_cells(d_x))
-    if bad >= 0:
-        raise IndexError(f"{where}: positions: row {bad} was changed; it names no row of its sequence")
-    return d_x

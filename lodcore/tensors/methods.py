@@ -214,6 +214,14 @@ class TensorMethods:
         """Find the position of the least value; see `lodcore.ops.argmin`."""
 
     @method
+    def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
+        """Find the order that sorts along an axis, as `numpy.argsort` does."""
+
+    @method
+    def cumprod(self, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: None = None) -> Any:
+        """Compute running products along an axis, as `numpy.cumprod` does."""
+
+    @method
     def clip(self, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
         """Bring values into a range, as `numpy.clip` does."""
 

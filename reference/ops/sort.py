@@ -7,8 +7,10 @@ __all__ = ["sequence_sort", "sequence_topk"]
 
 
 def order_of(column, descending):
-    """List the places of a column's numbers, in order."""
-    return sorted(range(len(column)), key=lambda r: (column[r] != column[r], column[r]), reverse=descending)
+    """List the places of a column's numbers, in order; NaT, which is None or the least of 64 bits, is the greatest."""
+    lost = [number is None or number != number for number in column]
+    keys = [(True, 0) if lost[r] else (False, column[r]) for r in range(len(column))]
+    return sorted(range(len(column)), key=keys.__getitem__, reverse=descending)
 
 
 def sequence_sort(nested, level, descending, num_levels, row_shape):

@@ -10,6 +10,7 @@ from tests.helpers.draw import ROW_SHAPES, lods, read_only, values
 from tests.samples import Samples, call
 
 CELLS = [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u1", "u8", "?")]
+TEXT_AND_DATES = [np.dtype(name) for name in ("S3", "S9", "U2", "U5", "M8[ns]", "m8[ns]")]
 
 
 @st.composite
@@ -21,6 +22,22 @@ def tensors(draw):
     dtype, row_shape = draw(st.sampled_from(CELLS)), draw(st.sampled_from(ROW_SHAPES))
     few = np.random.default_rng(draw(st.integers(0, 2**32))).integers(0, 4, (lod.num_rows, *row_shape))
     return LoDTensor(read_only(few.astype(dtype)), lod)
+
+
+@st.composite
+def texts(draw):
+    """Draw a tensor of text of few letters, or of dates, some of them NaT."""
+    lod, dtype = draw(lods(1, 3, most=5)), draw(st.sampled_from(TEXT_AND_DATES))
+    shape = (lod.num_rows, *draw(st.sampled_from(ROW_SHAPES)))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    if dtype.kind in "Mm":
+        made = random.integers(-3, 3, shape)
+        made[random.random(shape) < 0.2] = -(2**63)
+        return LoDTensor(read_only(made.view(dtype)), lod)
+    unit, size = ("u1", dtype.itemsize) if dtype.kind == "S" else ("u4", dtype.itemsize // 4)
+    letters = random.choice([0, 97, 98, 233], (*shape, size)).astype(unit)
+    letters[..., : size // 2] = 98
+    return LoDTensor(read_only(letters.view(dtype)[..., 0]), lod)
 
 
 @st.composite
@@ -67,15 +84,14 @@ def errors(name, k=""):
         (f"{name}(lod{k})", DTypeError, "x: .*LoD"),
         (f"{name}(rows{k})", DTypeError, "x: .*ndarray"),
         (f"{name}(LoDTensor(np.zeros(5, complex), flat.lod){k})", DTypeError, "x: has dtype complex128"),
-        (f"{name}(LoDTensor(np.zeros(5, 'M8[s]'), flat.lod){k})", DTypeError, "x: has dtype datetime64"),
         (f"{name}(LoDTensor(np.zeros(5, 'g'), flat.lod){k})", DTypeError, "x: has dtype"),
-        (f"{name}([['a']]{k})", DTypeError, "x: has dtype <U1"),
+        (f"{name}(LoDTensor(np.zeros(5, 'V3'), flat.lod){k})", DTypeError, r"x: has dtype \|V3"),
     ]
 
 
 SAMPLES = {
     "sequence_sort": Samples(
-        sort_calls(tensors()),
+        sort_calls(tensors() | texts()),
         by(oracle.sequence_sort, "descending"),
         sort_calls(distinct()),
         errors("sequence_sort"),
@@ -86,6 +102,8 @@ SAMPLES = {
         topk_calls(distinct()),
         [
             *errors("sequence_topk", ", 1"),
+            ("sequence_topk([['a']], 1)", DTypeError, "x: has dtype <U1"),
+            ("sequence_topk(LoDTensor(np.zeros(5, 'M8[s]'), flat.lod), 1)", DTypeError, "x: has dtype datetime64"),
             ("sequence_topk(flat, -1)", ValueError, "k: is -1; 0 or more"),
             ("sequence_topk(flat, 1.0)", DTypeError, "k: is 1.0"),
             ("sequence_topk(flat, True)", DTypeError, "k: is True"),

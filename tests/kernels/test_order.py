@@ -1,0 +1,117 @@
+"""Text in order, cells by their positions, numbers between neighbours: kernels and their twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.helpers.face_to_face import agree, unwritten
+
+OFFSETS = st.sampled_from([(8, 5), (4, 17)]).flatmap(lambda most: lengths(None, *most)).map(running_sum).map(int64)
+SEEDS = st.integers(0, 2**32)
+NUMBERS = st.sampled_from(["f4", "f8", "i8", "u8"])
+
+
+def texts(seed, count, unit, size):
+    """Make texts of few different characters, so that many begin alike: uint8, shape (count, size * unit)."""
+    random = np.random.default_rng(seed)
+    few = random.choice([0, 1, 97, 98, 255] if unit == 1 else [0, 97, 256, 2**21 - 2, 2**21, 2**32 - 1], (count, size))
+    few[:, : size // 2] = few[:1, : size // 2] if count and random.random() < 0.5 else few[:, : size // 2]
+    return read_only(few.astype("u1" if unit == 1 else "<u4").view("u1").reshape(count, size * unit))
+
+
+@st.composite
+def batches(draw):
+    """Draw texts, their unit, offsets, keys in order, and positions."""
+    offsets, unit, width = draw(OFFSETS), draw(st.sampled_from([1, 4])), draw(st.sampled_from([1, 1, 2, 0]))
+    n_rows, size = int(offsets[-1]), draw(st.integers(0, 11))
+    x = texts(draw(SEEDS), n_rows * width, unit, size)
+    keys = unwritten(n_rows * width, dtype="u8")
+    kernels.order.prefix_keys(x, unit, keys)
+    descending, kept, places = draw(st.booleans()), unwritten(n_rows, width, dtype="u8"), unwritten(n_rows, width)
+    kernels.sort.sort_rows(read_only(keys.reshape(n_rows, width)), offsets, offsets, descending, kept, places)
+    return x.reshape(n_rows, width * size * unit), unit, offsets, descending, read_only(kept), places
+
+
+@st.composite
+def mixtures(draw, dtypes=NUMBERS):
+    """Draw cells, offsets, lower neighbours and weights."""
+    offsets, width, count = draw(OFFSETS), draw(st.sampled_from([1, 2, 3])), draw(st.integers(0, 3))
+    dtype, random = np.dtype(draw(dtypes)), np.random.default_rng(draw(SEEDS))
+    x = read_only(values_from_seed(draw(SEEDS), int(offsets[-1]), dtype, (width,)))
+    shape = (len(offsets) - 1, count * width)
+    weights = random.choice([0, 1, 0.5] if dtype.kind in "iu" else [0, 0.25, 0.5, 0.9, 1], shape)
+    return x, offsets, read_only(random.integers(-1, 20, shape)), read_only(weights.astype("f8"))
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(SEEDS, st.integers(0, 9), st.sampled_from([1, 4]), st.integers(0, 11))
+    def test_keys(self, seed, count, unit, size):
+        agree("order.prefix_keys", texts(seed, count, unit, size), unit, unwritten(count, dtype="u8"))
+
+    @given(batches())
+    def test_ties(self, drawn):
+        x, unit, offsets, descending, keys, positions = drawn
+        agree("order.order_ties", x, unit, keys, offsets, descending, positions)
+
+    @given(batches(), st.data())
+    def test_take(self, drawn, data):
+        x, _, offsets, _, _, positions = drawn
+        if positions.size and data.draw(st.booleans()):
+            places = st.sampled_from([-1, 0, 3, 1000, 2**63 - 1])
+            positions.flat[data.draw(st.integers(0, positions.size - 1))] = data.draw(places)
+        agree("order.take_cells", x, offsets, read_only(positions), unwritten(*x.shape, dtype="u1"))
+
+    @given(mixtures(st.sampled_from(["f4", "f8"])))
+    def test_count(self, drawn):
+        x, offsets, _, _ = drawn
+        agree("order.count_numbers", x, offsets, unwritten(len(offsets) - 1, x.shape[1]))
+
+    @given(mixtures())
+    def test_mix(self, drawn):
+        x, offsets, low, weights = drawn
+        agree("order.mix_rows", x, offsets, low, weights, np.full(low.shape, 9, x.dtype))
+
+    @given(mixtures(st.sampled_from(["f4", "f8"])), SEEDS)
+    def test_spread(self, drawn, seed):
+        x, offsets, low, weights = drawn
+        rows = np.random.default_rng(seed).normal(size=low.shape).astype(x.dtype)
+        agree("order.spread_mixed", read_only(rows), offsets, low, weights, np.full(x.shape, 9, x.dtype))
+
+
+@given(batches())
+def test_texts_stand_as_python_sorts_them(drawn):
+    x, unit, offsets, descending, keys, positions = drawn
+    width = positions.shape[1]
+    kernels.order.order_ties(x, unit, keys, offsets, descending, positions)
+    letters = x.view("u1" if unit == 1 else "<u4").reshape(len(x), width, -1 if x.size else 0).tolist()
+    for s in range(len(offsets) - 1):
+        for c in range(width):
+            column = [row[c] for row in letters[offsets[s] : offsets[s + 1]]]
+            want = sorted(range(len(column)), key=column.__getitem__, reverse=descending)
+            assert positions[offsets[s] : offsets[s + 1], c].tolist() == want
+
+
+def test_arrays_that_do_not_belong_together():
+    x, offsets = np.zeros((2, 3), "u1"), int64([0, 2])
+    keys, places, out = np.zeros((2, 3), "u8"), np.zeros((2, 3), np.int64), np.zeros((2, 3), "u1")
+    reals, low, weights = np.ones((2, 3)), np.zeros((1, 3), np.int64), np.zeros((1, 3))
+    order = kernels.order
+    for call in [
+        lambda: order.prefix_keys(x, 4, np.zeros(2, "u8")),
+        lambda: order.prefix_keys(x, 1, np.zeros(3, "u8")),
+        lambda: order.order_ties(x, 1, keys, int64([0, 1]), False, places),
+        lambda: order.order_ties(x, 4, keys, offsets, False, places),
+        lambda: order.order_ties(x, 1, keys, offsets, False, places + 2),
+        lambda: order.take_cells(x, offsets, places, out[:1]),
+        lambda: order.take_cells(x, int64([0, 1]), places, out),
+        lambda: order.mix_rows(reals, offsets, low, weights[:, :2].copy(), np.zeros((1, 3))),
+        lambda: order.mix_rows(reals, int64([0, 1]), low, weights, np.zeros((1, 3))),
+        lambda: order.spread_mixed(weights, int64([0, 1]), low, weights, reals),
+        lambda: order.spread_mixed(weights, offsets, low[:0], weights, reals),
+    ]:
+        with pytest.raises(ValueError, match=r"belong together|name no rows"):
+            call()

@@ -43,6 +43,7 @@ ORDER = [
     "numpy_facts",
     "faces",
     "graph",
+    "nn",
     "testing",
     "batching",
     "interop",
@@ -268,7 +269,7 @@ import sys, lodcore
 x = lodcore.array([[1], [2, 3]])
 assert (len(x), x.shape, x[1].tolist(), x[:1].tolist()) == (2, (2, None), [2, 3], [[1]])
 assert repr(x) and x.lod.lengths().tolist() == [1, 2]
-later = ("lodcore.ops", "lodcore.registry", "lodcore.graph", "lodcore.batching", "lodcore.interop")
+later = ("lodcore.ops", "lodcore.registry", "lodcore.graph", "lodcore.nn", "lodcore.batching", "lodcore.interop")
 print(*[name for name in later if name in sys.modules])
 """
     assert run_anew(code) == "\n"
@@ -292,6 +293,7 @@ print(*[name for name in later if name in sys.modules])
         "lodcore.tanh(x)",
         "lodcore.vjp(lambda x: x * 2.0, x)",
         "lodcore.graph.Program()",
+        "lodcore.nn.LSTM(3, 4)",
         "lodcore.batching.pack_plan([1, 2], 2)",
         "lodcore.from_arrow(x)",
         "lodcore.interop.ArrowTable({'x': x})",

@@ -17,10 +17,12 @@ from lodcore.ops.convert import *
 from lodcore.ops.index import *
 from lodcore.ops.index_values import *
 from lodcore.ops.kinds import *
+from lodcore.ops.layers import *
 from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *
 from lodcore.ops.reduce import *
+from lodcore.ops.states import *
 from lodcore.registry import operator as operator
 from lodcore.roles import *
 from lodcore.tensor import Spec as Spec

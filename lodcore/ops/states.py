@@ -187,7 +187,7 @@ def _checked(where: str, ta: TensorArray, boot: Any, rank: IndicesMap) -> list[A
     if not rank.rank.falls:
         raise LoDError(f"{where}: indices_map: has a longer sequence after a shorter one; the longest must be first")
     count = len(rank.order)
-    if np.ndim(boot) == 0 or len(boot) != count:
+    if len(boot) != count:
         raise LoDError(f"{where}: boot: has shape {np.shape(boot)}; one row for each of {count} sequences is needed")
     elements, sizes = ta.elements(where), np.diff(rank.steps)
     if len(elements) != len(sizes):

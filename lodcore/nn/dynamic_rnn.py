@@ -8,7 +8,7 @@ from typing import Any
 
 from lodcore.arguments import level_of, nested_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.graph import Variable, WhileLoop, tree_leaves, tree_map, while_loop
+from lodcore.graph import Variable, WhileLoop, tree_leaves, tree_map
 from lodcore.graph.body import LoopVariable, changes, spec_in_body
 from lodcore.graph.trees import map_leaves_of_two
 from lodcore.graph.variable import as_value, settled, spec_text
@@ -199,13 +199,13 @@ def run_steps(
         What is left of the state behind the last step.
     """
     count, prepared = tensor_array_size(tree_leaves(steps)[0]), _prepared(cell, parameters)
-    loop = while_loop()
+    loop = WhileLoop((), None, False, keeps_shapes=True)  # where no step runs, all that is known are shapes
     kept: dict[int, Any] = {}
     with loop.loop():
         at = loop.step()
         loop.break_if(greater_equal_than(at, count))
         carried = tree_map(lambda one: loop.loop_var(one, advance=False), state)
-        now = carried if rank is None else tree_map(lambda one: shrink_memory(one, at, rank), carried)
+        now = carried if rank is None else tree_map(lambda one: shrink_memory(one, at, rank, False), carried)
         inputs = tree_map(lambda array: tensor_array_read(array, at), steps)
         output, following = _pair(where, cell(prepared, inputs, now))
         following = _like_state(where, carried, following)
@@ -292,19 +292,19 @@ def _pair(where: str, given: Any) -> Any:
 
 def _like_state(where: str, state: Any, following: Any) -> Any:
     """Check that the next state is like the state."""
+    places: list[str] = []
+    map_leaves_of_two(lambda _, __, place: places.append(place), state, state, f"{where}: cell: the next state")
     try:
         following = tree_map(lambda _, one: settled(one), state, following)
     except ValueError as error:
-        text = str(error).replace("tree_map: trees[0]", f"{where}: cell: the next state")
-        raise ValueError(text) from None
-
-    def check(variable: LoopVariable, one: Any, place: str) -> None:
-        if isinstance(one, (TensorArray, type(None))):
+        raise ValueError(str(error).replace("tree_map: trees[0]", f"{where}: cell: the next state")) from None
+    found: list[Any] = []
+    tree_map(lambda _, one: found.append(one), state, following)
+    for variable, one, place in zip(tree_leaves(state), found, places, strict=True):
+        if one is None or isinstance(one, (TensorArray, list, tuple, dict)):
             raise DTypeError(f"{place}: is {type(one).__name__}; a tensor is needed")
         spec = spec_in_body(one.spec if isinstance(one, Variable) else spec_of(as_value(place, one)))
         if changes(variable.spec, spec):
-            error = DTypeError if spec.dtype != variable.spec.dtype else ShapeError
-            raise error(f"{place}: is {spec_text(spec)}; the state is {spec_text(variable.spec)}, and stays so")
-
-    map_leaves_of_two(check, state, following, f"{where}: cell: the next state")
+            kind = DTypeError if spec.dtype != variable.spec.dtype else ShapeError
+            raise kind(f"{place}: is {spec_text(spec)}; the state is {spec_text(variable.spec)}, and stays so")
     return following

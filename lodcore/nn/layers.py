@@ -89,8 +89,13 @@ class Cell:
 
     def __call__(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
         """Compute one step."""
-        if getattr(settled(input), "num_levels", 0):
-            return self.layer(parameters, input, state, level=0)
+        given = settled(input)
+        if getattr(given, "num_levels", 0):
+            return self.layer(parameters, given, state, level=0)
+        shape = given.shape if hasattr(given, "shape") else np.shape(given)
+        if len(shape) != 2 or shape[1] not in (self.layer.n_in, None):
+            name, needed = type(self.layer).__name__, (self.layer.n_in,)
+            raise ShapeError(f"{name}: input: has rows of shape {shape[1:]}; {needed} is needed")
         return self.layer.step(self.layer.prepare(parameters), input, state)
 
     def prepare(self, parameters: Any) -> Any:

@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, nn, ops, tree_leaves, tree_map, value_and_grad
+from lodcore import (
+    Executor,
+    LoDTensor,
+    Program,
+    append_backward,
+    data,
+    nn,
+    ops,
+    parameter,
+    tree_leaves,
+    tree_map,
+    value_and_grad,
+)
 from tests.nn.networks import assert_same
 
 WORDS, WIDTH, HIDDEN = 12, 4, 5
@@ -118,3 +130,21 @@ def test_trained_end_to_end(way):
             losses.append(float(loss))
     assert np.mean(losses[-4:]) < 0.4 * np.mean(losses[:4]), losses[::8]
     assert all(one.dtype == np.float32 for one in tree_leaves(of))
+
+
+@pytest.mark.parametrize("way", ["loop in a loop", "layer in a loop"])
+def test_recorded_once_and_fed_with_any_documents(way):
+    of = parameters(np.float64)
+    with Program() as program:
+        given = data("documents", (None,), "int64", num_levels=2)
+        labels = data("labels", (None,), "int64")
+        shared = tree_map(parameter, of)
+        loss = loss_of(shared, given, labels, way)
+        append_backward(loss)
+    names = [f"{one.name}@GRAD" for one in tree_leaves(shared)]
+    for seed in range(3):
+        batch, truth = documents(5, seed)
+        found = Executor().run(program, {"documents": batch, "labels": truth}, [loss, *names])
+        wanted, gradient = value_and_grad(loss_of)(of, batch, truth, way)
+        np.testing.assert_allclose(found[0], wanted, rtol=1e-12)
+        assert_same(dense(found[1:]), tree_leaves(dense(gradient)))

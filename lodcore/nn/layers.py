@@ -263,7 +263,9 @@ class LSTM(_OneNetwork):
         clip: float | None = None,
     ) -> None:
         super().__init__(n_in, n_hidden, peepholes=peepholes, projection=projection, clip=clip)
-        if clip is not None and not (isinstance(clip, (int, float, np.number)) and clip > 0):
+        if clip is not None and (
+            isinstance(clip, bool) or not (isinstance(clip, (int, float, np.number)) and clip > 0)
+        ):
             raise ValueError(f"LSTM: clip: is {clip!r}; a number above 0 is needed")
         self.peepholes, self.clip = bool(peepholes), clip
         self.projection = None if projection is None else integer_of("LSTM: projection", projection, least=0)

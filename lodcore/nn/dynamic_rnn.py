@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from typing import Any
 
+import numpy as np
+
 from lodcore.arguments import level_of, nested_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, WhileLoop, tree_leaves, tree_map
@@ -30,7 +32,7 @@ from lodcore.ops import (
 from lodcore.ops import sum as sum_of
 from lodcore.roles import spec_of
 from lodcore.symbol import Symbol, recording
-from lodcore.tensor import LoDTensor
+from lodcore.tensor import LoDTensor, Tensor
 from lodcore.tensor_array import TensorArray
 
 __all__ = ["dynamic_rnn", "static_rnn"]
@@ -213,6 +215,7 @@ def run_steps(
         def keep(one: Any) -> Any:
             one = settled(one)
             if id(one) not in kept:
+                _check_output(where, one, rank is not None)
                 kept[id(one)] = one, _array_outside(loop)
                 tensor_array_write(kept[id(one)][1], at, one)
             return kept[id(one)][1]
@@ -258,11 +261,8 @@ def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, l
     """Take the states before the first step, or ask the cell for them."""
     count = None if isinstance(x, Variable) else x.lod.num_sequences(level)
     if given is None:
-        make = getattr(cell, "initial_state", None)
-        if make is None:
-            raise ValueError(f"{where}: initial_state: is missing; the cell makes none, so one is needed")
-        lengths = None if count is not None else lod_lengths(x, level)
-        given = make(parameters, count if lengths is None else sum_of(full_like(lengths, 1)))
+        number = sum_of(full_like(lod_lengths(x, level), 1)) if count is None else count
+        given = state_of_cell(where, cell, parameters, number)
 
     def check(one: Any, _: Any, place: str) -> None:
         shape = one.shape if isinstance(one, Variable) else as_value(place, one).shape
@@ -274,6 +274,14 @@ def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, l
     given = tree_map(settled, given)
     map_leaves_of_two(check, given, given, f"{where}: initial_state")
     return given
+
+
+def state_of_cell(where: str, cell: Any, parameters: Any, n: Any) -> Any:
+    """Ask a cell for the states of n sequences before their first step."""
+    make = getattr(cell, "initial_state", None)
+    if make is None:
+        raise ValueError(f"{where}: initial_state: is missing; the cell makes none, so one is needed")
+    return make(parameters, n)
 
 
 def _prepared(cell: Any, parameters: Any) -> Any:
@@ -288,6 +296,15 @@ def _pair(where: str, given: Any) -> Any:
         found = f"{len(given)} entries" if isinstance(given, (tuple, list)) else type(given).__name__
         raise DTypeError(f"{where}: cell: returned {found}; a pair (output, next_state) is needed")
     return given
+
+
+def _check_output(where: str, given: Any, needs_rows: bool) -> None:
+    """Check that an output of a cell is a tensor, with one entry a sequence where these go through steps."""
+    if isinstance(given, TensorArray) or not isinstance(given, (Variable, Tensor, np.generic, int, float)):
+        raise DTypeError(f"{where}: cell: an output is {type(given).__name__}; a tensor is needed")
+    spec = given.spec if isinstance(given, Variable) else spec_of(given)
+    if needs_rows and not spec.shape and spec.kind is not object:
+        raise ShapeError(f"{where}: cell: an output has no axis; one entry for each sequence is needed")
 
 
 def _like_state(where: str, state: Any, following: Any) -> Any:

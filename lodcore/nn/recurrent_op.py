@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from lodcore.graph import tree_map, vjp
+from lodcore.errors import ShapeError
+from lodcore.graph import tree_leaves, tree_map, vjp
 from lodcore.graph.autodiff import Pullback
-from lodcore.nn.dynamic_rnn import CellFunction, run_over_sequences, run_steps, take_inputs
+from lodcore.nn.dynamic_rnn import CellFunction, run_over_sequences, run_steps, state_of_cell, take_inputs
 from lodcore.ops import tensor_array_stack, tensor_array_unstack
 
 __all__ = ["RecurrentGradientMachine", "dynamic_recurrent_op", "recurrent_op"]
 
 
-def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any) -> tuple[Any, Any]:
+def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any = None) -> tuple[Any, Any]:
     """Run a cell over the first axis of dense tensors: steps of equally many rows.
 
     Parameters
@@ -20,8 +21,9 @@ def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any
     cell : callable
         `output, next_state = cell(parameters, input, state)`.
     parameters : tree
-    x : ndarray, or tree of ndarray, shape (n_steps, ...)
-    initial_state : tree
+    x : ndarray, or tree of ndarray, shape (n_steps, n, ...)
+    initial_state : tree, optional
+        If not given, `cell.initial_state(parameters, n)`.
 
     Returns
     -------
@@ -42,6 +44,13 @@ def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any
     ([[1.0, 10.0], [3.0, 30.0]], [3.0, 30.0])
     """
     steps = tree_map(tensor_array_unstack, x)
+    if initial_state is None:
+        shape = tree_leaves(x)[0].shape
+        if len(shape) < 2:
+            raise ShapeError(
+                f"recurrent_op: x: has shape {shape}; (n_steps, n, ...) is needed to make an initial state"
+            )
+        initial_state = state_of_cell("recurrent_op", cell, parameters, shape[1])
     outputs, _, last_state = run_steps("recurrent_op", cell, parameters, steps, initial_state)
     return tree_map(tensor_array_stack, outputs), last_state
 

@@ -349,6 +349,9 @@ WRONG = [
         ValueError,
         "next state: is .*; tuple",
     ),
+    (lambda: nn.dynamic_rnn(lambda p, x, s: (ops.sum(x), s), None, FLAT, ZEROS), ShapeError, "an output has no axis"),
+    (lambda: nn.dynamic_rnn(lambda p, x, s: (None, s), None, FLAT, ZEROS), DTypeError, "an output is NoneType"),
+    (lambda: nn.dynamic_rnn(lambda p, x, s: (2.0, s), None, FLAT, ZEROS), ShapeError, "an output has no axis"),
     (lambda: nn.dynamic_rnn(lambda p, x, s: (x, None), None, FLAT, ZEROS), DTypeError, "the next state: is NoneType"),
     (
         lambda: nn.dynamic_rnn(lambda p, x, s: (x, {"h": x}), None, FLAT, {"h": np.zeros(3, "f4")}),

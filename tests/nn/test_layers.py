@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
+import lodcore.kernels
 from lodcore import (
     DTypeError,
     Executor,
@@ -183,6 +184,31 @@ def test_a_cell_is_one_step(name):
         np.testing.assert_allclose(np.concatenate([one[s] for one in tree_leaves(following)]), np.hstack(last))
     assert_same((parameters, rows, state), kept, 0)
     assert_same(layer.cell.initial_state(parameters, 3), tree_map(np.zeros_like, network(layer, 3)[1]))
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+@pytest.mark.parametrize("make", [nn.LSTM, nn.GRU, nn.SimpleRNN, partial(nn.LSTM, projection=30)])
+@pytest.mark.not_on_reference
+def test_threads_give_the_same_bits(make, is_reverse, request):
+    """Also where the batch is cut into runs, each of which has some of the last states."""
+    request.addfinalizer(lambda: lodcore.set_num_threads(1))
+    sizes = np.random.default_rng(5).integers(0, 40, 90)
+    layer, x = make(N_IN, 60), batch([sizes], np.float32)
+    parameters, state = network(layer, len(sizes), np.float32)
+    parameters = tree_map(lambda one: one / 4, parameters)  # larger ones let rounding grow from step to step
+    found = []
+    for count in (1, 2, 3, 4):
+        lodcore.set_num_threads(count)
+        results, pullback = vjp(partial(layer, is_reverse=is_reverse), parameters, x, state)
+        found.append((results, pullback(*tree_map(lambda one: np.cos(values(one)), results))))
+    for other in found[1:]:
+        assert_same(other, found[0], 0 if lodcore.kernels.matrix.is_fast() else 1e-4)
+    (outputs, last), _ = found[0]
+    ends = [s for s, size in enumerate(sizes) if size]
+    rows = [outputs[s][0 if is_reverse else -1] for s in ends]
+    np.testing.assert_array_equal(tree_leaves(last)[0][ends], rows)
+    looped = nn.dynamic_rnn(layer.cell, parameters, x, state, is_reverse=is_reverse)
+    assert_same(looped, found[0][0], 1e-4)
 
 
 # -- layers of layers ----------------------------------------------------------------------------------------------

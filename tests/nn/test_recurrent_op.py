@@ -3,7 +3,20 @@
 import numpy as np
 import pytest
 
-from lodcore import Executor, LoDTensor, Program, append_backward, array, data, grad_check, nn, ops, sigmoid, vjp
+from lodcore import (
+    Executor,
+    LoDTensor,
+    Program,
+    ShapeError,
+    append_backward,
+    array,
+    data,
+    grad_check,
+    nn,
+    ops,
+    sigmoid,
+    vjp,
+)
 from tests.nn.networks import STRUCTURES, assert_same, batch
 
 RANDOM = np.random.default_rng(0)
@@ -28,6 +41,18 @@ def test_recurrent_op_takes_tensors():
         np.testing.assert_allclose(outputs[t], state, rtol=1e-12)
     np.testing.assert_array_equal(last, outputs[-1])
     grad_check(lambda p, x, s: nn.recurrent_op(rnnstep, p, x, s), PARAMETERS, x, boot)
+
+
+def test_recurrent_op_asks_the_cell_for_its_state():
+    layer = nn.GRU(3, 2)
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    x = RANDOM.standard_normal((5, 4, 3))
+    found = nn.recurrent_op(layer.cell, parameters, x)
+    assert_same(found, nn.recurrent_op(layer.cell, parameters, x, np.zeros((4, 2))), 0)
+    with pytest.raises(ShapeError, match=r"recurrent_op: x: has shape \(5,\); \(n_steps, n, ...\) is needed"):
+        nn.recurrent_op(layer.cell, parameters, np.zeros(5))
+    with pytest.raises(ValueError, match="recurrent_op: initial_state: is missing"):
+        nn.recurrent_op(rnnstep, PARAMETERS, x)
 
 
 def test_recurrent_op_of_no_steps():

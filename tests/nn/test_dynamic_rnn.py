@@ -175,8 +175,8 @@ def test_trees_of_all_forms(form):
 def test_one_sequence_with_an_integer_state_counts_only_what_the_cell_counts():
     """An integer of one element would be a counter of the loop."""
     x = array([[1.0, 2.0, 3.0]])
-    _, last = nn.dynamic_rnn(lambda p, x, s: (x, s), None, x, np.array([7]))
-    assert last.tolist() == [7]
+    outputs, last = nn.dynamic_rnn(lambda p, x, s: (s, s), None, x, np.array([7]))
+    assert (outputs.tolist(), last.tolist()) == ([[7, 7, 7]], [7])
     _, last = nn.dynamic_rnn(lambda p, x, s: (x, s + 2), None, x, np.array([7]))
     assert last.tolist() == [13]
 

@@ -151,10 +151,9 @@ def run_over_sequences(
         raise DTypeError(f"{where}: x: has no tensor; at least one is needed")
     first = given[0]
     k = level_of(where, first.num_levels, level)
-    made = [first] + [
-        refuse_unlike(one, first, where, level, name, names[0])
-        for one, name in zip(given[1:], names[1:], strict=True)
-    ]  # fmt: skip
+    made = [first]
+    for one, name in zip(given[1:], names[1:], strict=True):
+        made.append(refuse_unlike(one, first, where, level, name, names[0]))
     if is_reverse:
         made = [sequence_reverse(one, k) for one in made]
     unpacked = [tensor_array_unpack(one, k) for one in made]
@@ -263,6 +262,8 @@ def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, l
     if given is None:
         number = sum_of(full_like(lod_lengths(x, level), 1)) if count is None else count
         given = state_of_cell(where, cell, parameters, number)
+    if isinstance(x, Variable) and x.has_value:
+        count = x.get().lod.num_sequences(level)  # that of this call; a Program looks when it runs
 
     def check(one: Any, _: Any, place: str) -> None:
         shape = one.shape if isinstance(one, Variable) else as_value(place, one).shape

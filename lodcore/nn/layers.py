@@ -301,9 +301,8 @@ class LSTM(_OneNetwork):
         of = self._taken(parameters)
         h_0, c_0 = _pair_of_states(initial_state)
         weights = of["weight_x"], of["weight_h"], of["bias"], of.get("projection")
-        outputs, last, last_cell = lstm_layer(
-            x, *weights, h_0, c_0, self.peepholes, self.clip, bool(is_reverse), level
-        )  # fmt: skip
+        rest = self.peepholes, self.clip, bool(is_reverse), level
+        outputs, last, last_cell = lstm_layer(x, *weights, h_0, c_0, *rest)
         return outputs, (last, last_cell)
 
     def prepare(self, parameters: Any) -> Any:

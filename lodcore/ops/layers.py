@@ -117,9 +117,7 @@ def _lstm(
     rows, arrays = of_one_dtype(where, x.values, given)
     line, offsets = arrays["bias"], np.asarray(below(x.lod, k))
     peepholes = line[4 * width :] if use_peepholes else None
-    weights = LSTMWeights(
-        arrays["weight_h"], arrays["weight_x"], line[: 4 * width], peepholes, arrays["projection"]
-    )  # fmt: skip
+    weights = LSTMWeights(arrays["weight_h"], arrays["weight_x"], line[: 4 * width], peepholes, arrays["projection"])
     backwards, h_0, c_0 = bool(is_reverse), arrays["h_0"], arrays["c_0"]
     hidden, _, network = lstm_forward(rows, offsets, weights, rule, h_0, c_0, backwards, with_cell=False)
     last = last_states(hidden, offsets, h_0, backwards)

@@ -379,6 +379,11 @@ def test_wrong_calls(wrong, error, says):
         wrong()
 
 
+def test_a_wrong_initial_state_is_named_under_vjp_too():
+    with pytest.raises(LoDError, match=r"dynamic_rnn: initial_state: has shape \(2,\); one entry for each of 3"):
+        vjp(lambda x, s: nn.dynamic_rnn(summing, None, x, s), FLAT, np.zeros(2))
+
+
 def test_after_an_error_the_next_call_is_right():
     with pytest.raises(ZeroDivisionError):
         nn.dynamic_rnn(lambda p, x, s: 1 // 0, None, FLAT, ZEROS)

@@ -54,7 +54,28 @@ class Layer:
     def __call__(
         self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
     ) -> tuple[Any, Any]:
-        """Run over sequences: outputs, last state."""
+        """Run over sequences.
+
+        Parameters
+        ----------
+        parameters : tree
+            As `init` makes them.
+        x : LoDTensor or nested lists
+            Rows of shape (n_in,).
+        initial_state : tree, optional
+            As `initial_state` makes it, which is what stands for None.
+        is_reverse : bool
+            Run each sequence from its last row to the first; outputs stay in the places of their rows.
+        level : int
+            A sequence of this level is run through all of its rows, whatever sequences they lie in.
+
+        Returns
+        -------
+        outputs : LoDTensor
+            With the LoD of x and rows of shape (n_out,).
+        last_state : tree
+            Behind each sequence, in the order of the batch; an empty one still has its initial state.
+        """
         raise NotImplementedError
 
     def prepare(self, parameters: Any) -> Any:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import choice_of, integer_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import settled
 from lodcore.ops import (
@@ -24,6 +23,7 @@ from lodcore.ops import (
     tanh,
     zero_states,
 )
+from lodcore.ops.arguments import choice_of, integer_of
 
 __all__ = ["GRU", "LSTM", "Layer", "SimpleRNN"]
 

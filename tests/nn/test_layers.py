@@ -29,7 +29,7 @@ from lodcore import (
 from reference.nn.dynamic_rnn import dynamic_rnn as meaning_of_loop
 from reference.ops.layers import layer as meaning
 from reference.ops.layers import run_cell
-from tests.draw import lengths
+from tests.helpers.draw import lengths
 from tests.nn.networks import (
     LAYERS,
     N_IN,

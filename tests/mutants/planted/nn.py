@@ -97,7 +97,7 @@ MUTANTS = [
         STATES,
         "made[rank.order[start:stop]] = rows_of(element)[start:]",
         "made[rank.order[start:stop]] = rows_of(element)[: stop - start]",
-        "tests/test_operators.py",
+        "tests/ops/test_operators.py",
     ),
     Mutant(
         "boot-states-keep-what-steps-replaced",

@@ -27,8 +27,8 @@ FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(inspect.unwr
 LONGEST = 320  # lines of code of a file, without docstrings and comments
 
 # A folder imports only from those before it, wherever the import stands.
-ORDER = ["errors", "kernels", "base", "tensors", "ops", "numpy_api", "graph", "testing", "batching", "interop"]
-ORDER += ["lodcore", "demo", "__main__"]
+ORDER = ["errors", "kernels", "base", "tensors", "ops", "numpy_api", "graph", "testing", "nn", "batching"]
+ORDER += ["interop", "lodcore", "demo", "__main__"]
 
 not_on_reference = pytest.mark.not_on_reference
 
@@ -274,7 +274,7 @@ import sys, lodcore
 x = lodcore.array([[1], [2, 3]])
 assert (len(x), x.shape, x[1].tolist(), x[:1].tolist()) == (2, (2, None), [2, 3], [[1]])
 assert repr(x) and x.lod.lengths().tolist() == [1, 2]
-later = ("lodcore.ops", "lodcore.ops.registry", "lodcore.graph", "lodcore.batching", "lodcore.interop")
+later = ("lodcore.ops", "lodcore.ops.registry", "lodcore.graph", "lodcore.nn", "lodcore.batching", "lodcore.interop")
 print(*[name for name in later if name in sys.modules])
 """
     assert run_anew(code) == "\n"
@@ -298,6 +298,7 @@ print(*[name for name in later if name in sys.modules])
         "lodcore.tanh(x)",
         "lodcore.vjp(lambda x: x * 2.0, x)",
         "lodcore.graph.Program()",
+        "lodcore.nn.LSTM(3, 4)",
         "lodcore.batching.pack_plan([1, 2], 2)",
         "lodcore.from_arrow(x)",
         "lodcore.interop.ArrowTable({'x': x})",

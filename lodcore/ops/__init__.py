@@ -9,6 +9,7 @@ from lodcore.ops.convert import *
 from lodcore.ops.index import *
 from lodcore.ops.index_values import *
 from lodcore.ops.kinds import *
+from lodcore.ops.layers import *
 from lodcore.ops.lod_rules import LoDRule as LoDRule
 from lodcore.ops.lod_rules import before as before
 from lodcore.ops.lod_rules import computed as computed
@@ -23,6 +24,7 @@ from lodcore.ops.public import *
 from lodcore.ops.reduce import *
 from lodcore.ops.registry import operator as operator
 from lodcore.ops.roles import *
+from lodcore.ops.states import *
 from lodcore.ops.values import *
 from lodcore.tensors.tensor import Spec as Spec
 

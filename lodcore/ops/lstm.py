@@ -24,7 +24,7 @@ from lodcore.ops.gates import (
     split_rows,
 )
 
-__all__ = ["LSTMGradients", "LSTMWeights", "lstm_backward", "lstm_forward"]
+__all__ = ["LSTMGradients", "LSTMWeights", "last_cells", "lstm_backward", "lstm_forward"]
 
 
 class LSTMWeights(NamedTuple):
@@ -170,6 +170,17 @@ def _steps(
         call(t, t + 1, no_product, no_product)
         if third is not None:
             third.times(inner[start:stop], states[start:stop])
+
+
+def last_cells(residuals: Residuals) -> Array:
+    """Take the cell behind each sequence, shape (n_seqs, D): that of its last row, or its boot cell if it is empty."""
+    offsets, weight, c_0 = residuals.offsets, residuals.weights.weight, residuals.c_0
+    made = np.zeros((len(offsets) - 1, weight.shape[1] // 4), weight.dtype) if c_0 is None else c_0.copy()
+    lengths = offsets[1:] - offsets[:-1]
+    for run, (_, cells, _) in zip(residuals.runs, residuals.kept, strict=True):
+        lasts = run.steps[lengths[run.order] - 1] + np.arange(len(run.order))  # rows of a step: longest first
+        made[run.order] = cells[lasts]
+    return made
 
 
 # -- the way back ------------------------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def _(d: Array, x: Any, table: Any, context: Any) -> tuple[Array, None]:
 
 
 @operator(x=Rows, step=Index, table=Table, lod_rule=computed("the first sequences of `x`", lambda x: x.num_levels))
-def shrink_memory(x: Any, step: Any, table: RankTable) -> Any:
+def shrink_memory(x: Any, step: Any, table: RankTable, check_order: bool = True) -> Any:
     """Keep what belongs to the sequences that are longer than `step`.
 
     Parameters
@@ -125,6 +125,9 @@ def shrink_memory(x: Any, step: Any, table: RankTable) -> Any:
     step : int, or array of one
         0 or more; past the end of the longest sequence nothing is left.
     table : RankTable or IndicesMap
+    check_order : bool
+        Whether a LoDTensor that has the very lengths of the table in another order is an error. Sequences that change
+        from step to step may have any.
 
     Returns
     -------
@@ -150,7 +153,7 @@ def shrink_memory(x: Any, step: Any, table: RankTable) -> Any:
     where = "shrink_memory"
     x, table = _as_rows(where, x), table_of(f"{where}: table", table)
     longer = _longer(where, len(x), step, table)
-    if isinstance(x, LoDTensor):
+    if check_order and isinstance(x, LoDTensor):
         _check_order(where, x, table)
     if table.falls:
         return x[:longer]
@@ -194,7 +197,7 @@ def _check_order(where: str, x: LoDTensor, table: RankTable) -> None:
 
 
 @shrink_memory.define_infer
-def _(x: Spec, step: Any, table: Any) -> Spec:
+def _(x: Spec, step: Any, table: Any, check_order: bool) -> Spec:
     return Spec(spec_rows(x), *x[1:])
 
 

@@ -110,10 +110,10 @@ def _lstm(
     """Compute, and keep what the way back needs."""
     where = "dynamic_lstm"
     rule = _lstm_rule(gate_activation, cell_activation, candidate_activation)
-    x, given = _operands(where, x, weight=weight, bias=bias, h_0=h_0, c_0=c_0)
+    x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0, c_0=c_0)
     lod, level = x.lod, x.num_levels - 1
     width = _check_lstm(x.values.shape, given, lod.num_sequences(level), use_peepholes)
-    rows, arrays = _of_one_dtype(where, x.values, given)
+    rows, arrays = of_one_dtype(where, x.values, given)
     assert width is not None
     line = None if arrays["bias"] is None else arrays["bias"].reshape(-1)
     peepholes = line[4 * width :] if use_peepholes and line is not None else None
@@ -139,16 +139,16 @@ def _(
 ) -> tuple[Spec, Spec]:
     where = "dynamic_lstm"
     _lstm_rule(gate_activation, cell_activation, candidate_activation)
-    x, given = _operands(where, x, weight=weight, bias=bias, h_0=h_0, c_0=c_0)
+    x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0, c_0=c_0)
     width = _check_lstm(x.shape, given, None, use_peepholes)
-    made = Spec((x.shape[0], width), _dtype(where, x.dtype, given))
+    made = Spec((x.shape[0], width), dtype_of(where, x.dtype, given))
     return made, made
 
 
 @dynamic_lstm.define_vjp
 def _(d_hidden: Array | None, d_cell: Array | None, bias: Any, network: Any) -> tuple[Any, ...]:
     dtype = network.weights.weight.dtype
-    found = lstm_backward(network, _cotangent(d_hidden, dtype), _cotangent(d_cell, dtype))
+    found = lstm_backward(network, cotangent_of(d_hidden, dtype), cotangent_of(d_cell, dtype))
     d_bias = found.weights.bias
     if d_bias is not None and found.weights.peepholes is not None:
         d_bias = np.concatenate([d_bias, found.weights.peepholes])
@@ -231,10 +231,10 @@ def _gru(
     """Compute, and keep what the way back needs."""
     where = "dynamic_gru"
     rule = _gru_rule(gate_activation, candidate_activation, origin_mode)
-    x, given = _operands(where, x, weight=weight, bias=bias, h_0=h_0)
+    x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0)
     lod, level = x.lod, x.num_levels - 1
     _check_shapes(where, x.values.shape, given, lod.num_sequences(level), 3, 3)
-    rows, arrays = _of_one_dtype(where, x.values, given)
+    rows, arrays = of_one_dtype(where, x.values, given)
     line = None if arrays["bias"] is None else arrays["bias"].reshape(-1)
     weights = GRUWeights(arrays["weight"], None, line)
     offsets = np.asarray(below(lod, level))
@@ -255,14 +255,14 @@ def _(
 ) -> Spec:
     where = "dynamic_gru"
     _gru_rule(gate_activation, candidate_activation, origin_mode)
-    x, given = _operands(where, x, weight=weight, bias=bias, h_0=h_0)
+    x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0)
     width = _check_shapes(where, x.shape, given, None, 3, 3)
-    return Spec((x.shape[0], width), _dtype(where, x.dtype, given))
+    return Spec((x.shape[0], width), dtype_of(where, x.dtype, given))
 
 
 @dynamic_gru.define_vjp
 def _(d_hidden: Array, bias: Any, network: Any) -> tuple[Any, ...]:
-    cotangent = _cotangent(d_hidden, network.weights.weight.dtype)
+    cotangent = cotangent_of(d_hidden, network.weights.weight.dtype)
     assert cotangent is not None
     found = gru_backward(network, cotangent)
     return found.x, found.weights.weight, _shaped("dynamic_gru", found.weights.bias, bias), found.h_0
@@ -271,7 +271,7 @@ def _(d_hidden: Array, bias: Any, network: Any) -> tuple[Any, ...]:
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def _operands(where: str, x: Any, **others: Any) -> tuple[Any, dict[str, Any]]:
+def operands(where: str, x: Any, **others: Any) -> tuple[Any, dict[str, Any]]:
     """Take x, which must have sequences, and dense arrays by their names; Specs likewise."""
     x = nested_of(f"{where}: x", x)
     if x.num_levels == 0:
@@ -320,20 +320,20 @@ def _check_shapes(
     """Check the shapes of all operands, and return the width of a state; of Specs, sizes may be None."""
     weight = given["weight"].shape
     columns = _columns(x, weight, gates)
-    if len(weight) != 2 or (columns is not None and (columns % gates or not _fits(weight, columns // gates, columns))):
+    if len(weight) != 2 or (columns is not None and (columns % gates or not fits(weight, columns // gates, columns))):
         raise ShapeError(f"{where}: weight: has shape {weight}; (D, {gates} * D) is needed")
     width = None if columns is None else columns // gates
-    if not _fits(x, None, columns):
+    if not fits(x, None, columns):
         raise ShapeError(
             f"{where}: x: has rows of shape {x[1:]}; ({columns},) is needed for a weight of shape {weight}"
         )
     bias = None if given["bias"] is None else given["bias"].shape
     length = None if width is None else widths * width
-    if bias is not None and not (_fits(bias, length) or _fits(bias, 1, length)):
+    if bias is not None and not (fits(bias, length) or fits(bias, 1, length)):
         raise ShapeError(f"{where}: bias: has shape {bias}; ({length},) or (1, {length}) is needed, {widths} * D")
     for name in ("h_0", "c_0"):
         boot = None if given.get(name) is None else given[name].shape
-        if boot is not None and not _fits(boot, count, width):
+        if boot is not None and not fits(boot, count, width):
             needed = "number of sequences" if count is None else count
             raise ShapeError(f"{where}: {name}: has shape {boot}; ({needed}, {width}) is needed, one row a sequence")
     return width
@@ -346,13 +346,13 @@ def _columns(x: Shape, weight: Shape, gates: int) -> int | None:
     return weight[1] if len(weight) == 2 else None
 
 
-def _fits(shape: Shape, *needed: int | None) -> bool:
+def fits(shape: Shape, *needed: int | None) -> bool:
     """Compare a shape with the one that is needed, where both are known."""
     pairs = zip(shape, needed, strict=False)
     return len(shape) == len(needed) and all(size == wanted or size is None or wanted is None for size, wanted in pairs)
 
 
-def _dtype(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[Any]:
+def dtype_of(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[Any]:
     """Find the dtype in which all are computed."""
     dtypes = [x, *[one.dtype for one in given.values() if one is not None]]
     if all(one is SINGLE for one in dtypes):
@@ -367,14 +367,14 @@ def _dtype(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[Any]
     return DOUBLE if dtype == DOUBLE else SINGLE
 
 
-def _of_one_dtype(where: str, rows: Array, given: dict[str, Array | None]) -> tuple[Array, dict[str, Any]]:
+def of_one_dtype(where: str, rows: Array, given: dict[str, Array | None]) -> tuple[Array, dict[str, Any]]:
     """Convert all operands to one dtype, C-contiguous."""
-    dtype = _dtype(where, rows.dtype, given)
+    dtype = dtype_of(where, rows.dtype, given)
     arrays = {name: None if one is None else np.ascontiguousarray(one, dtype) for name, one in given.items()}
     return np.ascontiguousarray(rows, dtype), arrays
 
 
-def _cotangent(d: Array | None, dtype: np.dtype[Any]) -> Array | None:
+def cotangent_of(d: Array | None, dtype: np.dtype[Any]) -> Array | None:
     return None if d is None else np.ascontiguousarray(d, dtype)
 
 

@@ -24,16 +24,19 @@ from tests.helpers.run_cases import run
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(OPERATORS)
 WITHIN = {
+    "last_of_steps",
     "lod_lengths",
     "lod_num",
     "lod_positions",
     "lod_segment_ids",
     "map_fn_results",
     "sample_places",
+    "refuse_unlike",
     "structure_of",
     "tensor_array_fill",
     "tensor_array_new",
     "tensor_array_rank",
+    "zero_states",
 }  # operators that stand only within others
 OTHERS = {"while_loop"}  # what has cases and is no operator
 FEW = 6  # cases of each operator, and those that hit the corners that are left

@@ -1,0 +1,173 @@
+"""Layers made of layers: both directions, and one on top of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.nn.recurrent import Layer
+from lodcore.ops import concat_values
+
+__all__ = ["Bidirectional", "Stacked"]
+
+
+class Bidirectional(Layer):
+    """A layer that runs over sequences in both directions, each with parameters of its own.
+
+    Parameters
+    ----------
+    layer : layer
+        What is run: `LSTM(3, 4)`, for instance.
+
+    Notes
+    -----
+    Its parameters are ``{"forward", "backward"}``, each those of the layer. Outputs of both directions are joined along
+    their width. A state is a pair: that of the forward, and that of the backward direction, whose last state stands
+    before the first row. It has no cell: an output depends on what is behind it, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> layer = lodcore.nn.Bidirectional(lodcore.nn.GRU(1, 2))
+    >>> parameters = layer.init(np.random.default_rng(0))
+    >>> x = lodcore.LoDTensor.from_lengths(np.ones((3, 1), np.float32), [2, 0, 1])
+    >>> outputs, (last_forward, last_backward) = layer(parameters, x)
+    >>> outputs.values.shape, bool((outputs[0][0, 2:] == last_backward[0]).all())
+    ((3, 4), True)
+    """
+
+    def __init__(self, layer: Layer) -> None:
+        if not isinstance(layer, Layer):
+            raise DTypeError(f"Bidirectional: layer: is {type(layer).__name__}; a layer is needed")
+        self.layer, self.n_in, self.n_out = layer, layer.n_in, 2 * layer.n_out
+
+    def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> Any:
+        """Make parameters of random numbers."""
+        return {"forward": self.layer.init(rng, dtype), "backward": self.layer.init(rng, dtype)}
+
+    def initial_state(self, parameters: Any, n: Any) -> Any:
+        """Make the states of n sequences before their first step, of both directions."""
+        of = self._taken(parameters)
+        return tuple(self.layer.initial_state(of[way], n) for way in ("forward", "backward"))
+
+    def __call__(
+        self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
+    ) -> tuple[Any, Any]:
+        """Run over sequences: outputs, and the last states of both directions."""
+        of = self._taken(parameters)
+        boots = _states("Bidirectional", initial_state, 2)
+        forward, last_forward = self.layer(of["forward"], x, boots[0], bool(is_reverse), level)
+        backward, last_backward = self.layer(of["backward"], x, boots[1], not is_reverse, level)
+        return concat_values([forward, backward], 1), (last_forward, last_backward)
+
+    @property
+    def cell(self) -> Any:
+        """Refuse: an output depends on what is behind it, too."""
+        raise ValueError("Bidirectional: cell: there is none; an output depends on inputs behind it, too")
+
+    def _taken(self, parameters: Any) -> Any:
+        if not isinstance(parameters, dict) or not {"forward", "backward"} <= parameters.keys():
+            found = list(parameters) if isinstance(parameters, dict) else type(parameters).__name__
+            raise DTypeError(f"Bidirectional: parameters: is {found}; a dict of 'forward' and 'backward' is needed")
+        return parameters
+
+    def __repr__(self) -> str:
+        return f"Bidirectional({self.layer!r})"
+
+
+class Stacked(Layer):
+    """Layers one on top of another: the outputs of each are the inputs of the next.
+
+    Parameters
+    ----------
+    layers : list of layers
+        At least one; each takes rows as wide as the one before returns.
+
+    Notes
+    -----
+    Parameters and states are lists, one entry a layer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> from lodcore import nn
+    >>> layer = nn.Stacked([nn.Bidirectional(nn.GRU(1, 2)), nn.LSTM(4, 3)])
+    >>> parameters = layer.init(np.random.default_rng(0))
+    >>> x = lodcore.LoDTensor.from_lengths(np.ones((3, 1), np.float32), [2, 0, 1])
+    >>> outputs, last_state = layer(parameters, x)
+    >>> outputs.values.shape, len(last_state)
+    ((3, 3), 2)
+    """
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        if not isinstance(layers, (list, tuple)):
+            raise DTypeError(f"Stacked: layers: is {type(layers).__name__}; a list of layers is needed")
+        self.layers: list[Layer] = list(layers)
+        if not self.layers:
+            raise ValueError("Stacked: layers: is empty; at least one layer is needed")
+        for j, layer in enumerate(self.layers):
+            if not isinstance(layer, Layer):
+                raise DTypeError(f"Stacked: layers[{j}]: is {type(layer).__name__}; a layer is needed")
+            if j and layer.n_in != self.layers[j - 1].n_out:
+                raise ShapeError(
+                    f"Stacked: layers[{j}]: takes rows of width {layer.n_in}; layers[{j - 1}] returns rows of width "
+                    f"{self.layers[j - 1].n_out}"
+                )
+        self.n_in, self.n_out = self.layers[0].n_in, self.layers[-1].n_out
+
+    def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> Any:
+        """Make parameters of random numbers: a list."""
+        return [layer.init(rng, dtype) for layer in self.layers]
+
+    def initial_state(self, parameters: Any, n: Any) -> Any:
+        """Make the states of n sequences before their first step: a list, one entry a layer."""
+        given = self._taken(parameters)
+        return [layer.initial_state(of, n) for layer, of in zip(self.layers, given, strict=True)]
+
+    def __call__(
+        self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
+    ) -> tuple[Any, Any]:
+        """Run over sequences: outputs of the last layer, and a list of last states, one a layer."""
+        boots, lasts = _states("Stacked", initial_state, len(self.layers)), []
+        for layer, of, boot in zip(self.layers, self._taken(parameters), boots, strict=True):
+            x, last = layer(of, x, boot, is_reverse, level)
+            lasts.append(last)
+        return x, lasts
+
+    def prepare(self, parameters: Any) -> Any:
+        """Compute what all steps of the cells share."""
+        given = self._taken(parameters)
+        return [layer.cell.prepare(of) for layer, of in zip(self.layers, given, strict=True)]
+
+    def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
+        """Compute one step of each layer."""
+        following = []
+        states = _states("Stacked", state, len(self.layers))
+        for layer, of, before in zip(self.layers, parameters, states, strict=True):
+            input, behind = layer.step(of, input, before)
+            following.append(behind)
+        return input, following
+
+    def _taken(self, parameters: Any) -> Any:
+        if not isinstance(parameters, (list, tuple)) or len(parameters) != len(self.layers):
+            found = len(parameters) if isinstance(parameters, (list, tuple)) else type(parameters).__name__
+            raise DTypeError(f"Stacked: parameters: is {found}; a list of {len(self.layers)} is needed, one a layer")
+        return parameters
+
+    def __repr__(self) -> str:
+        return f"Stacked({self.layers!r})"
+
+
+def _states(where: str, given: Any, count: int) -> Sequence[Any]:
+    """Take the states of several layers; none is none of each."""
+    if given is None:
+        return [None] * count
+    if not isinstance(given, (list, tuple)) or len(given) != count:
+        found = f"{len(given)} entries" if isinstance(given, (list, tuple)) else type(given).__name__
+        raise ValueError(f"{where}: initial_state: has {found}; {count} are needed")
+    return given

@@ -1,0 +1,329 @@
+"""Run a cell over steps: unrolled, or in one loop over batches that shrink."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.dispatch import Symbol, recording
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.graph import Variable, WhileLoop, tree_leaves, tree_map
+from lodcore.graph.body import LoopVariable, changes, spec_in_body
+from lodcore.graph.trees import map_leaves_of_two
+from lodcore.graph.variable import as_value, settled, spec_text
+from lodcore.ops import (
+    full_like,
+    greater_equal_than,
+    last_of_steps,
+    lod_lengths,
+    refuse_unlike,
+    reorder_by_rank,
+    sequence_reverse,
+    shrink_memory,
+    tensor_array_pack,
+    tensor_array_read,
+    tensor_array_size,
+    tensor_array_unpack,
+    tensor_array_write,
+)
+from lodcore.ops import sum as sum_of
+from lodcore.ops.arguments import level_of, nested_of
+from lodcore.ops.roles import spec_of
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Tensor
+from lodcore.tensors.tensor_array import TensorArray
+
+__all__ = ["dynamic_rnn", "static_rnn"]
+
+#: Called with parameters, the input of a step and the state before it; returns the output, and the next state.
+CellFunction = Callable[[Any, Any, Any], tuple[Any, Any]]
+
+
+def static_rnn(cell: CellFunction, parameters: Any, xs: Iterable[Any], initial_state: Any) -> tuple[list[Any], Any]:
+    """Run a cell over steps, one call of it a step: the loop is unrolled.
+
+    Parameters
+    ----------
+    cell : callable
+        `output, next_state = cell(parameters, input, state)`.
+    parameters : tree
+    xs : list, or tensor whose first axis counts steps
+        The inputs, one a step.
+    initial_state : tree
+
+    Returns
+    -------
+    outputs : list
+        One a step.
+    last_state : tree
+
+    Examples
+    --------
+    >>> from lodcore import nn
+    >>> nn.static_rnn(lambda parameters, x, total: (total + x, total + x), None, [1.0, 2.0, 3.0], 0.0)
+    ([1.0, 3.0, 6.0], 6.0)
+    """
+    outputs, state, prepared = [], initial_state, _prepared(cell, parameters)
+    for step in xs:
+        output, state = _pair("static_rnn", cell(prepared, step, state))
+        outputs.append(output)
+    return outputs, state
+
+
+def dynamic_rnn(
+    cell: CellFunction,
+    parameters: Any,
+    x: Any,
+    initial_state: Any = None,
+    level: int = -1,
+    is_reverse: bool = False,
+) -> tuple[Any, Any]:
+    """Run a cell over sequences of different lengths: in one loop over batches that shrink, without padding.
+
+    Parameters
+    ----------
+    cell : callable
+        `output, next_state = cell(parameters, input, state)`; called once, to record it. An input has one entry for
+        each sequence that is long enough: a row, or a sequence with all that is inside if `level` is not the last one.
+        So have the output and the next state, which is like the state.
+    parameters : tree
+    x : LoDTensor, nested lists, or tree of LoDTensors
+        Several must have the same sequences. What is the same for all elements of a sequence may be given as
+        `sequence_expand_as(v, x)`, or as a part of the state that the cell returns as it is.
+    initial_state : tree of ndarray or LoDTensor, optional
+        With one entry a sequence, in the order of the batch. If not given, `cell.initial_state(parameters, n)` for n
+        sequences.
+    level : int
+        The level whose sequences are run.
+    is_reverse : bool
+        Run each sequence from its last element to the first; outputs stay in the places of their inputs.
+
+    Returns
+    -------
+    outputs : tree of LoDTensor
+        With the sequences of x; below `level`, the structure of what the cell returned.
+    last_state : tree
+        Behind each sequence, in the order of the batch; an empty one still has its initial state.
+
+    Raises
+    ------
+    LoDError, LevelError
+        If several inputs have different sequences, naming the first that differs; if there is no such level.
+    ValueError
+        If there is no initial state, or the next state is another tree than the state.
+    DTypeError, ShapeError
+        If x is no tensor with sequences, or the next state has another dtype or width than the state.
+
+    Notes
+    -----
+    The meaning, for each sequence::
+
+        for element in reversed(sequence) if is_reverse else sequence:
+            output, state = cell(parameters, element, state)
+
+    References
+    ----------
+    "Design for TensorArray" of PaddlePaddle, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> x = lodcore.LoDTensor.from_lengths([[1.0], [2.0], [4.0]], [2, 0, 1])
+    >>> running_sum = lambda parameters, x, total: (total + x, total + x)
+    >>> outputs, last = lodcore.nn.dynamic_rnn(running_sum, None, x, np.array([[10.0], [20.0], [30.0]]))
+    >>> outputs.values[:, 0], last[:, 0]
+    (array([11., 13., 34.]), array([13., 20., 34.]))
+    """
+    return run_over_sequences("dynamic_rnn", cell, parameters, x, initial_state, level, is_reverse)
+
+
+def run_over_sequences(
+    where: str, cell: CellFunction, parameters: Any, x: Any, initial_state: Any, level: int, is_reverse: bool
+) -> tuple[Any, Any]:
+    """Run a cell over sequences, see `dynamic_rnn`."""
+    names: list[str] = []
+    x = take_inputs(f"{where}: x", x, names)
+    given = tree_leaves(x)
+    if not given:
+        raise DTypeError(f"{where}: x: has no tensor; at least one is needed")
+    first = given[0]
+    k = level_of(where, first.num_levels, level)
+    made = [first]
+    for one, name in zip(given[1:], names[1:], strict=True):
+        made.append(refuse_unlike(one, first, where, level, name, names[0]))
+    if is_reverse:
+        made = [sequence_reverse(one, k) for one in made]
+    unpacked = [tensor_array_unpack(one, k) for one in made]
+    places, rank = iter([steps for steps, _ in unpacked]), unpacked[0][1]
+    steps = tree_map(lambda _: next(places), x)
+    state = _initial_state(where, cell, parameters, initial_state, first, k)
+    sorted_state = tree_map(lambda one: reorder_by_rank(one, rank), state)
+    outputs, lasts, _ = run_steps(where, cell, parameters, steps, sorted_state, rank)
+
+    def joined(array: Any) -> Any:
+        packed = tensor_array_pack(array, k, rank)
+        return sequence_reverse(packed, k) if is_reverse else packed
+
+    def last(array: Any, boot: Any) -> Any:
+        return boot if array is None else last_of_steps(array, boot, rank)
+
+    return tree_map(joined, outputs), tree_map(last, lasts, state)
+
+
+def run_steps(
+    where: str, cell: CellFunction, parameters: Any, steps: Any, state: Any, rank: Any = None
+) -> tuple[Any, Any, Any]:
+    """Run a cell over arrays of steps: the loop that all recurrent networks share.
+
+    Parameters
+    ----------
+    where : str
+        The function, for messages.
+    cell : callable
+    parameters : tree
+    steps : tree of TensorArray
+        The inputs, equally many.
+    state : tree
+        Of the sequences in the order of the steps.
+    rank : IndicesMap, optional
+        By which the state shrinks; without one it stays.
+
+    Returns
+    -------
+    outputs : tree of TensorArray
+    states : tree of TensorArray
+        The states behind each step; None for those that stay as they are.
+    last_state : tree
+        What is left of the state behind the last step.
+    """
+    count, prepared = tensor_array_size(tree_leaves(steps)[0]), _prepared(cell, parameters)
+    loop = WhileLoop((), None, False, keeps_shapes=True)  # where no step runs, all that is known are shapes
+    kept: dict[int, Any] = {}
+    with loop.loop():
+        at = loop.step()
+        loop.break_if(greater_equal_than(at, count))
+        carried = tree_map(lambda one: loop.loop_var(one, advance=False), state)
+        now = carried if rank is None else tree_map(lambda one: shrink_memory(one, at, rank, False), carried)
+        inputs = tree_map(lambda array: tensor_array_read(array, at), steps)
+        output, following = _pair(where, cell(prepared, inputs, now))
+        following = _like_state(where, carried, following)
+
+        def keep(one: Any) -> Any:
+            one = settled(one)
+            if id(one) not in kept:
+                _check_output(where, one, rank is not None)
+                kept[id(one)] = one, _array_outside(loop)
+                tensor_array_write(kept[id(one)][1], at, one)
+            return kept[id(one)][1]
+
+        def follow(variable: LoopVariable, before: Any, behind: Any) -> Any:
+            if behind is before:
+                return None
+            variable.update(behind)
+            return None if rank is None else keep(behind)
+
+        outputs, states = tree_map(keep, output), tree_map(follow, carried, now, following)
+    return outputs, states, tree_map(settled, carried)
+
+
+def _array_outside(loop: WhileLoop) -> TensorArray:
+    """Make an array around the body of a loop, which would make its own anew in every step."""
+    with recording(loop.body.parent):
+        return TensorArray()
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def take_inputs(where: str, x: Any, names: list[str]) -> Any:
+    """Take a tree of tensors with sequences, and note what each is called in messages; nested lists are tensors."""
+    if isinstance(x, dict):
+        return {key: take_inputs(f"{where}[{key!r}]", one, names) for key, one in x.items()}
+    if isinstance(x, (list, tuple)) and any(isinstance(one, (Symbol, LoDTensor)) for one in tree_leaves(x)):
+        made = [take_inputs(f"{where}[{j}]", one, names) for j, one in enumerate(x)]
+        return type(x)(*made) if hasattr(x, "_fields") else type(x)(made)
+    if is_dataclass(x):
+        return tree_map(lambda one: take_inputs(where, one, names), x)
+    names.append(where.partition(": ")[2])
+    given = settled(x)
+    if not isinstance(given, Variable):
+        given = nested_of(where, given)
+    if not given.num_levels:
+        raise LoDError(f"{where}: has 0 levels; sequences are needed")
+    return given
+
+
+def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, level: int) -> Any:
+    """Take the states before the first step, or ask the cell for them."""
+    count = None if isinstance(x, Variable) else x.lod.num_sequences(level)
+    if given is None:
+        number = sum_of(full_like(lod_lengths(x, level), 1)) if count is None else count
+        given = state_of_cell(where, cell, parameters, number)
+    if isinstance(x, Variable) and x.has_value:
+        count = x.get().lod.num_sequences(level)  # that of this call; a Program looks when it runs
+
+    def check(one: Any, _: Any, place: str) -> None:
+        shape = one.shape if isinstance(one, Variable) else as_value(place, one).shape
+        rows = shape[0] if shape else -1
+        if not shape or (count is not None and rows is not None and rows != count):
+            needed = "for each sequence" if count is None else f"for each of {count} sequences"
+            raise LoDError(f"{place}: has shape {shape}; one entry {needed} is needed")
+
+    given = tree_map(settled, given)
+    map_leaves_of_two(check, given, given, f"{where}: initial_state")
+    return given
+
+
+def state_of_cell(where: str, cell: Any, parameters: Any, n: Any) -> Any:
+    """Ask a cell for the states of n sequences before their first step."""
+    make = getattr(cell, "initial_state", None)
+    if make is None:
+        raise ValueError(f"{where}: initial_state: is missing; the cell makes none, so one is needed")
+    return make(parameters, n)
+
+
+def _prepared(cell: Any, parameters: Any) -> Any:
+    """Let a cell that can do so compute what all steps share."""
+    prepare = getattr(cell, "prepare", None)
+    return parameters if prepare is None else prepare(parameters)
+
+
+def _pair(where: str, given: Any) -> Any:
+    """Check that a cell returns an output and a state."""
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        found = f"{len(given)} entries" if isinstance(given, (tuple, list)) else type(given).__name__
+        raise DTypeError(f"{where}: cell: returned {found}; a pair (output, next_state) is needed")
+    return given
+
+
+def _check_output(where: str, given: Any, needs_rows: bool) -> None:
+    """Check that an output of a cell is a tensor, with one entry a sequence where these go through steps."""
+    if isinstance(given, TensorArray) or not isinstance(given, (Variable, Tensor, np.generic, int, float)):
+        raise DTypeError(f"{where}: cell: an output is {type(given).__name__}; a tensor is needed")
+    spec = given.spec if isinstance(given, Variable) else spec_of(given)
+    if needs_rows and not spec.shape and spec.kind is not object:
+        raise ShapeError(f"{where}: cell: an output has no axis; one entry for each sequence is needed")
+
+
+def _like_state(where: str, state: Any, following: Any) -> Any:
+    """Check that the next state is like the state."""
+    places: list[str] = []
+    map_leaves_of_two(lambda _, __, place: places.append(place), state, state, f"{where}: cell: the next state")
+    try:
+        following = tree_map(lambda _, one: settled(one), state, following)
+    except ValueError as error:
+        raise ValueError(str(error).replace("tree_map: trees[0]", f"{where}: cell: the next state")) from None
+    found: list[Any] = []
+    tree_map(lambda _, one: found.append(one), state, following)
+    for variable, one, place in zip(tree_leaves(state), found, places, strict=True):
+        if one is None or isinstance(one, (TensorArray, list, tuple, dict)):
+            raise DTypeError(f"{place}: is {type(one).__name__}; a tensor is needed")
+        spec = spec_in_body(one.spec if isinstance(one, Variable) else spec_of(as_value(place, one)))
+        if changes(variable.spec, spec):
+            kind = DTypeError if spec.dtype != variable.spec.dtype else ShapeError
+            raise kind(f"{place}: is {spec_text(spec)}; the state is {spec_text(variable.spec)}, and stays so")
+    return following

@@ -1,0 +1,1 @@
+"""What runs cells over sequences, on nested lists."""

@@ -1,0 +1,109 @@
+"""Recurrent layers, and cells in loops."""
+
+from tests.mutants.mutant import Mutant
+
+OPERATORS = "lodcore/ops/layers.py"
+STATES = "lodcore/ops/states.py"
+LSTM = "lodcore/ops/lstm.py"
+LAYERS = "lodcore/nn/recurrent.py"
+COMBINED = "lodcore/nn/combined.py"
+LOOP = "lodcore/nn/dynamic_rnn.py"
+LAYER_TESTS = "tests/nn/test_layers.py"
+LOOP_TESTS = "tests/nn/test_dynamic_rnn.py"
+
+MUTANTS = [
+    Mutant(
+        "last-cells-in-another-order",
+        LSTM,
+        "made[run.order] = cells[lasts]",
+        "made[: len(lasts)] = cells[lasts]",
+        LAYER_TESTS,
+    ),
+    Mutant(
+        "empty-sequences-lose-their-boot-cell", LSTM, "if c_0 is None else c_0.copy()", "if True else c_0", LAYER_TESTS
+    ),
+    Mutant("the-last-state-gives-no-gradient-to-boot-states", OPERATORS, "else d + other", "else d", LAYER_TESTS),
+    Mutant(
+        "peepholes-left-out-of-the-gradient-of-a-bias",
+        OPERATORS,
+        "np.concatenate([of.bias, of.peepholes])",
+        "np.concatenate([of.bias, 0 * of.peepholes])",
+        LAYER_TESTS,
+    ),
+    Mutant(
+        "a-layer-is-run-at-the-last-level-only",
+        OPERATORS,
+        "k = level_of(where, x.lod, level)\n",
+        "k = x.num_levels - 1\n",
+        LAYER_TESTS,
+    ),
+    Mutant("a-bound-that-is-not-applied", OPERATORS, "return float(clip)", "return np.inf", LAYER_TESTS),
+    Mutant(
+        "the-cell-of-a-gru-with-the-other-convention",
+        LAYERS,
+        "if self.origin_mode else",
+        "if not self.origin_mode else",
+        LAYER_TESTS,
+    ),
+    Mutant(
+        "the-buffer-of-a-gru-cut-by-columns",
+        LAYERS,
+        "np.divmod(np.arange(3 * hidden * hidden), max(1, 3 * hidden))",
+        "np.divmod(np.arange(3 * hidden * hidden), max(1, hidden))",
+        LAYER_TESTS,
+    ),
+    Mutant("both-directions-forwards", COMBINED, "not is_reverse, level", "bool(is_reverse), level", LAYER_TESTS),
+    Mutant(
+        "stacked-layers-lose-their-states",
+        COMBINED,
+        "layer(of, x, boot, is_reverse, level)",
+        "layer(of, x, None, is_reverse, level)",
+        LAYER_TESTS,
+    ),
+    Mutant(
+        "states-stay-in-the-order-of-the-batch",
+        LOOP,
+        "tree_map(lambda one: reorder_by_rank(one, rank), state)",
+        "state",
+        LOOP_TESTS,
+    ),
+    Mutant(
+        "outputs-are-not-turned-back",
+        LOOP,
+        "sequence_reverse(packed, k) if is_reverse",
+        "packed if is_reverse",
+        LOOP_TESTS,
+    ),
+    Mutant(
+        "several-inputs-are-not-compared",
+        STATES,
+        "    check_equal(where, y.lod._part(0, k + 1), x.lod._part(0, k + 1), name, other)\n",
+        "",
+        LOOP_TESTS,
+    ),
+    Mutant(
+        "an-integer-state-counts-by-itself", LOOP, "loop.loop_var(one, advance=False)", "loop.loop_var(one)", LOOP_TESTS
+    ),
+    Mutant("what-is-known-of-a-step-is-forgotten", LOOP, "keeps_shapes=True", "keeps_shapes=False", LAYER_TESTS),
+    Mutant(
+        "growing-states-are-taken-for-unsorted",
+        LOOP,
+        "shrink_memory(one, at, rank, False)",
+        "shrink_memory(one, at, rank)",
+        LOOP_TESTS,
+    ),
+    Mutant(
+        "the-first-rows-of-a-last-step",
+        STATES,
+        "made[rank.order[start:stop]] = rows_of(element)[start:]",
+        "made[rank.order[start:stop]] = rows_of(element)[: stop - start]",
+        "tests/ops/test_operators.py",
+    ),
+    Mutant(
+        "boot-states-keep-what-steps-replaced",
+        STATES,
+        "            d_boot[rank.order[start:stop]] = 0\n",
+        "",
+        LOOP_TESTS,
+    ),
+]

@@ -1,0 +1,114 @@
+"""Samples of what loops over sequences need of their states."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, TensorArray
+from lodcore.testing.samples import elements_of
+from reference.ops import states as oracle
+from tests.helpers.draw import lods, read_only
+from tests.samples import Samples, call
+from tests.samples.common import SEEDS, batches, smooth_batches
+
+
+def zero_calls():
+    widths, dtypes = st.integers(0, 4), st.sampled_from([np.float32, np.float64, "f8", np.int64])
+    return st.builds(call, st.sampled_from([0, 1, 3, np.int64(2), np.array([4])]), widths, dtypes)
+
+
+@st.composite
+def unlike_calls(draw, smooth=False):
+    """Draw two batches whose first levels are the same."""
+    x = draw(smooth_batches() if smooth else batches(["f4", "f8", "i8"]))
+    kept = draw(st.integers(1, x.num_levels))
+    lod = x.lod._part(0, kept)
+    y = LoDTensor(np.ones((lod.num_rows, 2), draw(st.sampled_from(["f8"] if smooth else ["f4", "i8"]))), lod)
+    level = draw(st.integers(0, kept - 1))
+    level = level - kept if kept == x.num_levels and draw(st.booleans()) else level
+    return call(x, y, "network", level)
+
+
+@st.composite
+def last_calls(draw, smooth=False):
+    """Draw steps, of rows or of sequences, with a state for each sequence."""
+    lod = draw(lods(1, 3, 6))
+    random, dtype = np.random.default_rng(draw(SEEDS)), np.float64 if smooth else draw(st.sampled_from(["f4", "f8"]))
+    shape = draw(st.sampled_from([(), (2,), (0,)]))
+    x = LoDTensor((random.integers(-4, 5, (lod.num_rows, *shape)) / 2).astype(dtype), lod)
+    level = draw(st.integers(0, lod.num_levels - 1))
+    steps, indices_map = TensorArray.unpack(x, level)
+    count, inner = lod.num_sequences(level), lod.num_levels - level - 1
+    lengths = []
+    for _ in range(inner):
+        lengths.append(random.integers(0, 3, sum(lengths[-1]) if lengths else count))
+    rows = sum(lengths[-1]) if lengths else count
+    boot = (random.integers(-4, 5, (rows, *shape)) / 2).astype(dtype)
+    made = LoDTensor.from_lengths(boot, *lengths) if lengths else read_only(boot)
+    return call(steps, made, draw(st.sampled_from([indices_map, indices_map.rank])))
+
+
+def expected_last(arguments):
+    table = arguments["indices_map"]
+    steps = [one.tolist() for one in elements_of(arguments["ta"])]
+    return oracle.last_of_steps(steps, arguments["boot"].tolist(), np.asarray(table.indices).tolist())
+
+
+def expected_zeros(arguments):
+    return oracle.zero_states(int(np.asarray(arguments["n"]).item()), arguments["width"])
+
+
+SAMPLES = {
+    "zero_states": Samples(
+        calls=zero_calls(),
+        expected=expected_zeros,
+        smooth=None,
+        errors=[
+            ("ops.zero_states(-1, 2)", ValueError, "n: is -1; 0 or more"),
+            ("ops.zero_states(1.5, 2)", DTypeError, "n: is 1.5; an integer"),
+            ("ops.zero_states(True, 2)", DTypeError, "n: is True; an integer"),
+            ("ops.zero_states(rows, 2)", DTypeError, "n: is array"),
+            ("ops.zero_states(None, 2)", DTypeError, "n: is None"),
+            ("ops.zero_states(2, -2)", ValueError, "width: is -2; 0 or more"),
+            ("ops.zero_states(2**62, 2**62)", MemoryError, "zero_states"),
+        ],
+    ),
+    "refuse_unlike": Samples(
+        calls=unlike_calls(),
+        expected=lambda arguments: arguments["x"].tolist(),
+        smooth=unlike_calls(smooth=True),
+        errors=[
+            (
+                "ops.refuse_unlike(flat, [[1], [2, 3]], 'network', 0)",
+                LoDError,
+                "network: x: has 3 sequences .* y has 2",
+            ),
+            (
+                "ops.refuse_unlike(flat, [[1, 2], [3], [4, 5]], 'network', 0, 'a', 'b')",
+                LoDError,
+                "network: a: sequence 1 of level 0 has length 0; that of b has 1",
+            ),
+            ("ops.refuse_unlike(x, flat, 'network', 1)", LevelError, "network: y: level: is 1; there is 1 level"),
+            ("ops.refuse_unlike(x, flat, 'network', -1)", LoDError, "network: x: has 2 levels, y 1, so level -1"),
+            ("ops.refuse_unlike(rows, flat, 'network', 0)", DTypeError, "x: is ndarray"),
+        ],
+    ),
+    "last_of_steps": Samples(
+        calls=last_calls(),
+        expected=expected_last,
+        smooth=last_calls(smooth=True),
+        errors=[
+            ("ops.last_of_steps(steps, rows, steps_map)", LoDError, r"boot: has shape \(5,\); .* 3 sequences"),
+            ("ops.last_of_steps(steps, np.zeros(3), steps_map)", DTypeError, "element 0: has dtype int64; .* float64"),
+            ("ops.last_of_steps(steps, np.zeros((3, 1), int), steps_map)", ShapeError, r"element 0: has rows .*\(1,\)"),
+            ("ops.last_of_steps(steps, np.array(1), steps_map)", ShapeError, "boot: has no axis"),
+            ("ops.last_of_steps(pair, np.zeros(3), steps_map)", LoDError, "is of 3 steps; the array has 2"),
+            (
+                "ops.last_of_steps(steps, np.zeros(3, int), TensorArray.unpack(flat, 0, False)[1])",
+                LoDError,
+                "a longer sequence after a shorter one",
+            ),
+            ("ops.last_of_steps(rows, rows, steps_map)", DTypeError, "ta: .*ndarray"),
+            ("ops.last_of_steps(steps, rows, rows)", DTypeError, "indices_map: is .*ndarray"),
+        ],
+    ),
+}

@@ -6,12 +6,15 @@ from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
     from lodcore.kernels import (
+        attention,
         doors,
         embedding,
         expand,
         gates,
         index,
         matrix,
+        norm,
+        optimizers,
         packing,
         pad,
         pool,
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "attention",
     "doors",
     "embedding",
     "expand",
@@ -32,7 +36,9 @@ __all__ = [
     "index",
     "levels",
     "matrix",
+    "norm",
     "offsets",
+    "optimizers",
     "packing",
     "pad",
     "pool",

@@ -44,6 +44,7 @@ ORDER = [
     "faces",
     "graph",
     "testing",
+    "nn",
     "batching",
     "interop",
     "lodcore",
@@ -268,7 +269,7 @@ import sys, lodcore
 x = lodcore.array([[1], [2, 3]])
 assert (len(x), x.shape, x[1].tolist(), x[:1].tolist()) == (2, (2, None), [2, 3], [[1]])
 assert repr(x) and x.lod.lengths().tolist() == [1, 2]
-later = ("lodcore.ops", "lodcore.registry", "lodcore.graph", "lodcore.batching", "lodcore.interop")
+later = ("lodcore.ops", "lodcore.registry", "lodcore.graph", "lodcore.nn", "lodcore.batching", "lodcore.interop")
 print(*[name for name in later if name in sys.modules])
 """
     assert run_anew(code) == "\n"
@@ -292,6 +293,7 @@ print(*[name for name in later if name in sys.modules])
         "lodcore.tanh(x)",
         "lodcore.vjp(lambda x: x * 2.0, x)",
         "lodcore.graph.Program()",
+        "lodcore.nn.Linear(2, 3)",
         "lodcore.batching.pack_plan([1, 2], 2)",
         "lodcore.from_arrow(x)",
         "lodcore.interop.ArrowTable({'x': x})",
@@ -328,5 +330,5 @@ def test_exported_names():
 @not_on_reference
 @pytest.mark.parametrize("path", sorted((ROOT / "lodcore/ops").glob("[!_]*.py")), ids=path_id)
 def test_what_is_public_in_a_file_of_operators_is_exported(path):
-    if path.stem not in ("public", "alignment", "common", "moving", "ufuncs", "gates", "gru", "lstm"):
+    if path.stem not in ("public", "alignment", "common", "moving", "ufuncs", "gates", "gru", "lstm", "numbers"):
         assert set(import_module(module_of(path)).__all__) <= set(ops.__all__)

@@ -12,11 +12,14 @@ from lodcore.lod_rules import no_lod as no_lod
 from lodcore.lod_rules import outer as outer
 from lodcore.lod_rules import same as same
 from lodcore.lod_rules import same_as as same_as
+from lodcore.ops.attention import *
 from lodcore.ops.axes import *
 from lodcore.ops.convert import *
+from lodcore.ops.dropout import *
 from lodcore.ops.index import *
 from lodcore.ops.index_values import *
 from lodcore.ops.kinds import *
+from lodcore.ops.norm import *
 from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *

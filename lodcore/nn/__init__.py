@@ -1,0 +1,14 @@
+"""Networks and how they learn: functions over trees of parameters, one file a family; what is public in a file is here."""
+
+from types import ModuleType as _ModuleType
+
+from lodcore.nn.attention import *
+from lodcore.nn.layers import *
+from lodcore.nn.optimizers import *
+from lodcore.nn.schedules import *
+from lodcore.ops.attention import dot_attention as dot_attention
+from lodcore.ops.dense import cross_entropy as cross_entropy
+from lodcore.ops.dropout import dropout as dropout
+
+__all__: list[str] = []
+__all__ += [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]

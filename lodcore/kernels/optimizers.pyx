@@ -8,11 +8,11 @@ from libc.stdint cimport int64_t
 
 cdef extern from "optimizers.h" nogil:
     void adam_float(const float* x, const float* d, const float* mean, const float* square, int64_t count, float rate,
-                    float beta, float other_beta, float eps, float kept, float root, float* out, float* out_mean,
-                    float* out_square)
+                    float beta, float rest, float other_beta, float other_rest, float eps, float kept, float root,
+                    float* out, float* out_mean, float* out_square)
     void adam_double(const double* x, const double* d, const double* mean, const double* square, int64_t count,
-                     double rate, double beta, double other_beta, double eps, double kept, double root, double* out,
-                     double* out_mean, double* out_square)
+                     double rate, double beta, double rest, double other_beta, double other_rest, double eps,
+                     double kept, double root, double* out, double* out_mean, double* out_square)
     void descend_float(const float* x, const float* d, int64_t count, float rate, float decay, float* out)
     void descend_double(const double* x, const double* d, int64_t count, double rate, double decay, double* out)
     void roll_float(const float* x, const float* d, const float* speed, int64_t count, float rate, float momentum,
@@ -52,7 +52,8 @@ def adam_step(
         1 / sqrt(correction of `square`).
     out, out_mean, out_square : as x
         kept * x - rate * (m / (sqrt(v) * root + eps)), m = beta * mean + (1 - beta) * d, and
-        v = other_beta * square + (1 - other_beta) * (d * d), all numbers of the dtype of x.
+        v = other_beta * square + (1 - other_beta) * (d * d), all numbers, 1 - beta
+        among them, of the dtype of x.
     """
     cdef Py_ssize_t count = x.shape[0]
     if not (d.shape[0] == mean.shape[0] == square.shape[0] == out.shape[0] == out_mean.shape[0]
@@ -69,11 +70,12 @@ def adam_step(
     cdef real* new_squares = &out_square[0]
     with nogil:
         if real is float:
-            adam_float(source, slope, means, squares, count, <float> rate, <float> beta, <float> other_beta,
-                       <float> eps, <float> kept, <float> root, result, new_means, new_squares)
+            adam_float(source, slope, means, squares, count, <float> rate, <float> beta, <float> (1 - beta),
+                       <float> other_beta, <float> (1 - other_beta), <float> eps, <float> kept, <float> root, result,
+                       new_means, new_squares)
         else:
-            adam_double(source, slope, means, squares, count, rate, beta, other_beta, eps, kept, root, result,
-                        new_means, new_squares)
+            adam_double(source, slope, means, squares, count, rate, beta, 1 - beta, other_beta, 1 - other_beta,
+                        eps, kept, root, result, new_means, new_squares)
 
 
 def sgd_step(

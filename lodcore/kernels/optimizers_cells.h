@@ -2,11 +2,11 @@
 
 #include "lane_sums.h"
 
+/* What stays of the means is beta, what is new in them is rest: 1 - beta in double, which float would lose. */
 LODCORE_BODY BODY(adam)(const CELL *x, const CELL *d, const CELL *mean, const CELL *square, int64_t count, CELL rate,
-                              CELL beta, CELL other_beta, CELL eps, CELL kept, CELL root, CELL *out, CELL *out_mean,
-                              CELL *out_square)
+                        CELL beta, CELL rest, CELL other_beta, CELL other_rest, CELL eps, CELL kept, CELL root, CELL *out,
+                        CELL *out_mean, CELL *out_square)
 {
-    CELL rest = 1 - beta, other_rest = 1 - other_beta;
     LODCORE_EACH
     for (int64_t j = 0; j < count; j++) {
         CELL m = beta * mean[j] + rest * d[j], v = other_beta * square[j] + other_rest * (d[j] * d[j]);
@@ -17,8 +17,10 @@ LODCORE_BODY BODY(adam)(const CELL *x, const CELL *d, const CELL *mean, const CE
 }
 LODCORE_THRICE(PLAIN(adam),
                (const CELL *x, const CELL *d, const CELL *mean, const CELL *square, int64_t count, CELL rate, CELL beta,
-                CELL other_beta, CELL eps, CELL kept, CELL root, CELL *out, CELL *out_mean, CELL *out_square),
-               (x, d, mean, square, count, rate, beta, other_beta, eps, kept, root, out, out_mean, out_square))
+                CELL rest, CELL other_beta, CELL other_rest, CELL eps, CELL kept, CELL root, CELL *out, CELL *out_mean,
+                CELL *out_square),
+               (x, d, mean, square, count, rate, beta, rest, other_beta, other_rest, eps, kept, root, out, out_mean,
+                out_square))
 
 LODCORE_BODY BODY(descend)(const CELL *x, const CELL *d, int64_t count, CELL rate, CELL decay, CELL *out)
 {

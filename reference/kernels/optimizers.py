@@ -12,11 +12,10 @@ def adam_step(x, d, mean, square, rate, beta, other_beta, eps, kept, root, out, 
     """Take a step of Adam."""
     _check(x, [d, mean, square, out, out_mean, out_square])
     real = x.dtype.type
-    rate, beta, other_beta, eps = real(rate), real(beta), real(other_beta), real(eps)
     for j in range(len(x)):
-        m = beta * mean[j] + (real(1) - beta) * d[j]
-        v = other_beta * square[j] + (real(1) - other_beta) * (d[j] * d[j])
-        moved = real(kept) * x[j] - rate * (m / (_root(v, real) * real(root) + eps))
+        m = real(beta) * mean[j] + real(1 - beta) * d[j]
+        v = real(other_beta) * square[j] + real(1 - other_beta) * (d[j] * d[j])
+        moved = real(kept) * x[j] - real(rate) * (m / (_root(v, real) * real(root) + real(eps)))
         out[j], out_mean[j], out_square[j] = _one_nan(moved), _one_nan(m), _one_nan(v)
 
 

@@ -1,0 +1,1 @@
+"""What networks mean: plain Python on lists of numbers."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.errors import DTypeError
-from lodcore.nn.updates import leaves_of, update
+from lodcore.nn.updates import check, leaves_of, update
 from lodcore.ops.numbers import number_of
 from lodcore.recycling import Recycled
 from lodcore.sparse_tensor import SparseTensor, new_sparse
@@ -92,8 +92,10 @@ class Optimizer:
         rate = self.learning_rate(state["step"]) if callable(self.learning_rate) else self.learning_rate
         numbers = self._numbers(number_of(f"{where}: learning_rate", rate, 0), state["step"] + 1)
         leaves, rebuilt = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
+        for leaf in leaves:
+            check(leaf, in_place)
         with Recycled():
-            made = [update(leaf, len(self.kept), self._kernel, numbers, in_place) for leaf in leaves]
+            made = [update(leaf, self._kernel, numbers, in_place) for leaf in leaves]
         trees = [rebuilt(list(column)) for column in zip(*made, strict=True)] if made else [parameters]
         trees += [state[name] for name in self.kept[len(trees) - 1 :]]
         return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}

@@ -14,7 +14,7 @@ from lodcore.ops.numbers import runs
 from lodcore.sparse_tensor import SparseTensor
 from lodcore.threads import in_parts
 
-__all__ = ["Leaf", "leaves_of", "update"]
+__all__ = ["Leaf", "check", "leaves_of", "update"]
 
 Array = np.ndarray[Any, Any]
 Kernel = Callable[[list[Array], tuple[float, ...], list[Array]], None]
@@ -41,6 +41,11 @@ class Leaf:
         self.value, self.place = value, place
         self.gradient: Any = None
         self.state: list[Any] = [None] * count
+
+    @property
+    def learns(self) -> bool:
+        """Whether there is a gradient; that of a text is the text."""
+        return self.gradient is not None and not isinstance(self.gradient, str)
 
     def zeros(self) -> Any:
         """Make zeros of the shape and dtype of the parameter, None if it can have no gradient."""
@@ -92,14 +97,12 @@ def leaves_of(
     return leaves, lambda made: tree_map(made.__getitem__, numbered)
 
 
-def update(leaf: Leaf, count: int, kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[Any]:
-    """Compute the next value of a leaf, and of its state.
+def update(leaf: Leaf, kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[Any]:
+    """Compute the next value of a leaf that was checked, and of its state.
 
     Parameters
     ----------
     leaf : Leaf
-    count : int
-        How many trees the state has.
     kernel : callable
         Of arrays of one axis, numbers, and where to write.
     numbers : tuple of float
@@ -111,9 +114,9 @@ def update(leaf: Leaf, count: int, kernel: Kernel, numbers: tuple[float, ...], i
     list
         The value, then the state; as they were, if there is no gradient.
     """
-    if leaf.gradient is None or isinstance(leaf.gradient, str):
+    if not leaf.learns:
         return [leaf.value, *leaf.state]
-    held = [np.asarray(x) for x in _checked(leaf, count)]
+    held = [np.asarray(x) for x in (leaf.value, *leaf.state)]
     if isinstance(leaf.gradient, SparseTensor):
         made = _update_rows(held, leaf.gradient.merge(), kernel, numbers, in_place)
     else:
@@ -123,13 +126,14 @@ def update(leaf: Leaf, count: int, kernel: Kernel, numbers: tuple[float, ...], i
     return made
 
 
-def _checked(leaf: Leaf, count: int) -> list[Any]:
-    """Check that value, gradient and state belong together; return value and state."""
-    value, place = leaf.value, leaf.place
+def check(leaf: Leaf, in_place: bool) -> None:
+    """Raise if value, gradient and state do not belong together, or cannot be written where that is asked for."""
+    if not leaf.learns:
+        return
+    value, place, gradient = leaf.value, leaf.place, leaf.gradient
     if not isinstance(value, (np.ndarray, np.floating, float)) or np.asarray(value).dtype.char not in "fd":
         kind = f"dtype {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
         raise DTypeError(f"{place}: is of a parameter of {kind}; float32 and float64 arrays have steps")
-    gradient = leaf.gradient
     if not isinstance(gradient, (SparseTensor, np.ndarray, np.generic, float, int)):
         raise DTypeError(f"{place}: is {type(gradient).__name__}; an ndarray or a SparseTensor is needed")
     dtype = gradient.dtype if hasattr(gradient, "dtype") else np.asarray(gradient).dtype
@@ -137,13 +141,15 @@ def _checked(leaf: Leaf, count: int) -> list[Any]:
         raise DTypeError(f"{place}: has dtype {dtype}; real numbers are needed")
     if np.shape(value) != np.shape(gradient):
         raise ShapeError(f"{place}: has shape {np.shape(gradient)}; the parameter has {np.shape(value)}")
-    for state in leaf.state[:count]:
+    for state in leaf.state:
         known = isinstance(state, np.ndarray) and state.shape == np.shape(value)
         if not known or state.dtype != np.asarray(value).dtype:
             raise DTypeError(
                 f"{place}: has a state of {_described(state)}; the parameter has {_described(np.asarray(value))}"
             )
-    return [value, *leaf.state[:count]]
+    for x in (value, *leaf.state) if in_place else ():
+        if isinstance(x, np.ndarray) and not x.flags.writeable:
+            raise ValueError(f"{place}: is of an array that is read-only; in_place needs one to write in")
 
 
 def _described(x: Any) -> str:
@@ -156,7 +162,7 @@ def _update_all(
     """Compute all numbers of a parameter and its state."""
     dtype = held[0].dtype
     flat = [_line(x, dtype) for x in (held[0], gradient, *held[1:])]
-    fits = [in_place and x.flags.c_contiguous and x.flags.writeable and x.dtype.isnative for x in held]
+    fits = [in_place and x.flags.c_contiguous and x.dtype.isnative for x in held]
     made = [x if fit else np.empty(x.shape, dtype.newbyteorder("=")) for x, fit in zip(held, fits, strict=True)]
     outs = [x.reshape(-1) for x in made]
 

@@ -228,10 +228,12 @@ def _(
     else:
         _back_from_one(asked, rows, summed, memory.lod, *arrays)
     wanted = (needs[0], needs[1], needs[2] and values is not None)
-    return tuple([
-        one.astype(like.dtype, copy=False) if needed else None
-        for one, like, needed in zip(made, given, wanted, strict=True)
-    ])
+    return tuple(
+        [
+            one.astype(like.dtype, copy=False) if needed else None
+            for one, like, needed in zip(made, given, wanted, strict=True)
+        ]
+    )
 
 
 def _back_from_one(

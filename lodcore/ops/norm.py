@@ -136,7 +136,9 @@ def _(
     in_parts(back, runs(len(rows), rows.nbytes, BLOCK))
     made = (d_rows.reshape(values.shape), of_scale.sum(axis=0), of_shift.sum(axis=0))
     kept = (values, dense_of(WHERE, scale), dense_of(WHERE, shift))
-    return tuple([
-        one.astype(like.dtype, copy=False) if needed else None
-        for one, like, needed in zip(made, kept, needs, strict=True)
-    ])
+    return tuple(
+        [
+            one.astype(like.dtype, copy=False) if needed else None
+            for one, like, needed in zip(made, kept, needs, strict=True)
+        ]
+    )

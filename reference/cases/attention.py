@@ -35,9 +35,7 @@ def _(query, memory, values, scale):
     summed, levels = values or memory, memory.num_levels
     dtype = promoted(query.dtype, promoted(memory.dtype, summed.dtype))
     width = summed.row_shape[0]
-    found = oracle.dot_attention(
-        (query.num_levels, query.nested), (levels, memory.nested), summed.nested, width, scale
-    )
+    found = oracle.dot_attention((query.num_levels, query.nested), (levels, memory.nested), summed.nested, width, scale)
     several = query.num_levels == levels
     context = memory.made(found[0], levels - (not several), (width,), dtype)
     return context, memory.made(found[1], levels + several, (), dtype)

@@ -161,6 +161,7 @@ def test_scale_of_dot_products():
     np.testing.assert_allclose(nn.dot_attention(query * np.sqrt(3), memory)[1].values, plain, rtol=1e-9)
 
 
+@pytest.mark.not_on_reference
 def test_any_number_of_threads_gives_the_same_bits():
     random = np.random.default_rng(0)
     lengths = random.integers(0, 60, 2000)

@@ -234,6 +234,7 @@ def test_a_step_in_place_gives_the_same_arrays_back():
     np.testing.assert_allclose(parameters["weight"], 0.9, rtol=1e-6)
 
 
+@pytest.mark.not_on_reference
 def test_any_number_of_threads_gives_the_same_bits():
     random = np.random.default_rng(0)
     x, d = random.normal(size=(2, 1_500_001)).astype(np.float32)

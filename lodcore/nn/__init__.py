@@ -1,4 +1,4 @@
-"""Networks and how they learn: functions over trees of parameters, one file a family; what is public in a file is here."""
+"""Networks and how they learn: functions over trees of parameters; what is public in a file is public here."""
 
 from types import ModuleType as _ModuleType
 

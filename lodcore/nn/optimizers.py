@@ -161,9 +161,10 @@ class SGD(Optimizer):
         return rate, self.momentum, self.weight_decay
 
     def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
-        if not self.kept:
-            arrays, outs = [*arrays, arrays[0][:0]], [*outs, outs[0][:0]]
-        kernels.optimizers.sgd_step(*arrays, *numbers, *outs)
+        x, d, speed = arrays if self.kept else (*arrays, arrays[0][:0])
+        out, out_speed = outs if self.kept else (*outs, outs[0][:0])
+        rate, momentum, decay = numbers
+        kernels.optimizers.sgd_step(x, d, speed, rate, momentum, decay, out, out_speed)
 
     def __repr__(self) -> str:
         return f"SGD({self.learning_rate}, momentum={self.momentum:g}, weight_decay={self.weight_decay:g})"
@@ -245,7 +246,11 @@ class Adam(Optimizer):
         return rate / (1 - beta**step), beta, other, self.eps, 1 - rate * self.weight_decay, root
 
     def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
-        kernels.optimizers.adam_step(*arrays, *numbers, *outs)
+        x, d, mean, square = arrays
+        out, out_mean, out_square = outs
+        rate, beta, other, eps, kept, root = numbers
+        step = kernels.optimizers.adam_step
+        step(x, d, mean, square, rate, beta, other, eps, kept, root, out, out_mean, out_square)
 
     def __repr__(self) -> str:
         settings = f"betas={self.betas}, eps={self.eps:g}, weight_decay={self.weight_decay:g}"

@@ -1,4 +1,4 @@
-"""Twin of lodcore/kernels/attention.pyx: products of rows in 16 lanes, sums over the rows of a sequence in their order."""
+"""Twin of lodcore/kernels/attention.pyx: products of rows in 16 lanes, other sums in the order of their rows."""
 
 from numpy import errstate
 

@@ -1,4 +1,4 @@
-"""Training: it learns, it stops and goes on with the same bits; and what the names of `lodcore.nn` say of wrong calls."""
+"""Training: it learns, it stops and goes on with the same bits; and what `lodcore.nn` says of wrong calls."""
 
 import doctest
 import inspect

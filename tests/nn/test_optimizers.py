@@ -196,7 +196,7 @@ def test_trees_keep_their_form_and_inputs_their_values(text):
 
 def test_what_has_no_gradient_stays():
     parameters = {"weight": np.ones(2), "ids": np.arange(3), "name": "a", "frozen": {"table": np.ones(2)}}
-    value, gradients = lodcore.value_and_grad(lambda p: lodcore.ops.sum(p["weight"]))(parameters)
+    _, gradients = lodcore.value_and_grad(lambda p: lodcore.ops.sum(p["weight"]))(parameters)
     optimizer = nn.Adam(0.5)
     for given_ones in (gradients, {**gradients, "frozen": None}, {"weight": gradients["weight"]}):
         after, _ = optimizer.step(parameters, given_ones, optimizer.init(parameters))

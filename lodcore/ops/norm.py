@@ -13,6 +13,7 @@ from lodcore.errors import ShapeError
 from lodcore.memory import check_out
 from lodcore.ops.common import Array, array_of
 from lodcore.ops.numbers import number_of, reals_of, runs
+from lodcore.recycling import Recycled
 from lodcore.registry import operator
 from lodcore.roles import Dense
 from lodcore.tensor import LoDTensor, Spec
@@ -75,9 +76,11 @@ def _layer_norm(x: Any, scale: Any, shift: Any, eps: float, out: Any = None) -> 
     assert width is not None
     if out is not None:
         check_out(WHERE, out, values.shape, dtype, values, *lines)
-    result = np.empty(values.shape, dtype) if out is None else out
     rows, (scales, shifts) = _rows(values, dtype), [np.ascontiguousarray(line, dtype) for line in lines]
-    made, means, factors = _rows(result, dtype), np.empty(len(rows), dtype), np.empty(len(rows), dtype)
+    with Recycled():
+        result = np.empty(values.shape, dtype) if out is None else out
+        means, factors = np.empty(len(rows), dtype), np.empty(len(rows), dtype)
+    made = _rows(result, dtype)
 
     def normalize(start: int, stop: int) -> None:
         some = slice(start, stop)
@@ -119,12 +122,13 @@ def _(x: Spec, scale: Spec, shift: Spec, eps: float) -> Spec:
 
 @layer_norm.define_vjp
 def _(
-    d: Array, x: Any, scale: Any, shift: Any, means: Array, factors: Array, needs: tuple[bool, ...]
+    d: Array, x: Any, scale: Any, shift: Any, means: Array, factors: Array, needs: tuple[bool, ...], context: Any
 ) -> tuple[Any, ...]:
     values, dtype = array_of(WHERE, x), means.dtype
     rows, given = _rows(values, dtype), _rows(d, dtype)
     line = np.ascontiguousarray(dense_of(WHERE, scale), dtype)
-    d_rows = np.empty(rows.shape, dtype)
+    d_x = context.new("x") if needs[0] and values.dtype == dtype else np.empty(values.shape, dtype)
+    d_rows = _rows(d_x, dtype)
     of_scale, of_shift = (np.empty((-(-len(rows) // BLOCK), rows.shape[1]), dtype) for _ in range(2))
 
     def back(start: int, stop: int) -> None:
@@ -134,7 +138,7 @@ def _(
         )
 
     in_parts(back, runs(len(rows), rows.nbytes, BLOCK))
-    made = (d_rows.reshape(values.shape), of_scale.sum(axis=0), of_shift.sum(axis=0))
+    made = (d_x, of_scale.sum(axis=0), of_shift.sum(axis=0))
     kept = (values, dense_of(WHERE, scale), dense_of(WHERE, shift))
     return tuple(
         [

@@ -11,7 +11,7 @@ from lodcore.ops.common import Array, array_of
 from lodcore.ops.numbers import number_of
 from lodcore.registry import operator
 from lodcore.roles import Dense
-from lodcore.tensor import Spec
+from lodcore.tensor import LoDTensor, Spec
 
 __all__ = ["dropout"]
 
@@ -66,7 +66,7 @@ def _dropout(x: Any, rate: float, rng: Any) -> tuple[Any, Array | None]:
     values = array_of(WHERE, x)
     chance = _checked(values.dtype, rate, rng)
     if rng is None or chance == 0:
-        return x if values is x else values.copy(), None
+        return x if isinstance(x, LoDTensor) else values, None
     kept = rng.random(values.shape, np.float32) >= np.float32(chance)
     kept = np.asarray(kept if chance < 1 else np.zeros_like(kept))
     return _masked(values, kept, chance), kept

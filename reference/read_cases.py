@@ -14,7 +14,7 @@ def read(path):
         members = {name: file[name] for name in file.files}
 
     def resolve(entry):
-        if "values" in entry:
+        if "values" in entry and "dtype" in entry:  # no arguments, of which one may be called so
             dtype, start, shape = entry["values"]
             entry["values"] = members[dtype][start : start + math.prod(shape)].reshape(shape)
         return entry

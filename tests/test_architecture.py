@@ -302,6 +302,7 @@ print(*[name for name in later if name in sys.modules])
         "lodcore.batching.pack_plan([1, 2], 2)",
         "lodcore.from_arrow(x)",
         "lodcore.interop.ArrowTable({'x': x})",
+        "lodcore.nn.Linear(2, 3)",
         "lodcore.ops.check_operator(lodcore.tanh, [(x,)])",
         "[x.copy(), x.astype(float)]",
         "3 in x",

@@ -14,6 +14,7 @@ from lodcore.errors import GraphError
 from lodcore.graph import engine
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, LoopVariable, Update
+from lodcore.graph.draws import drawing_again, generators_of, states_of
 from lodcore.graph.engine import Call, Frame, Layout, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
 from lodcore.graph.plan import Return
@@ -39,15 +40,18 @@ class Trace:
         Values of what comes from outside.
     steps : list
         One entry a step: its frame; with recomputing, only the values with which it began.
+    draws : list
+        With recomputing, one entry a step: the states of the Generators with which it began.
     ran : int
         How many instructions of the last step ran.
     """
 
-    __slots__ = ("__weakref__", "lock", "outer", "ran", "steps")
+    __slots__ = ("__weakref__", "draws", "lock", "outer", "ran", "steps")
 
     def __init__(self) -> None:
         self.outer: Values = ()
         self.steps: list[Any] = []
+        self.draws: list[Any] = []
         self.ran = 0
         self.lock = threading.Lock()  # versions of arrays are read again, which moves their elements
 
@@ -86,6 +90,7 @@ class StepRunner:
         self._trace: Callable[[], Trace | None] = lambda: None
         advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
         self._advance = [(at, v.spec.dtype.type(v.advance)) for at, v in advancing]
+        self._generators = generators_of(body.ops) if recompute else []
         self._arrays = [(at, _written_spec(body, v)) for at, v in enumerate(carried) if v.spec.kind is TensorArray]
 
     # -- forth -----------------------------------------------------------------------------------------------------
@@ -113,6 +118,8 @@ class StepRunner:
             frame = [None, *values, *begin]
             if kept is not None:
                 kept.append(values if self.recompute else frame)
+            if trace is not None and self._generators:
+                trace.draws.append(states_of(self._generators))
             try:
                 at = engine.run(instructions, frame, ops)
             except Exception as error:
@@ -205,7 +212,7 @@ class StepRunner:
                 gradients.add(source, d)
         with trace.lock:
             for step, kept in reversed(list(enumerate(trace.steps))):
-                gradients.back(way.operators, self._again(trace.outer, kept) if self.recompute else kept)
+                gradients.back(way.operators, self._again(trace, step) if self.recompute else kept)
                 if step:
                     gradients.hand_on(self.carried, self.sources(len(self.body.ops)))
             gradients.finish()
@@ -230,11 +237,12 @@ class StepRunner:
             self._ways[wanted] = Way(needed, [Return(op, needed, calls[op], shared) for op in reversed(way)])
         return self._ways[wanted]
 
-    def _again(self, outer: Values, values: list[Any]) -> Frame:
-        """Run a step once more."""
+    def _again(self, trace: Trace, step: int) -> Frame:
+        """Run a step once more, on the same random numbers."""
         instructions = self.instructions(True)
-        frame = [None, *values, *self._begin(outer)]
-        engine.run(instructions, frame, len(instructions))
+        frame = [None, *trace.steps[step], *self._begin(trace.outer)]
+        with drawing_again(self._generators, trace.draws[step] if trace.draws else []):
+            engine.run(instructions, frame, len(instructions))
         return frame
 
     def scopes(self) -> tuple[Scope, ...]:

@@ -15,12 +15,12 @@ __all__ = ["append", "load", "save"]
 
 
 def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = False) -> None:
-    """Save a tree of arrays and LoDTensors, without pickles.
+    """Save a tree of arrays, LoDTensors and SparseTensors, without pickles.
 
     Parameters
     ----------
     file : str, path or binary file
-    tree : LoDTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
+    tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
         Keys are str or int. What is one LoD, or one array, in several places is so again when it is loaded.
     form : {"npz", "folder"}, optional
         One file, whose arrays `numpy.load` reads, too; or a folder, whose values `load` maps into memory, and to which

@@ -13,6 +13,7 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.sparse_tensor import SparseTensor
 
 __all__ = ["Packed", "Reader", "pack"]
 
@@ -74,7 +75,7 @@ def pack(where: str, tree: Any) -> Packed:
     ----------
     where : str
         The function, for messages.
-    tree : LoDTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
+    tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
 
     Returns
     -------
@@ -93,6 +94,9 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
     if isinstance(tree, LoDTensor):
         lod: Any = tree.lod
         return {"lodtensor": packed.name(tree.values, path), "lod": packed.number(lod)}
+    if isinstance(tree, SparseTensor):
+        names = {"sparse": tree.values, "indices": tree.indices}
+        return {key: packed.name(x, (*path, key)) for key, x in names.items()} | {"height": hex(tree.height)}
     if isinstance(tree, (np.ndarray, np.generic)):
         values = np.asarray(tree) if isinstance(tree, np.generic) else tree
         if isinstance(values, np.ma.MaskedArray) or values.dtype.hasobject:
@@ -119,7 +123,8 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
     if kind is bytes:
         return {"bytes": tree.hex()}
     raise DTypeError(
-        f"{here}: is {kind.__name__}; arrays, LoDTensors, dicts, lists, tuples, numbers, text and None can be saved"
+        f"{here}: is {kind.__name__}; arrays, LoDTensors, SparseTensors, dicts, lists, tuples, numbers, text and None "
+        "can be saved"
     )
 
 
@@ -166,6 +171,8 @@ class Reader:
             raise LoDError(f"{self.where}: tree: has {type(node).__name__} where a description is needed")
         if set(node) == {"lodtensor", "lod"}:
             return self._tensor(node)
+        if set(node) == {"sparse", "indices", "height"}:
+            return self._sparse(node)
         if len(node) != 1:
             raise LoDError(f"{self.where}: tree: has a description with {sorted(node)}; one entry says what it is")
         ((kind, content),) = node.items()
@@ -193,6 +200,13 @@ class Reader:
             values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
         made: LoDTensor = tensor_core.new_tensor(values, lod)
         return made
+
+    def _sparse(self, node: dict[str, Any]) -> SparseTensor:
+        values, indices = self.array(node["sparse"]), self.array(node["indices"])
+        try:
+            return SparseTensor(indices, values, int(node["height"], 16))
+        except (TypeError, ValueError, IndexError) as error:
+            raise LoDError(f"{self.where}: {node['sparse']}: makes no SparseTensor: {error}") from None
 
     def _container(self, kind: str, content: list[Any], depth: int) -> Any:
         if kind != "dict":

@@ -6,6 +6,7 @@ from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
     from lodcore.kernels import (
+        attention,
         combine,
         deviation,
         doors,
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
         index,
         matrix,
         neighbours,
+        norm,
+        optimizers,
         order,
         packing,
         pad,
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "attention",
     "combine",
     "deviation",
     "doors",
@@ -47,7 +51,9 @@ __all__ = [
     "levels",
     "matrix",
     "neighbours",
+    "norm",
     "offsets",
+    "optimizers",
     "order",
     "packing",
     "pad",

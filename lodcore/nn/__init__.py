@@ -1,10 +1,17 @@
-"""Recurrent networks as functions over trees of parameters: layers, cells, and what runs cells over sequences."""
+"""Networks and how they learn: functions over trees of parameters; what is public in a file is public here."""
 
 from types import ModuleType as _ModuleType
 
+from lodcore.nn.attention import *
 from lodcore.nn.combined import *
 from lodcore.nn.dynamic_rnn import *
+from lodcore.nn.layers import *
+from lodcore.nn.optimizers import *
 from lodcore.nn.recurrent import *
 from lodcore.nn.recurrent_op import *
+from lodcore.nn.schedules import *
+from lodcore.ops.attention import dot_attention as dot_attention
+from lodcore.ops.dense import cross_entropy as cross_entropy
+from lodcore.ops.dropout import dropout as dropout
 
 __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]

@@ -2,10 +2,12 @@
 
 from types import ModuleType as _ModuleType
 
+from lodcore.ops.attention import *
 from lodcore.ops.axes import *
 from lodcore.ops.beside import *
 from lodcore.ops.checking import check_operator as check_operator
 from lodcore.ops.convert import *
+from lodcore.ops.dropout import *
 from lodcore.ops.index import *
 from lodcore.ops.index_values import *
 from lodcore.ops.kinds import *
@@ -18,6 +20,7 @@ from lodcore.ops.lod_rules import outer as outer
 from lodcore.ops.lod_rules import same as same
 from lodcore.ops.lod_rules import same_as as same_as
 from lodcore.ops.nans import *
+from lodcore.ops.norm import *
 from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *

@@ -13,6 +13,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import axis_of, dense_of
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
+from lodcore.ops.numbers import number_of
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Index
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -193,13 +194,15 @@ def _(d: Array, out: Any, axis: int) -> Array:
 
 
 @operator(logits=Dense, labels=Index)
-def cross_entropy(logits: Any, labels: Any) -> Any:
+def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0) -> Any:
     """Compute the loss of each row: log(sum(exp(logits))) - logits[label].
 
     Parameters
     ----------
     logits : LoDTensor or array_like, shape (n, classes)
     labels : LoDTensor or array_like of integers, shape (n,) or (n, 1)
+    label_smoothing : float
+        The part of the target, 0 .. 1, that goes to all classes alike; the rest goes to the label.
 
     Returns
     -------
@@ -212,21 +215,26 @@ def cross_entropy(logits: Any, labels: Any) -> Any:
         Naming the first row whose label is no class.
     LoDError
         If both have a LoD, and not the same.
+    ValueError
+        If label_smoothing is out of bounds.
 
     Examples
     --------
     >>> import lodcore
     >>> lodcore.ops.cross_entropy([[0.0, 0.0], [1000.0, 0.0]], [0, 0])
     array([0.69314718, 0.        ])
+    >>> lodcore.ops.cross_entropy([[0.0, 0.0], [1000.0, 0.0]], [0, 0], label_smoothing=0.1)
+    array([ 0.69314718, 50.        ])
     >>> scores = lodcore.LoDTensor.from_lengths([[0.0, 0.0], [1000.0, 0.0], [0.0, 0.0]], [2, 0, 1])
     >>> lodcore.ops.cross_entropy(scores, [0, 0, 1])
     LoDTensor(3 sequences of lengths 0..2, float64: [[0.693147, 0.], [], [0.693147]])
     """
-    return _cross_entropy(logits, labels)[0]
+    return _cross_entropy(logits, labels, label_smoothing)[0]
 
 
 @cross_entropy.define_residuals("powers", "sums", "classes")
-def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Array, Array, Array]:
+def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[Any, Array, Array, Array]:
+    spread = number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
     if isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor):
         aligned("cross_entropy", np.empty((logits.num_rows, 0)), logits, labels)
     scores = array_of("cross_entropy", logits)
@@ -239,7 +247,11 @@ def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Array, Array, Array]:
     powers = np.exp(shifted)
     sums = powers.sum(1)
     rows = np.arange(len(scores))
-    return np.log(sums) - shifted[rows, classes], powers, sums, classes
+    if not spread:
+        return np.log(sums) - shifted[rows, classes], powers, sums, classes
+    with np.errstate(invalid="ignore"):
+        losses = np.log(sums) - (1 - spread) * shifted[rows, classes] - spread * shifted.mean(1)
+    return losses, powers, sums, classes
 
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
@@ -260,12 +272,16 @@ def _labels(labels: Any, count: int, num_classes: int) -> Array:
 
 
 @cross_entropy.define_infer
-def _(logits: Spec, labels: Any) -> Spec:
+def _(logits: Spec, labels: Any, label_smoothing: float) -> Spec:
+    number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
     return Spec(logits.shape[:1], float_of("cross_entropy", logits.dtype))
 
 
 @cross_entropy.define_vjp
-def _(d: Array, powers: Array, sums: Array, classes: Array) -> tuple[Array, None]:
+def _(d: Array, powers: Array, sums: Array, classes: Array, label_smoothing: float) -> tuple[Array, None]:
+    spread = float(label_smoothing)
     d_logits = powers * (d / sums)[:, None]
-    d_logits[np.arange(len(classes)), classes] -= d
+    d_logits[np.arange(len(classes)), classes] -= d if not spread else (1 - spread) * d
+    if spread:
+        d_logits -= (spread / powers.shape[1] * d)[:, None]
     return d_logits, None

@@ -87,15 +87,15 @@ def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) 
     offsets = y.lod.row_offsets(k)
     if transpose_y:
         rows = x.lod.row_offsets(k)
-        lod = _scores(x.lod, np.diff(rows), np.diff(offsets), dtype.itemsize)
+        lod = scores_lod(WHERE, x.lod, np.diff(rows), np.diff(offsets), dtype.itemsize)
         values = np.empty(lod.num_rows, dtype)
-        _by_transposed(x.values, rows, y.values, offsets, values)
+        by_transposed(x.values, rows, y.values, offsets, values)
     else:
         lod = x.lod._part(0, x.lod.num_levels - 1)
         rows = lod.row_offsets(k)
         _check_weights(x.lod, rows, offsets)
         values = buffers.new_rows(WHERE, np.empty((0, *y.values.shape[1:]), dtype), lod.num_rows)
-        _weighted(x.values, rows, y.values, offsets, values)
+        weighted(x.values, rows, y.values, offsets, values)
     made: LoDTensor = tensor_core.new_tensor(values, lod)
     return made
 
@@ -147,15 +147,15 @@ def _check_outer(x: LoD, y: LoD, k: int) -> None:
         raise LoDError(f"{WHERE}: x: has {count} sequences at level {k}; y has {needed}")
 
 
-def _scores(lod: LoD, rows: Array, lengths: Array, size: int) -> LoD:
+def scores_lod(where: str, lod: LoD, rows: Array, lengths: Array, size: int) -> LoD:
     """Make the structure of products: for each row as many entries as the other side has rows."""
     about = float(rows.astype(np.float64) @ lengths)
     if about > 2.0**53:  # what int64 might not hold
-        check_size(WHERE, int(about), size)
+        check_size(where, int(about), size)
     offsets = buffers.new_offsets(lod.num_rows + 1)
     kernels.offsets.offsets_from_lengths(np.repeat(lengths, rows), offsets)
     total = offsets.item(lod.num_rows)
-    check_size(WHERE, total, size)
+    check_size(where, total, size)
     made: LoD = core.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
     return made
 
@@ -183,7 +183,7 @@ def _cells(rows: Array, offsets: Array) -> Array:
     return starts
 
 
-def _by_transposed(x: Array, rows: Array, y: Array, offsets: Array, out: Array) -> None:
+def by_transposed(x: Array, rows: Array, y: Array, offsets: Array, out: Array) -> None:
     """Multiply each row of x by each row of y: a number each."""
     width = x.shape[1]
     _multiply(
@@ -195,7 +195,7 @@ def _by_transposed(x: Array, rows: Array, y: Array, offsets: Array, out: Array) 
     )
 
 
-def _weighted(weights: Array, rows: Array, y: Array, offsets: Array, out: Array) -> None:
+def weighted(weights: Array, rows: Array, y: Array, offsets: Array, out: Array) -> None:
     """Add up the rows of y, with a number for each of them and each row of the result."""
     width = y.shape[1]
     _multiply(
@@ -207,7 +207,7 @@ def _weighted(weights: Array, rows: Array, y: Array, offsets: Array, out: Array)
     )
 
 
-def _weighted_back(weights: Array, rows: Array, x: Array, offsets: Array, out: Array) -> None:
+def weighted_back(weights: Array, rows: Array, x: Array, offsets: Array, out: Array) -> None:
     """Add up the rows of x, with a number for each of them and each row of the result: by transposed weights."""
     width = x.shape[1]
     _multiply(
@@ -302,9 +302,9 @@ def _(
     d_y = context.new("y") if needs[1] else None
     if d_x is not None:
         if transpose_y:
-            _weighted(d, rows, y.values, offsets, d_x)
+            weighted(d, rows, y.values, offsets, d_x)
         else:
-            _by_transposed(d, rows, y.values, offsets, d_x)
+            by_transposed(d, rows, y.values, offsets, d_x)
     if d_y is not None:
-        _weighted_back(d if transpose_y else x.values, rows, x.values if transpose_y else d, offsets, d_y)
+        weighted_back(d if transpose_y else x.values, rows, x.values if transpose_y else d, offsets, d_y)
     return d_x, d_y

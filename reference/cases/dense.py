@@ -108,12 +108,17 @@ def cross_entropy(source):
     x = loose(source, ragged(source, 4, FLOATS, [(width,)], FINITE))
     shape = source.choice([(), (1,)])
     labels = rows_for(source, x.offsets if source.integer(0, 1) else [], ["int64"], [shape], count=len(x.rows))
-    return {"logits": x, "labels": labels.with_numbers(source.integers(len(x.rows), 0, width - 1))}
+    return {
+        "logits": x,
+        "labels": labels.with_numbers(source.integers(len(x.rows), 0, width - 1)),
+        "label_smoothing": source.choice([0.0, 0.25, 1.0]),
+    }
 
 
 @cross_entropy.expected
-def _(logits, labels):
-    found = [oracle.cross_entropy(row, label) for row, label in zip(logits.rows, labels.numbers(), strict=True)]
+def _(logits, labels, label_smoothing):
+    pairs = zip(logits.rows, labels.numbers(), strict=True)
+    found = [oracle.cross_entropy(row, label, label_smoothing) for row, label in pairs]
     levels = next((x for x in (logits, labels) if x.num_levels), logits)
     if levels.num_levels:
         found = each_at_level(found, levels.nested, levels.num_levels)

@@ -1,1 +1,1 @@
-"""What runs cells over sequences, on nested lists."""
+"""What networks mean, and how they learn: plain Python on nested lists."""

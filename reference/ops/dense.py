@@ -39,6 +39,9 @@ def softmax(row):
     return [divide(power, add_up(powers)) for power in powers]
 
 
-def cross_entropy(row, label):
-    """Compute the loss of a row of logits."""
-    return -log(softmax(row)[label])
+def cross_entropy(row, label, label_smoothing=0.0):
+    """Compute the loss of a row of logits; a part of the target goes to all classes alike."""
+    logs = [log(x) for x in softmax(row)]
+    if not label_smoothing:
+        return -logs[label]
+    return (label_smoothing - 1) * logs[label] - divide(label_smoothing, len(row)) * add_up(logs)

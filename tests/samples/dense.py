@@ -155,14 +155,15 @@ def labelled(draw, dtypes, make):
     if draw(st.booleans()):
         lod = logits.lod if isinstance(logits, LoDTensor) else LoD.from_lengths([len(values)])
         labels = LoDTensor(labels, lod)
-    return call(logits, labels)
+    return call(logits, labels, *draw(st.sampled_from([(), (0.0,), (0.25,), (1,)])))
 
 
 def expected_loss(arguments):
     logits, labels = arguments["logits"], arguments["labels"]
     rows = sequences(logits.tolist(), logits.num_levels) if isinstance(logits, LoDTensor) else logits.tolist()
     numbers = (labels.values if isinstance(labels, LoDTensor) else labels).ravel().tolist()
-    losses = [cross_entropy(row, label) for row, label in zip(rows, numbers, strict=True)]
+    spread = arguments["label_smoothing"]
+    losses = [cross_entropy(row, label, spread) for row, label in zip(rows, numbers, strict=True)]
     given = next((x for x in (logits, labels) if isinstance(x, LoDTensor)), None)
     return losses if given is None else each_at_level(losses, given.tolist(), given.num_levels)
 
@@ -192,6 +193,8 @@ SAMPLES["cross_entropy"] = Samples(
         ("cross_entropy(dense[0], [0])", ShapeError, r"logits: have shape \(4,\)"),
         ("cross_entropy(wide, x)", LoDError, "labels: has 2 levels; logits has 1"),
         ("cross_entropy(wide, [[0, 1], [1, 0, 1]])", ShapeError, "labels.*uneven"),
+        ("cross_entropy(dense, [0, 1, 2], 1.5)", ValueError, "label_smoothing: is 1.5; 0 .. 1 is valid"),
+        ("cross_entropy(dense, [0, 1, 2], label_smoothing='a')", DTypeError, "label_smoothing: is 'a'"),
         ("cross_entropy(np.zeros((1, 0)), [0])", IndexError, "labels: is 0 at row 0.*0 classes"),
     ],
     exact=False,

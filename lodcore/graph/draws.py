@@ -1,0 +1,49 @@
+"""Generators of random numbers that operators draw from: their states, and the same numbers once more."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from numpy.random import Generator
+
+from lodcore.graph.block import Operator
+
+__all__ = ["drawing_again", "generators_of", "states_of"]
+
+
+def generators_of(ops: Iterable[Any]) -> list[Generator]:
+    """List the Generators that operators draw from, also those in the bodies of loops; each once."""
+    found: dict[int, Generator] = {}
+    for op in ops:
+        for given in op.arguments.values() if isinstance(op, Operator) else ():
+            inner = [given] if isinstance(given, Generator) else generators_of(_body_of(given))
+            found.update({id(generator): generator for generator in inner})
+    return list(found.values())
+
+
+def _body_of(given: Any) -> Iterable[Any]:
+    """List the operators in the body of a loop, none of anything else."""
+    steps = getattr(given, "steps", None)
+    body = getattr(steps, "body", None)
+    ops: Iterable[Any] = getattr(body, "ops", ())
+    return ops
+
+
+def states_of(generators: list[Generator]) -> list[Any]:
+    """Return where generators stand."""
+    return [generator.bit_generator.state for generator in generators]
+
+
+@contextlib.contextmanager
+def drawing_again(generators: list[Generator], states: list[Any]) -> Iterator[None]:
+    """Let generators draw from earlier states, and go on afterwards where they stood."""
+    now = states_of(generators)
+    try:
+        for generator, state in zip(generators, states, strict=True):
+            generator.bit_generator.state = state
+        yield
+    finally:
+        for generator, state in zip(generators, now, strict=True):
+            generator.bit_generator.state = state

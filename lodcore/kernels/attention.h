@@ -1,0 +1,33 @@
+/* Attention of one query a sequence, and the way back: the rows of a sequence stay in the cache from product to product.
+ *
+ * The order of a sum is part of its meaning: in a product of two rows, lane k of 16 adds columns k, k + 16, ... to 0; then
+ * lane k adds lane k + 8, and so on. Over the rows of a sequence numbers are added one after another. The exponential is
+ * that of exponential.h. The same loops are compiled for each instruction set; every nan that is stored is the positive
+ * quiet one. */
+#ifndef LODCORE_ATTENTION_H
+#define LODCORE_ATTENTION_H
+
+#include "exponential.h"
+#include "simd.h"
+#include <math.h>
+#include <stdint.h>
+
+enum { DOT_LANES = 16 };
+
+#define CELL float
+#define PLAIN(NAME) NAME##_float
+#define BODY(NAME) NAME##_float_body
+#include "attention_cells.h"
+#undef CELL
+#undef PLAIN
+#undef BODY
+
+#define CELL double
+#define PLAIN(NAME) NAME##_double
+#define BODY(NAME) NAME##_double_body
+#include "attention_cells.h"
+#undef CELL
+#undef PLAIN
+#undef BODY
+
+#endif

@@ -1,0 +1,13 @@
+/* What sums in 16 lanes share: lane k adds lane k + 8, then lane k + 4, and so on to the last one. Included once a type of
+ * cells, CELL; PLAIN(NAME) names its functions. */
+
+LODCORE_INLINE CELL PLAIN(folded)(CELL *lane)
+{
+    for (int k = 0; k < 8; k++)
+        lane[k] += lane[k + 8];
+    for (int k = 0; k < 4; k++)
+        lane[k] += lane[k + 4];
+    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+}
+
+LODCORE_INLINE CELL PLAIN(one_nan)(CELL x) { return x == x ? x : (CELL)NAN; }

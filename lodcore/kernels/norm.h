@@ -1,0 +1,35 @@
+/* Layer norm: each row less its mean, over the root of its variance, and the way back.
+ *
+ * The order of a sum is part of its meaning: within a row, lane k of 16 adds columns k, k + 16, ... to 0; then lane k adds
+ * lane k + 8, then lane k + 4, and so on to the last one. Over rows, those of a block of NORM_BLOCK are added one after
+ * another. The same loops are compiled for each instruction set; every nan that is stored is the positive quiet one. */
+#ifndef LODCORE_NORM_H
+#define LODCORE_NORM_H
+
+#include "simd.h"
+#include <math.h>
+#include <stdint.h>
+
+enum { NORM_LANES = 16, NORM_BLOCK = 256 };
+
+#define CELL float
+#define PLAIN(NAME) NAME##_float
+#define BODY(NAME) NAME##_float_body
+#define ROOT sqrtf
+#include "norm_cells.h"
+#undef CELL
+#undef PLAIN
+#undef BODY
+#undef ROOT
+
+#define CELL double
+#define PLAIN(NAME) NAME##_double
+#define BODY(NAME) NAME##_double_body
+#define ROOT sqrt
+#include "norm_cells.h"
+#undef CELL
+#undef PLAIN
+#undef BODY
+#undef ROOT
+
+#endif

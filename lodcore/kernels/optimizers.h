@@ -1,0 +1,40 @@
+/* Steps of optimizers, number by number: results may stand where the arguments did. The same loops are compiled for each
+ * instruction set; every nan that is stored is the positive quiet one. */
+#ifndef LODCORE_OPTIMIZERS_H
+#define LODCORE_OPTIMIZERS_H
+
+#include "simd.h"
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__clang__)
+#define LODCORE_EACH _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define LODCORE_EACH _Pragma("GCC ivdep")
+#else
+#define LODCORE_EACH
+#endif
+
+enum { SQUARE_LANES = 16 };
+
+#define CELL float
+#define PLAIN(NAME) NAME##_float
+#define BODY(NAME) NAME##_float_body
+#define ROOT sqrtf
+#include "optimizers_cells.h"
+#undef CELL
+#undef PLAIN
+#undef BODY
+#undef ROOT
+
+#define CELL double
+#define PLAIN(NAME) NAME##_double
+#define BODY(NAME) NAME##_double_body
+#define ROOT sqrt
+#include "optimizers_cells.h"
+#undef CELL
+#undef PLAIN
+#undef BODY
+#undef ROOT
+
+#endif

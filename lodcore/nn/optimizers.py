@@ -1,0 +1,361 @@
+"""Optimizers: from parameters, gradients and a state to the next parameters and the next state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base.recycling import Recycled
+from lodcore.errors import DTypeError
+from lodcore.nn.updates import check, leaves_of, update
+from lodcore.ops.numbers import number_of
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.sparse_tensor import SparseTensor, new_sparse
+
+__all__ = ["SGD", "Adam", "AdamW", "clip_by_global_norm"]
+
+Array = np.ndarray[Any, Any]
+Rate = float | Callable[[int], float]
+
+
+class Optimizer:
+    """What optimizers share: a state of a number of steps, and of trees of the form of the parameters.
+
+    Parameters
+    ----------
+    learning_rate : float or callable
+        A number from 0 on, or a function from the number of steps that were taken to the rate of the next one.
+    weight_decay : float
+    """
+
+    kept: tuple[str, ...] = ()  # the trees of the state
+
+    def __init__(self, learning_rate: Rate, weight_decay: float) -> None:
+        self._where = type(self).__name__
+        if not callable(learning_rate):
+            learning_rate = number_of(f"{self._where}: learning_rate", learning_rate, 0)
+        self.learning_rate = learning_rate
+        self.weight_decay = number_of(f"{self._where}: weight_decay", weight_decay, 0)
+
+    def init(self, parameters: Any) -> dict[str, Any]:
+        """Make the state before the first step.
+
+        Parameters
+        ----------
+        parameters : tree
+            Dicts, lists, tuples, named tuples and dataclasses of float32 and float64 ndarrays and numbers; all else in
+            it has no gradient and stays.
+
+        Returns
+        -------
+        dict
+            "step", how many steps were taken, and trees of the form of the parameters. `lodcore.save` saves it.
+        """
+        leaves, rebuilt = leaves_of(f"{self._where}.init", parameters, None, {})
+        zeros = [[leaf.zeros() for leaf in leaves] for _ in self.kept]
+        return {"step": 0, **{name: rebuilt(made) for name, made in zip(self.kept, zeros, strict=True)}}
+
+    def step(
+        self, parameters: Any, gradients: Any, state: dict[str, Any], in_place: bool = False
+    ) -> tuple[Any, dict[str, Any]]:
+        """Take a step.
+
+        Parameters
+        ----------
+        parameters : tree
+        gradients : tree
+            Of the same form, as `value_and_grad` returns it: ndarrays, SparseTensors, and None for what has no gradient
+            and stays as it is.
+        state : dict
+            What `init` or the step before returned.
+        in_place : bool
+            Write into the arrays of `parameters` and `state`, which are then no longer those from before. By default
+            they are left alone, and new arrays are made.
+
+        Returns
+        -------
+        parameters, state
+            Of the same form.
+
+        Raises
+        ------
+        ValueError, ShapeError, DTypeError
+            If the trees have different forms, naming the place, or a gradient has another shape than its parameter.
+        """
+        where = f"{self._where}.step"
+        if not isinstance(state, dict) or state.keys() != {"step", *self.kept} or type(state["step"]) is not int:
+            raise DTypeError(f"{where}: state: is {_described(state)}; what `init` returns is needed")
+        rate = self.learning_rate(state["step"]) if callable(self.learning_rate) else self.learning_rate
+        numbers = self._numbers(number_of(f"{where}: learning_rate", rate, 0), state["step"] + 1)
+        leaves, rebuilt = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
+        for leaf in leaves:
+            check(leaf, in_place)
+        with Recycled():
+            made = [update(leaf, self._kernel, numbers, in_place) for leaf in leaves]
+        trees = [rebuilt(list(column)) for column in zip(*made, strict=True)] if made else [parameters]
+        trees += [state[name] for name in self.kept[len(trees) - 1 :]]
+        return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}
+
+    def _numbers(self, rate: float, step: int) -> tuple[float, ...]:
+        """Compute what the kernel needs besides arrays, of the learning rate and the number of the step, from 1 on."""
+        raise NotImplementedError
+
+    def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+        """Compute on arrays of one axis: parameter, gradient, and what the state has."""
+        raise NotImplementedError
+
+
+def _described(state: Any) -> str:
+    return f"a dict of {', '.join(map(str, state))}" if isinstance(state, dict) else type(state).__name__
+
+
+class SGD(Optimizer):
+    """Gradient descent, with momentum.
+
+    Parameters
+    ----------
+    learning_rate : float or callable
+        A number from 0 on, or a function from the number of steps that were taken to the rate of the next one.
+    momentum : float
+        How much of the speed stays from step to step, 0 .. 1; 0 keeps none.
+    weight_decay : float
+        Times the parameter, is added to the gradient.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If a setting is no number, or out of bounds.
+
+    Notes
+    -----
+    ::
+
+        speed = momentum * speed + (gradient + weight_decay * parameter)
+        parameter = parameter - learning_rate * speed
+
+    Of a SparseTensor only the rows that it names are treated, each once with the sum of its gradients: others keep
+    parameter and speed, and do not decay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> optimizer = lodcore.nn.SGD(0.5)
+    >>> parameters = {"weight": np.array([1.0, 2.0])}
+    >>> state = optimizer.init(parameters)
+    >>> parameters, state = optimizer.step(parameters, {"weight": np.array([1.0, -1.0])}, state)
+    >>> parameters, state
+    ({'weight': array([0.5, 2.5])}, {'step': 1})
+    """
+
+    def __init__(self, learning_rate: Rate, momentum: float = 0.0, weight_decay: float = 0.0) -> None:
+        super().__init__(learning_rate, weight_decay)
+        self.momentum = number_of("SGD: momentum", momentum, 0, 1)
+        self.kept = ("speed",) if self.momentum else ()
+
+    def _numbers(self, rate: float, step: int) -> tuple[float, ...]:
+        return rate, self.momentum, self.weight_decay
+
+    def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+        x, d, speed = arrays if self.kept else (*arrays, arrays[0][:0])
+        out, out_speed = outs if self.kept else (*outs, outs[0][:0])
+        rate, momentum, decay = numbers
+        kernels.optimizers.sgd_step(x, d, speed, rate, momentum, decay, out, out_speed)
+
+    def __repr__(self) -> str:
+        return f"SGD({self.learning_rate}, momentum={self.momentum:g}, weight_decay={self.weight_decay:g})"
+
+
+class Adam(Optimizer):
+    """Adam: steps by the mean of the gradient over the root of the mean of its square.
+
+    Parameters
+    ----------
+    learning_rate : float or callable
+        A number from 0 on, or a function from the number of steps that were taken to the rate of the next one.
+    betas : tuple of float
+        How much of both means stays from step to step, each 0 or more and below 1.
+    eps : float
+        Added to the root.
+    weight_decay : float
+        Times the learning rate, is the part of a parameter that is taken away in each step, whatever its gradient: the
+        decoupled decay of AdamW.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If a setting is no number, or out of bounds.
+
+    Notes
+    -----
+    In step t, from 1 on::
+
+        mean = beta_1 * mean + (1 - beta_1) * gradient
+        square = beta_2 * square + (1 - beta_2) * gradient**2
+        parameter = (1 - learning_rate * weight_decay) * parameter
+        parameter = parameter - learning_rate * (mean / (1 - beta_1**t)) / (sqrt(square / (1 - beta_2**t)) + eps)
+
+    Of a SparseTensor only the rows that it names are treated, each once with the sum of its gradients: others keep
+    parameter and means, and do not decay. Their means are corrected by the number of all steps.
+
+    References
+    ----------
+    D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+
+    I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", ICLR 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> optimizer = lodcore.nn.Adam(0.5)
+    >>> parameters = [np.array([1.0, 2.0])]
+    >>> state = optimizer.init(parameters)
+    >>> parameters, state = optimizer.step(parameters, [np.array([3.0, -0.1])], state)
+    >>> parameters[0].round(6), state["step"]
+    (array([0.5, 2.5]), 1)
+    """
+
+    kept = ("mean", "square")
+
+    def __init__(
+        self,
+        learning_rate: Rate,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, weight_decay)
+        name = self._where
+        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+            raise DTypeError(f"{name}: betas: is {betas!r}; two numbers are needed")
+        below = math.nextafter(1, 0)
+        self.betas = (
+            number_of(f"{name}: betas[0]", betas[0], 0, below),
+            number_of(f"{name}: betas[1]", betas[1], 0, below),
+        )
+        self.eps = number_of(f"{name}: eps", eps, 0)
+
+    def _numbers(self, rate: float, step: int) -> tuple[float, ...]:
+        beta, other = self.betas
+        root = 1 / math.sqrt(1 - other**step)
+        return rate / (1 - beta**step), beta, other, self.eps, 1 - rate * self.weight_decay, root
+
+    def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+        x, d, mean, square = arrays
+        out, out_mean, out_square = outs
+        rate, beta, other, eps, kept, root = numbers
+        step = kernels.optimizers.adam_step
+        step(x, d, mean, square, rate, beta, other, eps, kept, root, out, out_mean, out_square)
+
+    def __repr__(self) -> str:
+        settings = f"betas={self.betas}, eps={self.eps:g}, weight_decay={self.weight_decay:g}"
+        return f"{self._where}({self.learning_rate}, {settings})"
+
+
+class AdamW(Adam):
+    """Adam whose weights decay by default; `Adam` with the same `weight_decay` is the same.
+
+    Parameters
+    ----------
+    learning_rate : float or callable
+    betas : tuple of float
+    eps : float
+    weight_decay : float
+        All as of `Adam`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> optimizer = lodcore.nn.AdamW(0.5, weight_decay=0.1)
+    >>> state = optimizer.init(np.array([1.0]))
+    >>> optimizer.step(np.array([1.0]), np.array([3.0]), state)[0].round(6)
+    array([0.45])
+    """
+
+    def __init__(
+        self,
+        learning_rate: Rate,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ) -> None:
+        super().__init__(learning_rate, betas, eps, weight_decay)
+
+
+# -- clipping ----------------------------------------------------------------------------------------------------------
+
+
+def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
+    """Scale gradients down so that the norm of all of them together is at most a limit.
+
+    Parameters
+    ----------
+    gradients : tree
+        Of ndarrays, SparseTensors, LoDTensors, numbers and None.
+    limit : float
+        Above 0.
+
+    Returns
+    -------
+    gradients : tree
+        Of the same form; the very same, if the norm is within the limit, or is not finite.
+    norm : float
+        The root of the sum of all squares before, added up in float64. Rows that a SparseTensor names more than once
+        are added first.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If the limit is no number above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> lodcore.nn.clip_by_global_norm({"weight": np.array([3.0, 0.0]), "bias": np.array([4.0])}, 1.0)
+    ({'weight': array([0.6, 0. ]), 'bias': array([0.8])}, 5.0)
+    """
+    where = "clip_by_global_norm"
+    most = number_of(f"{where}: limit", limit, 0)
+    if most == 0:
+        raise ValueError(f"{where}: limit: is 0; a number above 0 is needed")
+    leaves, rebuilt = leaves_of(where, gradients, None, {})
+    merged = [leaf.value.merge() if isinstance(leaf.value, SparseTensor) else leaf.value for leaf in leaves]
+    norm = math.sqrt(math.fsum(map(_sum_squares, merged)))
+    if norm <= most or not math.isfinite(norm):
+        return gradients, norm
+    return rebuilt([_scaled(value, most / norm) for value in merged]), norm
+
+
+def _values_of(gradient: Any) -> Any:
+    """Give the numbers of a gradient, None of what is none."""
+    if isinstance(gradient, (SparseTensor, LoDTensor)):
+        gradient = gradient.values
+    found = isinstance(gradient, (np.ndarray, np.generic, float)) and np.asarray(gradient).dtype.kind in "fc"
+    return np.asarray(gradient) if found else None
+
+
+def _sum_squares(gradient: Any) -> float:
+    values = _values_of(gradient)
+    if values is None:
+        return 0.0
+    if values.dtype.kind == "c":
+        values = np.stack([values.real, values.imag])
+    flat = np.ascontiguousarray(values, values.dtype if values.dtype.char in "fd" else np.float64).reshape(-1)
+    return kernels.optimizers.sum_squares(flat)
+
+
+def _scaled(gradient: Any, factor: float) -> Any:
+    values = _values_of(gradient)
+    if values is None:
+        return gradient
+    scaled = values * values.dtype.type(factor)
+    if isinstance(gradient, SparseTensor):
+        return new_sparse(gradient.indices.copy(), scaled, gradient.height)
+    return LoDTensor(scaled, gradient.lod) if isinstance(gradient, LoDTensor) else scaled

@@ -1,0 +1,190 @@
+"""Learning rates that change from step to step: functions of the number of steps that were taken."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from lodcore.ops.arguments import integer_of
+from lodcore.ops.numbers import number_of
+
+__all__ = ["cosine_schedule", "inverse_root_schedule", "linear_schedule", "step_schedule"]
+
+Schedule = Callable[[int], float]
+
+
+def linear_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: float = 0.0) -> Schedule:
+    """Make a learning rate that rises to a peak and falls along a line.
+
+    Parameters
+    ----------
+    peak : float
+    num_steps : int
+        In how many steps, warmup included, it falls to the end.
+    warmup_steps : int
+        In how many steps it rises evenly; the last of them has the peak.
+    end : float
+        The rate from step `num_steps` on.
+
+    Returns
+    -------
+    callable
+        From the number of steps that were taken to the rate of the next one.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If a rate is no number from 0 on, or there are more steps of warmup than steps.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> rate = lodcore.nn.linear_schedule(1.0, 6, warmup_steps=2)
+    >>> [rate(step) for step in range(8)]
+    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
+    """
+    numbers = _checked("linear_schedule", peak, num_steps, warmup_steps, end)
+    return functools.partial(_falling, _line, *numbers)
+
+
+def cosine_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: float = 0.0) -> Schedule:
+    """Make a learning rate that rises to a peak and falls along half a wave of the cosine.
+
+    Parameters
+    ----------
+    peak : float
+    num_steps : int
+        In how many steps, warmup included, it falls to the end.
+    warmup_steps : int
+        In how many steps it rises evenly; the last of them has the peak.
+    end : float
+        The rate from step `num_steps` on.
+
+    Returns
+    -------
+    callable
+        From the number of steps that were taken to the rate of the next one.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If a rate is no number from 0 on, or there are more steps of warmup than steps.
+
+    References
+    ----------
+    I. Loshchilov, F. Hutter, "SGDR: stochastic gradient descent with warm restarts", ICLR 2017.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> rate = lodcore.nn.cosine_schedule(1.0, 6, warmup_steps=2, end=0.5)
+    >>> [round(rate(step), 3) for step in range(8)]
+    [0.5, 1.0, 1.0, 0.927, 0.75, 0.573, 0.5, 0.5]
+    """
+    numbers = _checked("cosine_schedule", peak, num_steps, warmup_steps, end)
+    return functools.partial(_falling, _wave, *numbers)
+
+
+def inverse_root_schedule(peak: float, warmup_steps: int) -> Schedule:
+    """Make a learning rate that rises to a peak and falls as one over the root of the steps.
+
+    Parameters
+    ----------
+    peak : float
+    warmup_steps : int
+        In how many steps it rises evenly, 1 or more; the last of them has the peak.
+
+    Returns
+    -------
+    callable
+        From the number of steps that were taken to the rate of the next one.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If the peak is no number from 0 on, or there is no step of warmup.
+
+    References
+    ----------
+    A. Vaswani and others, "Attention is all you need", NeurIPS 2017.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> rate = lodcore.nn.inverse_root_schedule(1.0, 4)
+    >>> [rate(step) for step in (0, 1, 3, 15, 63)]
+    [0.25, 0.5, 1.0, 0.5, 0.25]
+    """
+    where = "inverse_root_schedule"
+    top = number_of(f"{where}: peak", peak, 0)
+    return functools.partial(_inverse_root, top, integer_of(f"{where}: warmup_steps", warmup_steps, 1))
+
+
+def step_schedule(start: float, factor: float, every: int) -> Schedule:
+    """Make a learning rate that is multiplied by a factor after each so many steps.
+
+    Parameters
+    ----------
+    start : float
+    factor : float
+    every : int
+        1 or more.
+
+    Returns
+    -------
+    callable
+        From the number of steps that were taken to the rate of the next one.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If start or factor is no number from 0 on, or `every` is below 1.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> rate = lodcore.nn.step_schedule(1.0, 0.5, 2)
+    >>> [rate(step) for step in range(5)]
+    [1.0, 1.0, 0.5, 0.5, 0.25]
+    """
+    where = "step_schedule"
+    numbers = number_of(f"{where}: start", start, 0), number_of(f"{where}: factor", factor, 0)
+    return functools.partial(_steps, *numbers, integer_of(f"{where}: every", every, 1))
+
+
+# -- what they compute; functions of the module, so that schedules can be pickled -------------------------------------
+
+
+def _checked(where: str, peak: Any, num_steps: Any, warmup_steps: Any, end: Any) -> tuple[float, int, int, float]:
+    """Check what a schedule with an end is made of."""
+    count = integer_of(f"{where}: num_steps", num_steps, 0)
+    rising = integer_of(f"{where}: warmup_steps", warmup_steps, 0, count)
+    return number_of(f"{where}: peak", peak, 0), count, rising, number_of(f"{where}: end", end, 0)
+
+
+def _falling(
+    shape: Callable[[float], float], peak: float, num_steps: int, warmup_steps: int, end: float, step: int
+) -> float:
+    if step < warmup_steps:
+        return peak * (step + 1) / warmup_steps
+    if step >= num_steps:
+        return end
+    return end + (peak - end) * shape((step - warmup_steps) / (num_steps - warmup_steps))
+
+
+def _line(part: float) -> float:
+    return 1 - part
+
+
+def _wave(part: float) -> float:
+    return (1 + math.cos(math.pi * part)) / 2
+
+
+def _inverse_root(peak: float, warmup_steps: int, step: int) -> float:
+    return peak * min((step + 1) / warmup_steps, math.sqrt(warmup_steps / (step + 1)))
+
+
+def _steps(start: float, factor: float, every: int, step: int) -> float:
+    return start * factor ** (step // every)

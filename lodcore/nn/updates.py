@@ -1,0 +1,195 @@
+"""What a step of an optimizer does to a tree: leaf by leaf, dense or only the rows that a gradient names."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.threads import in_parts
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
+from lodcore.ops.numbers import runs
+from lodcore.tensors.sparse_tensor import SparseTensor
+
+__all__ = ["Leaf", "check", "leaves_of", "update"]
+
+Array = np.ndarray[Any, Any]
+Kernel = Callable[[list[Array], tuple[float, ...], list[Array]], None]
+
+
+class Leaf:
+    """A parameter, its gradient, and what the state has for it.
+
+    Attributes
+    ----------
+    value : object
+        The parameter, or whatever stands in its place.
+    place : str
+        The function, and where the gradient stands in the tree, for messages.
+    gradient : object
+        None where there is none.
+    state : list
+        One entry for each tree of the state.
+    """
+
+    __slots__ = ("gradient", "place", "state", "value")
+
+    def __init__(self, value: Any, place: str, count: int) -> None:
+        self.value, self.place = value, place
+        self.gradient: Any = None
+        self.state: list[Any] = [None] * count
+
+    @property
+    def learns(self) -> bool:
+        """Whether there is a gradient; that of a text is the text."""
+        return self.gradient is not None and not isinstance(self.gradient, str)
+
+    def zeros(self) -> Any:
+        """Make zeros of the shape and dtype of the parameter, None if it can have no gradient."""
+        value = self.value
+        if isinstance(value, (np.ndarray, np.floating, float)) and np.asarray(value).dtype.kind == "f":
+            return np.zeros(np.shape(value), np.asarray(value).dtype)
+        return None
+
+
+def leaves_of(
+    where: str, parameters: Any, gradients: Any, states: dict[str, Any]
+) -> tuple[list[Leaf], Callable[[list[Any]], Any]]:
+    """Put what belongs together beside each other.
+
+    Parameters
+    ----------
+    where : str
+        The function, for messages.
+    parameters, gradients : tree
+        Gradients may be None for a whole branch.
+    states : dict of tree
+        By their names.
+
+    Returns
+    -------
+    list of Leaf
+    callable
+        From one value a leaf to a tree of the form of the parameters.
+
+    Raises
+    ------
+    ValueError
+        If a tree has another form, naming the place.
+    """
+    leaves = [Leaf(value, where, len(states)) for value in tree_leaves(parameters)]
+    numbers = itertools.count()
+    numbered = tree_map(lambda _: next(numbers), parameters)
+
+    def put_gradient(number: int, gradient: Any, place: str) -> None:
+        leaves[number].gradient, leaves[number].place = gradient, place
+
+    map_leaves_of_two(put_gradient, numbered, gradients, f"{where}: gradients")
+    for at, (name, tree) in enumerate(states.items()):
+
+        def put_state(number: int, value: Any, place: str, at: int = at) -> None:
+            leaves[number].state[at] = value
+
+        map_leaves_of_two(put_state, numbered, tree, f"{where}: state[{name!r}]")
+    return leaves, lambda made: tree_map(made.__getitem__, numbered)
+
+
+def update(leaf: Leaf, kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[Any]:
+    """Compute the next value of a leaf that was checked, and of its state.
+
+    Parameters
+    ----------
+    leaf : Leaf
+    kernel : callable
+        Of arrays of one axis, numbers, and where to write.
+    numbers : tuple of float
+    in_place : bool
+        Write where the parameter and the state stand.
+
+    Returns
+    -------
+    list
+        The value, then the state; as they were, if there is no gradient.
+    """
+    if not leaf.learns:
+        return [leaf.value, *leaf.state]
+    held = [np.asarray(x) for x in (leaf.value, *leaf.state)]
+    if isinstance(leaf.gradient, SparseTensor):
+        made = _update_rows(held, leaf.gradient.merge(), kernel, numbers, in_place)
+    else:
+        made = _update_all(held, np.asarray(leaf.gradient), kernel, numbers, in_place)
+    if not isinstance(leaf.value, np.ndarray):
+        made[0] = type(leaf.value)(made[0])
+    return made
+
+
+def check(leaf: Leaf, in_place: bool) -> None:
+    """Raise if value, gradient and state do not belong together, or cannot be written where that is asked for."""
+    if not leaf.learns:
+        return
+    value, place, gradient = leaf.value, leaf.place, leaf.gradient
+    if not isinstance(value, (np.ndarray, np.floating, float)) or np.asarray(value).dtype.char not in "fd":
+        kind = f"dtype {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
+        raise DTypeError(f"{place}: is of a parameter of {kind}; float32 and float64 arrays have steps")
+    if not isinstance(gradient, (SparseTensor, np.ndarray, np.generic, float, int)):
+        raise DTypeError(f"{place}: is {type(gradient).__name__}; an ndarray or a SparseTensor is needed")
+    dtype = gradient.dtype if hasattr(gradient, "dtype") else np.asarray(gradient).dtype
+    if dtype.kind not in "biuf":
+        raise DTypeError(f"{place}: has dtype {dtype}; real numbers are needed")
+    if np.shape(value) != np.shape(gradient):
+        raise ShapeError(f"{place}: has shape {np.shape(gradient)}; the parameter has {np.shape(value)}")
+    for state in leaf.state:
+        known = isinstance(state, np.ndarray) and state.shape == np.shape(value)
+        if not known or state.dtype != np.asarray(value).dtype:
+            raise DTypeError(
+                f"{place}: has a state of {_described(state)}; the parameter has {_described(np.asarray(value))}"
+            )
+    for x in (value, *leaf.state) if in_place else ():
+        if isinstance(x, np.ndarray) and not x.flags.writeable:
+            raise ValueError(f"{place}: is of an array that is read-only; in_place needs one to write in")
+
+
+def _described(x: Any) -> str:
+    return f"shape {x.shape}, {x.dtype}" if isinstance(x, np.ndarray) else type(x).__name__
+
+
+def _update_all(
+    held: list[Array], gradient: Array, kernel: Kernel, numbers: tuple[float, ...], in_place: bool
+) -> list[Any]:
+    """Compute all numbers of a parameter and its state."""
+    dtype = held[0].dtype
+    flat = [_line(x, dtype) for x in (held[0], gradient, *held[1:])]
+    fits = [in_place and x.flags.c_contiguous and x.dtype.isnative for x in held]
+    made = [x if fit else np.empty(x.shape, dtype.newbyteorder("=")) for x, fit in zip(held, fits, strict=True)]
+    outs = [x.reshape(-1) for x in made]
+
+    def compute(start: int, stop: int) -> None:
+        some = slice(start, stop)
+        kernel([x[some] for x in flat], numbers, [out[some] for out in outs])
+
+    in_parts(compute, runs(outs[0].size, len(flat) * outs[0].nbytes, 1))
+    for x, one in zip(held, made, strict=True):
+        if in_place and one is not x:
+            x[...] = one
+    return held if in_place else made
+
+
+def _line(x: Array, dtype: np.dtype[Any]) -> Array:
+    """Give the numbers of an array as a line that a kernel reads."""
+    return np.ascontiguousarray(x, dtype.newbyteorder("=")).reshape(-1)
+
+
+def _update_rows(
+    held: list[Array], gradient: SparseTensor, kernel: Kernel, numbers: tuple[float, ...], in_place: bool
+) -> list[Any]:
+    """Compute the rows of a parameter and its state that a gradient names, each once."""
+    index = gradient.indices
+    rows = [x[index] for x in held]
+    changed = _update_all(rows, gradient.values, kernel, numbers, True)
+    made = held if in_place else [x.copy() for x in held]
+    for x, one in zip(made, changed, strict=True):
+        x[index] = one
+    return made

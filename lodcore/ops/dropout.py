@@ -1,0 +1,101 @@
+"""Dropout: numbers are set to zero at random, and the others grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.ops.common import Array, array_of
+from lodcore.ops.numbers import number_of
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["dropout"]
+
+WHERE = "dropout"
+
+
+@operator(x=Dense)
+def dropout(x: Any, rate: float, rng: np.random.Generator | None) -> Any:
+    """Set each number to zero with a probability, and divide the others by what is left of 1.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Floating-point numbers.
+    rate : float
+        The probability, 0 .. 1.
+    rng : numpy.random.Generator or None
+        Where the mask comes from: one float32 a number of x, in their order. None drops nothing, which is what a
+        network wants that is used and not trained.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        x / (1 - rate) where the mask has at least `rate`, 0 elsewhere; with the LoD and dtype of x. All zeros for a
+        rate of 1.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If x has no floating-point numbers, rate is no number or out of bounds, or rng is something else.
+
+    Notes
+    -----
+    The gradient goes through the same mask. A Program draws a new one in each run, and a loop in each step; a loop that
+    is made with `recompute=True` draws those of its steps again on the way back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 2.0], [], [3.0, 4.0]])
+    >>> lodcore.nn.dropout(x, 0.5, np.random.default_rng(1))
+    LoDTensor(3 sequences of lengths 0..2, float64: [[0., 4.], [], [6., 8.]])
+    >>> lodcore.nn.dropout(x, 0.5, None)
+    LoDTensor(3 sequences of lengths 0..2, float64: [[1., 2.], [], [3., 4.]])
+    """
+    return _dropout(x, rate, rng)[0]
+
+
+@dropout.define_residuals("kept")
+def _dropout(x: Any, rate: float, rng: Any) -> tuple[Any, Array | None]:
+    values = array_of(WHERE, x)
+    chance = _checked(values.dtype, rate, rng)
+    if rng is None or chance == 0:
+        return x if isinstance(x, LoDTensor) else values, None
+    kept = rng.random(values.shape, np.float32) >= np.float32(chance)
+    kept = np.asarray(kept if chance < 1 else np.zeros_like(kept))
+    return _masked(values, kept, chance), kept
+
+
+def _checked(dtype: np.dtype[Any], rate: Any, rng: Any) -> float:
+    """Check what is given; return the rate."""
+    if dtype.kind != "f":
+        raise DTypeError(f"{WHERE}: x: has dtype {dtype}; floating-point numbers are needed")
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise DTypeError(f"{WHERE}: rng: is {type(rng).__name__}; a numpy.random.Generator or None is needed")
+    return number_of(f"{WHERE}: rate", rate, 0, 1)
+
+
+def _masked(values: Array, kept: Array, rate: float) -> Array:
+    """Keep what a mask says, and let it grow."""
+    result: Array = np.where(kept, values, values.dtype.type(0))
+    if rate < 1:
+        result *= values.dtype.type(1 / (1 - rate))
+    return result
+
+
+@dropout.define_infer
+def _(x: Spec, rate: float, rng: Any) -> Spec:
+    _checked(x.dtype, rate, rng)
+    return x
+
+
+@dropout.define_vjp
+def _(d: Array, rate: float, kept: Array | None) -> Array:
+    return d if kept is None else _masked(d, kept, float(rate))

@@ -1,0 +1,53 @@
+"""Twin of lodcore/kernels/optimizers.pyx."""
+
+from numpy import errstate
+
+from reference.kernels.norm import _one_nan, _root
+
+LANES = 16
+
+
+@errstate(all="ignore")
+def adam_step(x, d, mean, square, rate, beta, other_beta, eps, kept, root, out, out_mean, out_square):
+    """Take a step of Adam."""
+    _check(x, [d, mean, square, out, out_mean, out_square])
+    real = x.dtype.type
+    for j in range(len(x)):
+        m = real(beta) * mean[j] + real(1 - beta) * d[j]
+        v = real(other_beta) * square[j] + real(1 - other_beta) * (d[j] * d[j])
+        moved = real(kept) * x[j] - real(rate) * (m / (_root(v, real) * real(root) + real(eps)))
+        out[j], out_mean[j], out_square[j] = _one_nan(moved), _one_nan(m), _one_nan(v)
+
+
+@errstate(all="ignore")
+def sgd_step(x, d, speed, rate, momentum, decay, out, out_speed):
+    """Take a step of gradient descent, with momentum where there are speeds."""
+    _check(x, [d, out, speed, out_speed] if len(speed) else [d, out])
+    if len(speed) != len(out_speed):
+        raise ValueError("the arrays do not belong together")
+    real = x.dtype.type
+    for j in range(len(x)):
+        v = d[j] + real(decay) * x[j]
+        if len(speed):
+            v = real(momentum) * speed[j] + v
+            out_speed[j] = _one_nan(v)
+        out[j] = _one_nan(x[j] - real(rate) * v)
+
+
+@errstate(all="ignore")
+def sum_squares(x):
+    """Add up the squares of all numbers, in float64: in lanes, and then the lanes by halves."""
+    lanes = [0.0 for _ in range(LANES)]
+    for j in range(len(x)):
+        lanes[j % LANES] = lanes[j % LANES] + float(x[j]) * float(x[j])
+    half = LANES // 2
+    while half:
+        for k in range(half):
+            lanes[k] = lanes[k] + lanes[k + half]
+        half //= 2
+    return lanes[0]
+
+
+def _check(x, others):
+    if not all(len(other) == len(x) for other in others):
+        raise ValueError("the arrays do not belong together")

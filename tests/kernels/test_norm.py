@@ -1,0 +1,79 @@
+"""Layer norm of rows and its gradients: kernel and twin, and every path."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
+from tests.kernels.test_softmax import REALS, scores
+
+WIDTHS = [0, 1, 2, 5, 15, 16, 17, 33, 64]
+
+
+def drawn_rows(seed, n_rows, dtype, width):
+    """Draw rows of any size, some of them odd, a scale and a shift."""
+    return *(scores(seed + k, n_rows, dtype, width) for k in range(2)), *scores(seed + 2, 2, dtype, width)
+
+
+@pytest.mark.not_on_reference
+@given(st.integers(0, 2**32), st.sampled_from([0, 1, 3, 256, 257]), st.sampled_from(REALS), st.sampled_from(WIDTHS))
+def test_twins(seed, n_rows, dtype, width):
+    width = min(width, 5) if n_rows > 3 else width
+    x, d, scale, shift = drawn_rows(seed, n_rows, dtype, width)
+    blocks = (n_rows + 255) // 256
+    rows, line = unwritten(n_rows, width, dtype=dtype), unwritten(n_rows, dtype=dtype)
+    agree("norm.normalize_rows", x, scale, shift, 1e-5, rows, line, line.copy())
+    means, factors = np.empty(n_rows, dtype), np.empty(n_rows, dtype)
+    kernels.norm.normalize_rows(x, scale, shift, 1e-5, rows.copy(), means, factors)
+    sums = unwritten(blocks, width, dtype=dtype)
+    agree("norm.normalize_rows_back", d, x, scale, means, factors, rows, sums, sums.copy())
+
+
+def test_rows_have_no_mean_and_a_variance_of_one():
+    x = np.random.default_rng(0).normal(3.0, 5.0, (7, 40))
+    out, means, factors = np.empty_like(x), np.empty(7), np.empty(7)
+    kernels.norm.normalize_rows(x, np.ones(40), np.zeros(40), 0.0, out, means, factors)
+    np.testing.assert_allclose(out.mean(axis=1), 0, atol=1e-14)
+    np.testing.assert_allclose(out.var(axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(means, x.mean(axis=1))
+    np.testing.assert_allclose(factors, 1 / x.std(axis=1))
+
+
+def digest():
+    """Compute seeded rows of all kinds of widths, and hash what is written."""
+    found = hashlib.sha256()
+    for seed in range(100):
+        dtype, width = REALS[seed % 2], WIDTHS[1:][seed % 8]
+        x, d, scale, shift = drawn_rows(3 * seed, 300, dtype, width)
+        made = [np.empty_like(x), np.empty(300, dtype), np.empty(300, dtype)]
+        kernels.norm.normalize_rows(x, scale, shift, 1e-5, *made)
+        back = [np.empty_like(x), np.empty((2, width), dtype), np.empty((2, width), dtype)]
+        kernels.norm.normalize_rows_back(d, x, scale, made[1], made[2], *back)
+        for array in [*made, *back]:
+            found.update(array.tobytes())
+    return found.hexdigest()
+
+
+@pytest.mark.not_on_reference
+def test_every_path_has_the_same_bits():
+    assert set(on_each_path("tests.kernels.test_norm", "digest").values()) == {digest()}
+
+
+def test_arrays_that_do_not_belong_together():
+    x, line, rows = np.ones((2, 3)), np.ones(3), np.ones(2)
+    out = np.full((2, 3), 7.0)
+    good = [x, line, line, 1e-5, out, rows, rows]
+    back = [x, x, line, rows, rows, out, np.ones((1, 3)), np.ones((1, 3))]
+    for function, arguments in [(kernels.norm.normalize_rows, good), (kernels.norm.normalize_rows_back, back)]:
+        for at, argument in enumerate(arguments):
+            if isinstance(argument, float) or (function is kernels.norm.normalize_rows_back and at == 1):
+                continue
+            wrong = np.ones([n + 1 for n in argument.shape])
+            with pytest.raises(ValueError, match="belong together"):
+                function(*arguments[:at], wrong, *arguments[at + 1 :])
+    assert (out == 7).all()

@@ -1,0 +1,180 @@
+"""Attention over memories: by dot products and additive; of one query a sequence, and of several."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoD, LoDTensor, grad_check, nn, ops, value_and_grad, while_loop
+
+MEMORY, QUERIES = [2, 0, 3, 1], [1, 2, 0, 2]
+LAYER = nn.AdditiveAttention(3, 3, 4)
+LODS = {
+    1: (LoD.from_lengths(MEMORY), LoD.from_lengths(QUERIES)),
+    2: (LoD.from_lengths([1, 0, 3], MEMORY), LoD.from_lengths([1, 0, 3], QUERIES)),
+}
+
+
+def drawn(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def softmax(scores):
+    powers = np.exp(scores - scores.max(initial=-np.inf))
+    return powers / powers.sum()
+
+
+def dot_scores(query, memory, parameters):
+    return memory @ query / np.sqrt(3)
+
+
+def additive_scores(query, memory, p):
+    return np.tanh(query @ p["weight_query"] + memory @ p["weight_memory"] + p["bias"]) @ p["score"]
+
+
+def by_dot(parameters, query, memory, values=None):
+    return nn.dot_attention(query, memory, values)
+
+
+KINDS = {"dot": (by_dot, dot_scores), "additive": (LAYER, additive_scores)}
+PARAMETERS = {name: drawn(*x.shape, seed=7) for name, x in LAYER.init(np.random.default_rng(0)).items()}
+
+
+def batch(form, levels):
+    """Make a query of a form, a memory and values."""
+    lod, of_queries = LODS[levels]
+    memory, values = (LoDTensor(drawn(lod.num_rows, width, seed=width), lod) for width in (3, 2))
+    if form == "several":
+        return LoDTensor(drawn(of_queries.num_rows, 3), of_queries), memory, values
+    query = drawn(len(MEMORY), 3)
+    return LoDTensor.from_lengths(query, [1, 0, 3]) if form == "outer" else query, memory, values
+
+
+FORMS = [("dense", 1), ("several", 1), ("dense", 2), ("outer", 2), ("several", 2)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("form", "levels"), FORMS)
+def test_weights_and_context(kind, form, levels):
+    call, scores = KINDS[kind]
+    query, memory, values = batch(form, levels)
+    context, weights = call(PARAMETERS, query, memory, values)
+    found, rows = np.asarray(getattr(context, "values", context)), getattr(query, "values", query)
+    ends = np.append(0, np.cumsum(MEMORY))
+    owners = np.repeat(np.arange(4), QUERIES) if form == "several" else np.arange(4)
+    every = []
+    for at, s in enumerate(owners):
+        some = slice(ends[s], ends[s + 1])
+        every.append(softmax(scores(rows[at], memory.values[some], PARAMETERS)))
+        np.testing.assert_allclose(found[at], every[-1] @ values.values[some], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights.values, np.concatenate(every), rtol=1e-9)
+    if form == "several":
+        assert context.lod == query.lod
+        assert weights.lod == query.lod.append(lengths=[MEMORY[s] for s in owners])
+    else:
+        assert weights.lod is memory.lod
+        assert getattr(context, "num_levels", 0) == levels - 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("form", "levels"), FORMS)
+@pytest.mark.parametrize("shared", [False, True])
+def test_gradients_are_slopes(kind, form, levels, shared):
+    call, (query, memory, values) = KINDS[kind][0], batch(form, levels)
+
+    def loss(p, query, memory, values):
+        context, weights = call(p, query, memory, None if shared else values)
+        return ops.sum(context * context * context) + ops.sum(weights * weights)
+
+    grad_check(loss, PARAMETERS, query, memory, values)
+    narrow = [lodcore.tree_map(lambda x: x.astype(np.float32), one) for one in (PARAMETERS, query, memory, values)]
+    value, of_narrow = value_and_grad(loss, (1, 2))(*narrow)
+    wide, of_wide = value_and_grad(loss, (1, 2))(PARAMETERS, query, memory, values)
+    assert float(value) == pytest.approx(float(wide), rel=1e-4)
+    for one, other in zip(of_narrow, of_wide, strict=True):
+        one, other = (getattr(x, "values", x) for x in (one, other))
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("form", "levels"), FORMS)
+def test_a_program_gives_the_same(kind, form, levels):
+    call, given = KINDS[kind][0], batch(form, levels)
+    with lodcore.Program() as program:
+        variables = [
+            lodcore.data(name, (None, x.shape[-1]), "float64", num_levels=getattr(x, "num_levels", 0))
+            for name, x in zip(("query", "memory", "values"), given, strict=True)
+        ]
+        results = call(PARAMETERS, *variables)
+    feed = dict(zip(("query", "memory", "values"), given, strict=True))
+    found = lodcore.Executor().run(program, feed, list(results))
+    for one, other in zip(found, call(PARAMETERS, *given), strict=True):
+        assert type(one) is type(other)
+        np.testing.assert_array_equal(getattr(one, "values", one), getattr(other, "values", other))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_decoder_attends_in_every_step(kind):
+    """A state asks the memory, and what it is told is the next state; keys of the memory are computed once."""
+    call, (query, memory, _) = KINDS[kind][0], batch("dense", 1)
+
+    def attended(p, state, memory, keys):
+        return call(p, state, memory, keys=keys)[0] if kind == "additive" else call(p, state, memory)[0]
+
+    def looped(p, state, memory):
+        keys = LAYER.keys(p, memory)
+        loop = while_loop()
+        with loop.loop():
+            now = loop.loop_var(state)
+            loop.break_if(loop.step() >= 3)
+            now.update(lodcore.tanh(now + attended(p, now, memory, keys)))
+        return ops.sum(now * now)
+
+    def by_hand(p, state, memory):
+        for _ in range(3):
+            state = lodcore.tanh(state + attended(p, state, memory, None))
+        return ops.sum(state * state)
+
+    found, wanted = (value_and_grad(f, (0, 1, 2))(PARAMETERS, query, memory) for f in (looped, by_hand))
+    assert float(found[0]) == pytest.approx(float(wanted[0]))
+    for one, other in zip(lodcore.tree_leaves(found[1]), lodcore.tree_leaves(wanted[1]), strict=True):
+        one, other = (getattr(x, "values", x) for x in (one, other))
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lengths", [[], [0, 0]])
+def test_memories_without_rows_give_zeros(kind, lengths):
+    call, memory = KINDS[kind][0], LoDTensor.from_lengths(np.empty((0, 3)), lengths)
+    context, weights = call(PARAMETERS, np.ones((len(lengths), 3)), memory)
+    np.testing.assert_array_equal(context, np.zeros((len(lengths), 3)))
+    assert weights.lod is memory.lod
+    several = LoDTensor.from_lengths(np.ones((2 * len(lengths), 3)), [2] * len(lengths))
+    context, weights = call(PARAMETERS, several, memory)
+    np.testing.assert_array_equal(context.values, np.zeros((2 * len(lengths), 3)))
+    assert weights.lod.num_sequences(1) == 2 * len(lengths)
+
+
+def test_scale_of_dot_products():
+    query, memory, _ = batch("dense", 1)
+    plain = nn.dot_attention(query, memory, scale=1.0)[1].values
+    np.testing.assert_allclose(nn.dot_attention(query * np.sqrt(3), memory)[1].values, plain, rtol=1e-9)
+
+
+@pytest.mark.not_on_reference
+def test_any_number_of_threads_gives_the_same_bits():
+    random = np.random.default_rng(0)
+    lengths = random.integers(0, 60, 2000)
+    memory = LoDTensor.from_lengths(random.normal(size=(lengths.sum(), 64)).astype(np.float32), lengths)
+    query, before = random.normal(size=(2000, 64)).astype(np.float32), lodcore.get_num_threads()
+
+    def run(count):
+        lodcore.set_num_threads(count)
+        (context, weights), pullback = lodcore.vjp(nn.dot_attention, query, memory)
+        d_query, d_memory = pullback(np.ones_like(context), None)
+        return [x.tobytes() for x in (context, weights.values, d_query, d_memory.values)]
+
+    try:
+        assert run(1) == run(3)
+    finally:
+        lodcore.set_num_threads(before)

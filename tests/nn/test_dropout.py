@@ -1,0 +1,93 @@
+"""Dropout: how much it drops, the same mask on the way back, and when masks are new."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor, nn, ops, vjp, while_loop
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+
+def generator(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
+def test_how_much_is_dropped(rate, dtype):
+    x = np.ones((200, 500), dtype)
+    y = nn.dropout(x, rate, generator())
+    assert y.dtype == x.dtype
+    assert (y == 0).mean() == pytest.approx(rate, abs=0.005)
+    np.testing.assert_allclose(y[y != 0], 1 / (1 - rate), rtol=1e-6)
+    assert y.mean() == pytest.approx(1, rel=0.02)
+
+
+def test_ends_and_evaluation():
+    x = LoDTensor.from_lengths(np.array([1.0, np.inf, np.nan]), [1, 0, 2])
+    for y in (nn.dropout(x, 0, generator()), nn.dropout(x, 0.5, None), nn.dropout(x, 1, None)):
+        np.testing.assert_array_equal(y.values, x.values)
+        assert y.lod is x.lod
+    np.testing.assert_array_equal(nn.dropout(x, 1.0, generator()).values, np.zeros(3))
+
+
+def test_the_gradient_goes_through_the_same_mask():
+    x, rng = np.ones((50, 4)), generator()
+    y, pullback = vjp(lambda x: nn.dropout(x, 0.5, rng), x)
+    d = generator(1).normal(size=x.shape)
+    for _ in range(2):
+        np.testing.assert_array_equal(pullback(d)[0], np.where(y != 0, 2 * d, 0))
+
+
+def test_a_program_draws_a_new_mask_in_each_run_and_goes_back_through_it():
+    rng = generator()
+    with lodcore.Program() as program:
+        x = lodcore.data("x", (None, 3), "float64", num_levels=1)
+        y = nn.dropout(x, 0.5, rng)
+        lodcore.append_backward(ops.sum(y))
+    feed = {"x": LoDTensor.from_lengths(np.ones((40, 3)), [30, 0, 10])}
+    runs = [lodcore.Executor().run(program, feed, [y, "x@GRAD"]) for _ in range(2)]
+    for found, gradient in runs:
+        np.testing.assert_array_equal(found.values, gradient.values)
+    assert (runs[0][0].values != runs[1][0].values).any()
+    again = generator()
+    np.testing.assert_array_equal(runs[0][0].values, nn.dropout(feed["x"], 0.5, again).values)
+    np.testing.assert_array_equal(runs[1][0].values, nn.dropout(feed["x"], 0.5, again).values)
+
+
+def looped(recompute, nested=False):
+    """Run a loop with dropout in its body, and go back: value, gradients, and the number that is drawn next."""
+    rng = generator()
+
+    def run(x, weight):
+        loop = while_loop(max_steps=5, recompute=recompute)
+        with loop.loop():
+            state = loop.loop_var(x)
+            loop.break_if(loop.step() >= 3)
+            if nested:
+                state.update(lodcore.map_fn(lambda row: lodcore.tanh(nn.dropout(row, 0.5, rng)), state) @ weight)
+            else:
+                state.update(lodcore.tanh(nn.dropout(state @ weight, 0.5, rng)))
+        return ops.sum(state * state)
+
+    value, pullback = vjp(run, generator(1).normal(size=(4, 3)), generator(2).normal(size=(3, 3)))
+    return float(value), pullback(1.0), rng.random()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_loop_that_computes_its_steps_again_draws_the_same(nested):
+    kept, again = looped(False, nested), looped(True, nested)
+    assert (kept[0], kept[2]) == (again[0], again[2])
+    for one, other in zip(kept[1], again[1], strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert np.any(one)
+
+
+def test_each_step_of_a_loop_has_a_mask_of_its_own():
+    rng, masks = generator(), lodcore.TensorArray()
+    loop = while_loop()
+    with loop.loop():
+        loop.break_if(loop.step() >= 2)
+        masks.write(loop.step(), nn.dropout(np.ones(100), 0.5, rng))
+    assert (masks.read(0) != masks.read(1)).any()

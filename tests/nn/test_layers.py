@@ -1,0 +1,211 @@
+"""Linear, embedding, layer norm and loss: against NumPy, their gradients, and in Programs and loops."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor, SparseTensor, grad_check, nn, ops, value_and_grad, vjp, while_loop
+
+LENGTHS = [2, 0, 3]
+IDS = lodcore.array([[3, 1], [], [3, 0, 4]])
+SHAPES = {
+    nn.Linear(3, 4): {"weight": (3, 4), "bias": (4,)},
+    nn.Embedding(5, 3): {"table": (5, 3)},
+    nn.LayerNorm(3): {"scale": (3,), "shift": (3,)},
+    nn.AdditiveAttention(3, 2, 4): {"weight_query": (3, 4), "weight_memory": (2, 4), "bias": (4,), "score": (4,)},
+}
+
+
+def drawn(*shape, seed=0, dtype=np.float64):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def rows(*, seed=0, dtype=np.float64, width=3, lengths=LENGTHS):
+    return LoDTensor.from_lengths(drawn(sum(lengths), width, seed=seed, dtype=dtype), lengths)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layer", SHAPES, ids=repr)
+def test_parameters_have_the_sizes_that_a_layer_knows(layer, dtype):
+    parameters = layer.init(np.random.default_rng(0), dtype)
+    assert {name: x.shape for name, x in parameters.items()} == SHAPES[layer]
+    assert {x.dtype for x in parameters.values()} == {np.dtype(dtype)}
+    again = layer.init(np.random.default_rng(0), dtype)
+    assert all(x.tobytes() == again[name].tobytes() for name, x in parameters.items())
+    assert layer.init(np.random.default_rng(0)).popitem()[1].dtype == np.float32
+
+
+def test_weights_are_drawn_as_wide_as_they_say():
+    weight = nn.Linear(300, 100).init(np.random.default_rng(0))["weight"]
+    limit = np.sqrt(6 / 400)
+    assert abs(weight).max() < limit
+    assert weight.std() == pytest.approx(limit / np.sqrt(3), rel=0.01)
+    assert nn.Embedding(1000, 64).init(np.random.default_rng(0))["table"].std() == pytest.approx(1 / 8, rel=0.01)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_linear(dtype):
+    layer = nn.Linear(3, 4)
+    parameters = {"weight": drawn(3, 4, dtype=dtype), "bias": drawn(4, seed=1, dtype=dtype)}
+    x = rows(dtype=dtype)
+    y = layer(parameters, x)
+    assert y.lod is x.lod
+    assert y.dtype == dtype
+    np.testing.assert_allclose(y.values, x.values @ parameters["weight"] + parameters["bias"], rtol=1e-6)
+    np.testing.assert_array_equal(layer(parameters, x.values), y.values)
+    two = LoDTensor.from_lengths(x.values, [1, 2], LENGTHS)
+    assert layer(parameters, two).lod is two.lod
+
+
+def test_layer_norm():
+    layer, x = nn.LayerNorm(3, eps=0.01), rows()
+    parameters = {"scale": drawn(3), "shift": drawn(3, seed=1)}
+    y, values = layer(parameters, x), x.values
+    rest = values - values.mean(axis=1, keepdims=True)
+    wanted = rest / np.sqrt(values.var(axis=1, keepdims=True) + 0.01) * parameters["scale"] + parameters["shift"]
+    assert y.lod is x.lod
+    np.testing.assert_allclose(y.values, wanted, rtol=1e-12)
+    narrow = {name: p.astype(np.float32) for name, p in parameters.items()}
+    of_narrow = layer(narrow, rows(dtype=np.float32))
+    assert of_narrow.dtype == np.float32
+    np.testing.assert_allclose(of_narrow.values, wanted, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.not_on_reference
+def test_layer_norm_of_many_rows_adds_up_well():
+    """Sums of scale and shift over 100,000 rows of float32 stay near those of float64."""
+    layer, lengths = nn.LayerNorm(4), [60_000, 40_000]
+    parameters = layer.init(np.random.default_rng(0))
+    x = rows(dtype=np.float32, width=4, lengths=lengths)
+    found, wanted = (
+        vjp(lambda p, x: layer(p, x), {name: one.astype(kind) for name, one in parameters.items()}, x.astype(kind))[1](
+            abs(drawn(100_000, 4, seed=3)).astype(kind)
+        )[0]
+        for kind in (np.float32, np.float64)
+    )
+    np.testing.assert_allclose(found["shift"], wanted["shift"], rtol=1e-6)
+    np.testing.assert_allclose(found["scale"], wanted["scale"], atol=1e-6 * wanted["shift"].max())
+
+
+@pytest.mark.not_on_reference
+def test_any_number_of_threads_gives_the_same_bits():
+    layer, x = nn.LayerNorm(64), rows(dtype=np.float32, width=64, lengths=[20_000, 20_001])
+    parameters = {"scale": drawn(64, dtype=np.float32), "shift": drawn(64, seed=1, dtype=np.float32)}
+    before = lodcore.get_num_threads()
+
+    def run(count):
+        lodcore.set_num_threads(count)
+        y, pullback = vjp(layer, parameters, x)
+        of_parameters, d_x = pullback(np.ones(y.values.shape, np.float32))
+        return [a.tobytes() for a in (y.values, d_x.values, of_parameters["scale"], of_parameters["shift"])]
+
+    try:
+        assert run(1) == run(3)
+    finally:
+        lodcore.set_num_threads(before)
+
+
+def test_embedding_has_a_sparse_gradient():
+    layer = nn.Embedding(5, 3)
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    y = layer(parameters, IDS)
+    assert y.lod is IDS.lod
+    np.testing.assert_array_equal(y.values, parameters["table"][IDS.values])
+    _, gradients = value_and_grad(lambda p: ops.sum(layer(p, IDS) * 2.0))(parameters)
+    assert isinstance(gradients["table"], SparseTensor)
+    np.testing.assert_array_equal(gradients["table"].to_dense()[:, 0], [2, 2, 0, 4, 2])
+
+
+def network(parameters, ids, labels, smoothing=0.1):
+    """Run all layers of this file, one after another."""
+    x = nn.LayerNorm(3)(parameters["norm"], nn.Embedding(5, 3)(parameters["words"], ids))
+    logits = nn.Linear(3, 4)(parameters["out"], lodcore.tanh(x))
+    return lodcore.mean(nn.cross_entropy(logits, labels, label_smoothing=smoothing))
+
+
+def parameters_of_network(dtype=np.float64):
+    rng = np.random.default_rng(0)
+    layers = {"words": nn.Embedding(5, 3), "norm": nn.LayerNorm(3), "out": nn.Linear(3, 4)}
+    return {name: layer.init(rng, dtype) for name, layer in layers.items()}
+
+
+LABELS = np.array([0, 3, 1, 2, 2])
+
+
+def test_gradients_are_slopes():
+    grad_check(lambda p: network(p, IDS, LABELS), parameters_of_network())
+    _, wide = value_and_grad(network)(parameters_of_network(), IDS, LABELS)
+    value, narrow = value_and_grad(network)(parameters_of_network(np.float32), IDS, LABELS)
+    assert value.dtype == np.float32
+    for one, other in zip(lodcore.tree_leaves(narrow), lodcore.tree_leaves(wide), strict=True):
+        dense = [x.to_dense() if isinstance(x, SparseTensor) else x for x in (one, other)]
+        np.testing.assert_allclose(*dense, rtol=1e-4, atol=1e-5)
+
+
+def test_a_program_gives_the_same():
+    parameters = parameters_of_network()
+    with lodcore.Program() as program:
+        ids = lodcore.data("ids", (None,), "int64", num_levels=1)
+        labels = lodcore.data("labels", (None,), "int64")
+        variables = lodcore.tree_map(lodcore.parameter, parameters)
+        loss = network(variables, ids, labels)
+        lodcore.append_backward(loss)
+    weight = variables["out"]["weight"]
+    found = lodcore.Executor().run(
+        program,
+        {"ids": IDS, "labels": LABELS},
+        [loss, f"{weight.name}@GRAD", f"{variables['norm']['scale'].name}@GRAD"],
+    )
+    value, gradients = value_and_grad(network)(parameters, IDS, LABELS)
+    for one, other in zip(found, (value, gradients["out"]["weight"], gradients["norm"]["scale"]), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_layers_in_the_body_of_a_loop():
+    layer, norm = nn.Linear(3, 3), nn.LayerNorm(3)
+    rng = np.random.default_rng(0)
+    parameters = {"linear": layer.init(rng, np.float64), "norm": norm.init(rng, np.float64)}
+
+    def looped(p, x):
+        loop = while_loop()
+        with loop.loop():
+            state = loop.loop_var(x)
+            loop.break_if(loop.step() >= 3)
+            state.update(norm(p["norm"], lodcore.tanh(layer(p["linear"], state))))
+        return ops.sum(state * state * state)
+
+    def by_hand(p, x):
+        for _ in range(3):
+            x = norm(p["norm"], lodcore.tanh(layer(p["linear"], x)))
+        return ops.sum(x * x * x)
+
+    x = rows()
+    (one, of_loop), (other, of_python) = (value_and_grad(f, (0, 1))(parameters, x) for f in (looped, by_hand))
+    assert one == pytest.approx(other)
+    for a, b in zip(lodcore.tree_leaves(of_loop), lodcore.tree_leaves(of_python), strict=True):
+        a, b = (x.values if isinstance(x, LoDTensor) else x for x in (a, b))
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("lengths", [[], [0, 0]])
+def test_batches_without_rows(lengths):
+    ids = LoDTensor.from_lengths(np.empty(0, np.int64), lengths)
+    parameters = parameters_of_network(np.float32)
+    x = nn.LayerNorm(3)(parameters["norm"], nn.Embedding(5, 3)(parameters["words"], ids))
+    logits = nn.Linear(3, 4)(parameters["out"], x)
+    assert logits.lod is ids.lod
+    assert nn.cross_entropy(logits, np.empty(0, np.int64)).values.shape == (0,)
+    _, pullback = vjp(lambda p: nn.Linear(3, 4)(p["out"], nn.LayerNorm(3)(p["norm"], x)), parameters)
+    (gradients,) = pullback(np.zeros((0, 4), np.float32))
+    assert not any(np.any(one) for one in lodcore.tree_leaves(gradients))
+
+
+def test_smoothed_labels_are_those_of_pytorch():
+    logits = np.array([[0.5, -1.0, 2.0], [3.0, 0.0, -1.5]])
+    losses, pullback = vjp(lambda x: nn.cross_entropy(x, [2, 0], label_smoothing=0.1), logits)
+    np.testing.assert_allclose(losses, [0.391311296657157, 0.30911389527280325], rtol=1e-12)
+    wanted = [
+        [0.14195705880670337, 0.0057792399373541165, -0.14773629874405747],
+        [0.009266072093346511, 0.013595927708152676, -0.02286199980149909],
+    ]
+    np.testing.assert_allclose(pullback(np.ones(2))[0], wanted, rtol=1e-9)

@@ -1,0 +1,334 @@
+"""Optimizers: their numbers, sparse rows, trees, what stays as it was; clipping and learning rates."""
+
+import copy
+import pickle
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, SparseTensor, nn, tree_leaves, tree_map
+from reference.nn import optimizers as oracle
+
+START = [0.5, -1.25, 2.0]
+GRADIENTS = [[0.1, -0.2, 0.3], [0.4, 0.5, -0.6], [-0.7, 0.8, 0.9]]
+#: What the optimizers of PyTorch 2.13.0 make of these in float64, step by step; of `Adam` with decay its `AdamW`.
+TORCH = {
+    "SGD(0.1)": [[0.49, -1.23, 1.97], [0.45, -1.28, 2.03], [0.52, -1.36, 1.94]],
+    "SGD(0.1, 0.9)": [[0.49, -1.23, 1.97], [0.441, -1.262, 2.003], [0.4669, -1.3708, 1.9427]],
+    "SGD(0.1, 0.9, 0.01)": [
+        [0.4895, -1.22875, 1.968],
+        [0.4395605, -1.25839625, 1.997232],
+        [0.4641753895, -1.36381947875, 1.931543568],
+    ],
+    "SGD(0.1, weight_decay=0.5)": [
+        [0.465, -1.1675, 1.87],
+        [0.40175, -1.159125, 1.8365],
+        [0.4516625, -1.18116875, 1.654675],
+    ],
+    "Adam(0.1)": [
+        [0.400000009999999, -1.1500000049999999, 1.9000000033333333],
+        [0.31156236397511705, -1.194221530217233, 1.9366103552652194],
+        [0.33193096338006123, -1.2663054878797553, 1.9022862477655111],
+    ],
+    "Adam(0.01, (0.5, 0.75), 0.001)": [
+        [0.4900990099009901, -1.2400497512437811, 1.9900332225913622],
+        [0.4804333531727671, -1.2466997928065409, 1.996090736473117],
+        [0.4856838137685855, -1.256109532620222, 1.9905823216256118],
+    ],
+    "AdamW(0.1)": [
+        [0.399500009999999, -1.1487500049999997, 1.8980000033333333],
+        [0.31066286396511705, -1.1918227802122328, 1.9327123552618861],
+        [0.3307208005060961, -1.262714915094543, 1.896455535406916],
+    ],
+    "Adam(0.1, weight_decay=0.5)": [
+        [0.375000009999999, -1.0875000049999999, 1.8000000033333332],
+        [0.26781236347511705, -1.077346529967233, 1.7466103550985526],
+        [0.27479034470630537, -1.0955631611313934, 1.6249557298439166],
+    ],
+}
+OPTIMIZERS = sorted(TORCH)
+
+
+def made(text):
+    return eval(f"nn.{text}", {"nn": nn})
+
+
+def steps_of(optimizer, parameters, gradients, **settings):
+    """Take a step for each gradient, and list the parameters after each."""
+    state, found = optimizer.init(parameters), []
+    for gradient in gradients:
+        parameters, state = optimizer.step(parameters, gradient, state, **settings)
+        found.append(copy.deepcopy(parameters))
+    assert state["step"] == len(gradients)
+    return found
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("text", OPTIMIZERS)
+def test_numbers_are_those_of_pytorch(text, dtype, in_place):
+    start, gradients = np.array(START, dtype), [np.array(g, dtype) for g in GRADIENTS]
+    found = steps_of(made(text), start, gradients, in_place=in_place)
+    assert {x.dtype for x in found} == {np.dtype(dtype)}
+    np.testing.assert_allclose(found, TORCH[text], rtol=1e-12 if dtype == "f8" else 3e-6)
+
+
+REALS = st.floats(-4, 4, allow_subnormal=False)
+
+
+@given(st.lists(REALS, min_size=1, max_size=5), st.data())
+def test_numbers_are_those_of_the_reference(gradients, data):
+    x, rates = data.draw(REALS), data.draw(st.lists(st.floats(0, 1), min_size=5, max_size=5))[: len(gradients)]
+    momentum, decay = data.draw(st.floats(0, 1)), data.draw(st.floats(0, 1))
+    betas, eps = data.draw(st.tuples(st.floats(0, 0.99), st.floats(0, 0.99))), data.draw(st.floats(1e-6, 1))
+    each = [np.array([d]) for d in gradients]
+    found = steps_of(nn.SGD(rates.__getitem__, momentum, decay), np.array([x]), each)
+    wanted = oracle.sgd(x, gradients, rates, momentum, decay)
+    np.testing.assert_allclose(np.ravel(found), wanted, rtol=1e-9, atol=1e-12)
+    found = steps_of(nn.Adam(rates.__getitem__, betas, eps, decay), np.array([x]), each)
+    wanted = oracle.adam(x, gradients, rates, betas, eps, decay)
+    np.testing.assert_allclose(np.ravel(found), wanted, rtol=1e-9, atol=1e-12)
+
+
+# -- sparse rows -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", OPTIMIZERS)
+@given(seed=st.integers(0, 2**32))
+def test_sparse_is_dense_where_all_rows_appear(text, seed):
+    random = np.random.default_rng(seed)
+    table = random.normal(size=(4, 3))
+    index = np.concatenate([random.permutation(4), random.integers(0, 4, 5)])
+    sparse = [SparseTensor(index, random.integers(-3, 4, (9, 3)) * 0.5, 4) for _ in range(3)]
+    found = steps_of(made(text), table, sparse)
+    wanted = steps_of(made(text), table, [gradient.to_dense() for gradient in sparse])
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_rows_of_adam_are_those_of_the_sparse_adam_of_pytorch():
+    gradients = [
+        SparseTensor([0, 2, 0], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], 3),
+        SparseTensor([1], [[1.0, -1.0]], 3),
+        SparseTensor([0, 1], [[0.5, 0.5], [2.0, 2.0]], 3),
+    ]
+    found = steps_of(nn.Adam(0.1), np.arange(1.0, 7.0).reshape(3, 2), gradients)[-1]
+    wanted = [
+        [0.8373692147669202, 1.8386033497231205],
+        [2.8427290900273383, 4.04298504632076],
+        [4.900000010540924, 5.900000007905693],
+    ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)  # it adds eps elsewhere
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("text", OPTIMIZERS)
+def test_rows_that_are_not_named_stay(text, in_place):
+    optimizer, table = made(text), np.arange(1.0, 13.0).reshape(6, 2)
+    before = table.copy()
+    _, state = optimizer.step(table, np.ones((6, 2)), optimizer.init(table))
+    known = copy.deepcopy(state)
+    after, next_state = optimizer.step(table, SparseTensor([4, 1, 4], np.ones((3, 2)), 6), state, in_place=in_place)
+    rest = [0, 2, 3, 5]
+    np.testing.assert_array_equal(after[rest], before[rest])
+    assert (after[[1, 4]] != before[[1, 4]]).all()
+    for name in optimizer.kept:
+        np.testing.assert_array_equal(next_state[name][rest], known[name][rest])
+        assert (next_state[name][[1, 4]] != known[name][[1, 4]]).all()
+    assert (after is table) == in_place
+    if not in_place:
+        np.testing.assert_array_equal(table, before)
+
+
+def test_no_rows_and_no_numbers():
+    optimizer = nn.Adam(0.1)
+    parameters = {"table": np.ones((3, 2)), "nothing": np.ones((0, 2))}
+    gradients = {"table": SparseTensor([], np.ones((0, 2)), 3), "nothing": np.ones((0, 2))}
+    after, state = optimizer.step(parameters, gradients, optimizer.init(parameters))
+    np.testing.assert_array_equal(after["table"], 1)
+    assert after["nothing"].shape == (0, 2)
+    assert state["step"] == 1
+    assert nn.SGD(0.1).step({}, {}, {"step": 4}) == ({}, {"step": 5})
+    assert optimizer.step({}, {}, optimizer.init({})) == ({}, {"step": 1, "mean": {}, "square": {}})
+
+
+# -- trees -------------------------------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    weight: Any
+    rest: Any
+
+
+@dataclass(frozen=True)
+class Layer:
+    weight: Any
+    name: str
+
+
+def tree(value):
+    """Make a tree of all kinds of branches."""
+    rest = [np.full(2, value), (np.full((2, 2), value), {"deep": np.full((), value)})]
+    return {"pair": Pair(np.full(3, value), rest), "layer": Layer(np.full(1, value), "first"), "number": 2 * value}
+
+
+@pytest.mark.parametrize("text", OPTIMIZERS)
+def test_trees_keep_their_form_and_inputs_their_values(text):
+    optimizer, parameters, gradients = made(text), tree(1.0), tree(0.5)
+    state = optimizer.init(parameters)
+    kept = copy.deepcopy((parameters, gradients, state))
+    after, next_state = optimizer.step(parameters, gradients, state)
+    assert repr((parameters, gradients, state)) == repr(kept)
+    alone, _ = optimizer.step(np.array([1.0]), np.array([0.5]), optimizer.init(np.array([1.0])))
+    assert isinstance(after["pair"], Pair)
+    assert isinstance(after["pair"].rest[1], tuple)
+    assert after["layer"].name == "first"
+    assert type(after["number"]) is float
+    for leaf in tree_leaves(after)[:4]:
+        np.testing.assert_array_equal(leaf, np.full_like(leaf, alone[0]))
+    for name in optimizer.kept:
+        tree_map(lambda one, other: None, next_state[name], parameters)  # of one form
+
+
+def test_what_has_no_gradient_stays():
+    parameters = {"weight": np.ones(2), "ids": np.arange(3), "name": "a", "frozen": {"table": np.ones(2)}}
+    _, gradients = lodcore.value_and_grad(lambda p: lodcore.ops.sum(p["weight"]))(parameters)
+    optimizer = nn.Adam(0.5)
+    for given_ones in (gradients, {**gradients, "frozen": None}, {"weight": gradients["weight"]}):
+        after, _ = optimizer.step(parameters, given_ones, optimizer.init(parameters))
+        np.testing.assert_allclose(after["weight"], 0.5)
+        assert after["ids"] is parameters["ids"]
+        assert after["name"] == "a"
+        np.testing.assert_array_equal(after["frozen"]["table"], 1)
+
+
+@pytest.mark.parametrize("form", ["Fortran", "strided", "read-only", "byte order"])
+def test_arrays_of_any_form(form):
+    plain = np.arange(6.0).reshape(2, 3) + 1
+    given_form = {
+        "Fortran": np.asfortranarray(plain),
+        "strided": np.repeat(plain, 2, axis=1)[:, ::2],
+        "read-only": plain.copy(),
+        "byte order": plain.astype(">f8"),
+    }[form]
+    given_form.flags.writeable = form != "read-only"
+    optimizer, gradient = nn.Adam(0.1, weight_decay=0.1), np.asfortranarray(plain - 3)
+    wanted = optimizer.step(plain, gradient, optimizer.init(plain))[0]
+    found = optimizer.step(given_form, gradient, optimizer.init(given_form))[0]
+    np.testing.assert_array_equal(found, wanted)
+    if form != "read-only":
+        optimizer.step(given_form, gradient, optimizer.init(given_form), in_place=True)
+        np.testing.assert_array_equal(given_form, wanted)
+
+
+def test_a_step_in_place_gives_the_same_arrays_back():
+    parameters, optimizer = {"weight": np.ones(3, np.float32)}, nn.Adam(0.1)
+    state = optimizer.init(parameters)
+    after, next_state = optimizer.step(parameters, {"weight": np.ones(3, np.float32)}, state, in_place=True)
+    assert after["weight"] is parameters["weight"]
+    assert next_state["mean"]["weight"] is state["mean"]["weight"]
+    np.testing.assert_allclose(parameters["weight"], 0.9, rtol=1e-6)
+
+
+@pytest.mark.not_on_reference
+def test_any_number_of_threads_gives_the_same_bits():
+    random = np.random.default_rng(0)
+    x, d = random.normal(size=(2, 1_500_001)).astype(np.float32)
+    optimizer, before = nn.Adam(0.1), lodcore.get_num_threads()
+    one = optimizer.step(x, d, optimizer.init(x))[0]
+    try:
+        lodcore.set_num_threads(3)
+        several = optimizer.step(x, d, optimizer.init(x))[0]
+    finally:
+        lodcore.set_num_threads(before)
+    assert one.tobytes() == several.tobytes()
+
+
+# -- learning rates ----------------------------------------------------------------------------------------------------
+
+
+def test_a_learning_rate_may_be_a_function_of_the_step():
+    asked = []
+
+    def rate(step):
+        asked.append(step)
+        return 0.5**step
+
+    found = steps_of(nn.SGD(rate), np.zeros(1), [np.ones(1)] * 3)
+    assert asked == [0, 1, 2]
+    np.testing.assert_allclose(np.ravel(found), [-1, -1.5, -1.75])
+
+
+SCHEDULES = [
+    nn.linear_schedule(2.0, 10, 3, 0.5),
+    nn.cosine_schedule(2.0, 10, 3, 0.5),
+    nn.inverse_root_schedule(2.0, 3),
+    nn.step_schedule(2.0, 0.5, 4),
+]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES[:2])
+def test_schedules_rise_to_the_peak_and_fall_to_the_end(schedule):
+    rates = [schedule(step) for step in range(15)]
+    np.testing.assert_allclose(rates[:4], [2 / 3, 4 / 3, 2, 2])
+    assert (np.diff(rates[3:11]) < 0).all()
+    assert rates[10:] == [0.5] * 5
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_schedules_can_be_pickled(schedule):
+    again = pickle.loads(pickle.dumps(schedule))
+    assert [again(step) for step in range(12)] == [schedule(step) for step in range(12)]
+
+
+def test_schedules_without_steps():
+    assert nn.cosine_schedule(1.0, 0)(0) == 0
+    assert nn.linear_schedule(1.0, 2, 2)(1) == 1
+
+
+# -- clipping ----------------------------------------------------------------------------------------------------------
+
+
+def test_clipping_is_that_of_pytorch():
+    gradients = [np.array([3.0, 0.0]), {"weight": np.array([[4.0, 12.0]])}]
+    clipped, norm = nn.clip_by_global_norm(gradients, 2.0)
+    assert norm == 13
+    np.testing.assert_allclose(clipped[0], [6 / 13, 0])
+    np.testing.assert_allclose(clipped[1]["weight"], [[8 / 13, 24 / 13]])
+    np.testing.assert_array_equal(gradients[0], [3, 0])
+
+
+def test_clipping_adds_rows_first_and_leaves_all_else():
+    lists = LoDTensor.from_lengths(np.array([2.0, 1.0]), [1, 0, 1])
+    table = SparseTensor([1, 1], np.array([[1.0], [1.0]], np.float32), 5)
+    gradients = {"table": table, "lists": lists, "none": None, "name": "a", "ids": np.arange(9)}
+    clipped, norm = nn.clip_by_global_norm(gradients, 1.5)
+    assert norm == 3
+    assert clipped["table"].dtype == np.float32
+    np.testing.assert_allclose(clipped["table"].to_dense()[:, 0], [0, 1, 0, 0, 0])
+    assert clipped["lists"].lod is lists.lod
+    np.testing.assert_allclose(clipped["lists"].values, [1, 0.5])
+    assert (clipped["none"], clipped["name"]) == (None, "a")
+    assert clipped["ids"] is gradients["ids"]
+
+
+def test_clipping_within_the_limit_and_of_what_is_not_finite():
+    for gradient, norm in [(np.array([3.0, 4.0]), 5.0), (np.array([np.inf]), np.inf), (np.array([1e30], "f4"), 1e30)]:
+        gradients = [gradient]
+        found, measured = nn.clip_by_global_norm(gradients, 1e31)
+        assert found is gradients
+        assert measured == pytest.approx(norm)
+    found, measured = nn.clip_by_global_norm([np.array([np.nan, 1.0])], 1.0)
+    assert np.isnan(measured)
+    assert nn.clip_by_global_norm({}, 1.0) == ({}, 0.0)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_clipped_gradients_keep_their_dtype(dtype):
+    (clipped,), norm = nn.clip_by_global_norm([np.full(400, 30.0, dtype)], 1.0)
+    assert (clipped.dtype, norm) == (np.dtype(dtype), 600)
+    np.testing.assert_allclose(clipped, 0.05, rtol=1e-3)

@@ -6,6 +6,7 @@ from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
     from lodcore.kernels import (
+        beam,
         doors,
         embedding,
         expand,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "beam",
     "doors",
     "embedding",
     "expand",

@@ -15,7 +15,7 @@ from lodcore.tensor_array import TensorArray
 from lodcore.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from lodcore import batching, graph, interop, ops, testing
+    from lodcore import batching, graph, interop, nn, ops, testing
     from lodcore.graph import *
     from lodcore.interop.arrays import from_dlpack as from_dlpack
     from lodcore.interop.arrays import from_jax as from_jax
@@ -93,6 +93,7 @@ __all__ = [
     "interop",
     "is_inheritance_of",
     "map_fn",
+    "nn",
     "ops",
     "parameter",
     "set_num_threads",
@@ -107,7 +108,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    _OWN, _PACKAGES = frozenset(__all__), ("batching", "graph", "interop", "ops", "testing")
+    _OWN, _PACKAGES = frozenset(__all__), ("batching", "graph", "interop", "nn", "ops", "testing")
     #: NumPy's dtypes by their names, as the design documents write them.
     _DTYPES = frozenset(
         ["bool_", "complex64", "complex128", "float16", "float32", "float64"]

@@ -44,6 +44,7 @@ ORDER = [
     "faces",
     "graph",
     "testing",
+    "nn",
     "batching",
     "interop",
     "lodcore",
@@ -268,7 +269,7 @@ import sys, lodcore
 x = lodcore.array([[1], [2, 3]])
 assert (len(x), x.shape, x[1].tolist(), x[:1].tolist()) == (2, (2, None), [2, 3], [[1]])
 assert repr(x) and x.lod.lengths().tolist() == [1, 2]
-later = ("lodcore.ops", "lodcore.registry", "lodcore.graph", "lodcore.batching", "lodcore.interop")
+later = ("lodcore.ops", "lodcore.registry", "lodcore.graph", "lodcore.batching", "lodcore.nn", "lodcore.interop")
 print(*[name for name in later if name in sys.modules])
 """
     assert run_anew(code) == "\n"
@@ -293,6 +294,7 @@ print(*[name for name in later if name in sys.modules])
         "lodcore.vjp(lambda x: x * 2.0, x)",
         "lodcore.graph.Program()",
         "lodcore.batching.pack_plan([1, 2], 2)",
+        "lodcore.nn.BeamSearchDecoder",
         "lodcore.from_arrow(x)",
         "lodcore.interop.ArrowTable({'x': x})",
         "lodcore.ops.check_operator(lodcore.tanh, [(x,)])",

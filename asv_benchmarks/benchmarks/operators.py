@@ -18,6 +18,8 @@ STEPS, STEPS_MAP = TensorArray.unpack(X, 0)
 TABLE = lod_rank_table(X)
 KEPT = np.array([True, False, True, True])
 TRUE, FALSE = OPS["split_by_mask"](X, KEPT)
+ONE_STEP = LoDTensor.from_lengths(np.arange(4), [4], [1, 1, 1, 1])
+ONE_STEP_SCORES = LoDTensor(-np.arange(4.0), ONE_STEP.lod)
 
 
 def several(names, *arguments):
@@ -33,6 +35,8 @@ ARGUMENTS = {
     **several("logical_and logical_or", X, X),
     **several("concat_batches sequence_concat", [X, X]),
     **several("tensor_array_size tensor_array_sizes tensor_array_concat tensor_array_rank", STEPS),
+    "beam_search": lambda: (np.ones(4, int), np.zeros(4), None, LoDTensor.from_lengths(DENSE, [4]), 4, 0),
+    "beam_search_decode": lambda: ([ONE_STEP], [ONE_STEP_SCORES], 4, 0),
     "cast": lambda: (X, np.float32),
     "concat_values": lambda: ([WIDE, WIDE], 1),
     "cross_entropy": lambda: (DENSE, [0, 1, 2, 3]),

@@ -371,7 +371,8 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
         raise LoDError(f"{where}: scores_array: has other LoDs than ids_array")
     _check_decoded(where, Spec(ids.values.shape, ids.dtype), Spec(scores.values.shape, scores.dtype))
     bounds = lod.row_offsets(0)
-    _check_sequel(where, lod.lengths(0).reshape(-1, n_sources), np.diff(bounds).reshape(-1, n_sources))
+    by_step = (len(ids_array), n_sources)
+    _check_sequel(where, lod.lengths(0).reshape(by_step), np.diff(bounds).reshape(by_step))
     first = lod.offsets(0).item(n_sources)  # prefixes of the first step
     tokens = buffers.as_int64(ids.values.ravel(), f"{where}: ids_array", IndexError)
     values = np.ascontiguousarray(scores.values.ravel(), scores.dtype.newbyteorder("="))

@@ -160,10 +160,11 @@ def test_it_stops_as_soon_as_nothing_can_win():
 
 def test_it_goes_on_as_long_as_a_longer_hypothesis_may_win():
     """With the mean, long hypotheses win: after `1 0` there is better."""
-    decoder, sizes = of_table(TABLE, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
+    table = [TABLE[0], [0.5, 0.1, 0.4], [0.1, 0.1, 0.8]]
+    decoder, sizes = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
     result = decoder(None, 1)
     assert result.tokens.tolist() == [[[2] * 12]]
-    assert result.scores.values[0] == pytest.approx((np.log(0.4) + 11 * np.log(0.7)) / 12)
+    assert result.scores.values[0] == pytest.approx((np.log(0.4) + 11 * np.log(0.8)) / 12)
     assert len(sizes) == 12
 
 

@@ -22,9 +22,8 @@ def step_calls(draw):
     accumulated = draw(st.sampled_from([True, True, False]))
     if accumulated:
         scores, before = random.integers(-4, 1, (count, columns)) / 2, random.integers(-4, 1, count) / 2
-    else:  # sums of logarithms that are far from each other
-        order = random.permutation(count * columns + count) / 8
-        scores, before = 2.0 ** (order[count:].reshape(count, columns) * 8), order[:count] / 2 - 50
+    else:  # sums of logarithms of different prefixes are far from each other
+        scores, before = 2.0 ** -random.integers(0, 100, (count, columns)), random.permutation(count) * 0.0117
     pre_ids = random.choice([END, END, 0, 1, 7], count).astype(draw(st.sampled_from(INTEGERS)))
     ids = random.integers(0, 9, (count, columns)).astype(draw(st.sampled_from(INTEGERS)))
     scores = LoDTensor(read_only(scores.astype(dtype)), lod)
@@ -183,7 +182,11 @@ SAMPLES = {
                 r"scores_array: has rows of shape \(2,\)",
             ),
             ("beam_search_decode(3, 4, 1, 0)", DTypeError, "ids_array: is int|ta: is int"),
-            ("beam_search_decode(with_hole, with_hole, 1, 0)", IndexError, "ids_array"),
+            (
+                f"beam_search_decode(TensorArray.of_elements(2, {{1: {IDS}}}), [{SCORES}] * 2, 1, 0)",
+                IndexError,
+                "ids_array.* 0",
+            ),
             (
                 f"beam_search_decode([{PAIR.format('np.full(3, 2**63, np.uint64)')}], [{SCORES}], 1, 0)",
                 IndexError,

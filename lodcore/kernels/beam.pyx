@@ -229,11 +229,13 @@ def write_ways(const int64_t[::1] ids not None, cnp.ndarray scores, const int64_
 
     Parameters
     ----------
-    ids, parents, ends, end_id
-        As in `measure_ways`.
+    ids : int64, shape (n_items,)
     scores : float32 or float64, shape (n_items,), or None
+    parents, ends : int64
+        As in `measure_ways`.
     offsets : int64, shape (n_ends + 1,)
         What `measure_ways` made of them.
+    end_id : int
     out_ids : int64, shape (offsets[n_ends],)
     out_scores : as scores, shape (offsets[n_ends],), or None
     """

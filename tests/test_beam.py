@@ -1,4 +1,4 @@
-"""Beam search: what the ancestor died of, the order of equal scores, and what the oracle on nested lists does not see."""
+"""Beam search: what the ancestor died of, the order of equal scores, and what the oracle does not see."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,8 @@ def test_the_order_of_equal_scores(dtype):
     """That of the ancestor: as it was measured."""
 
     def kept(beam_size, *rows):
-        ids, _, parents = beam_search([9] * len(rows), 0.0, None, scores_of(rows, [len(rows)], dtype=dtype), beam_size, 0)
+        scores = scores_of(rows, [len(rows)], dtype=dtype)
+        ids, _, parents = beam_search([9] * len(rows), 0.0, None, scores, beam_size, 0)
         return list(zip(parents.tolist(), ids.values.tolist(), strict=True))
 
     assert kept(1, [0.5, 0.5, 0.5]) == [(0, 2)]

@@ -300,7 +300,9 @@ class _Search:
 
     def _best(self, log_probs: Array, forbidden: Array | None) -> tuple[Array, Array, Array]:
         """Keep the best continuations of each source: their tokens, scores, and the branches that they continue."""
-        scores = log_probs + self.scores[:, None]  # type: ignore[index]
+        before = self.scores
+        assert before is not None  # there is a step
+        scores = log_probs + before[:, None]
         if forbidden is not None:
             scores[np.broadcast_to(forbidden, scores.shape)] = -np.inf
         offsets = np.zeros(self.num_sources + 1, np.int64)
@@ -310,7 +312,7 @@ class _Search:
         tokens, kept, parents = buffers.new_int64(room), np.empty(room, scores.dtype), np.empty(room, np.int32)
         open_ids, per_branch = np.zeros(n, np.int64), buffers.new_int64(n + 1)
         kernels.beam.select_best(
-            open_ids, self.scores, None, scores, offsets, beam_size, -1, tokens, kept, parents, per_branch
+            open_ids, before, None, scores, offsets, beam_size, -1, tokens, kept, parents, per_branch
         )
         return tokens, kept, parents.astype(np.int64)
 

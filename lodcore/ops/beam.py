@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import dense_of, each_of, integer_of, level_of, operand_of
+from lodcore.arguments import dense_of, integer_of, level_of, operand_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed
@@ -25,6 +25,9 @@ __all__ = ["beam_search", "beam_search_decode"]
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 MOST = 2**31 - 1  # prefixes, and columns: int32 numbers the prefixes
+
+#: The dtypes that are mostly given.
+MOSTLY = {"pre_ids": (INT64,), "pre_scores": (SINGLE, DOUBLE)}
 
 #: A tensor, or None.
 Optional = Role("Given", Given.of_list, operand_of, Given.expected | {type(None)}, Given.kinds, described=False)
@@ -126,25 +129,25 @@ def beam_search(
     """
     where = "beam_search"
     values, lod, at = _prefixes(where, scores, level)
-    most = _beam_size(where, beam_size)
+    most = beam_size if type(beam_size) is int and 0 < beam_size <= MOST else _beam_size(where, beam_size)
     n_prefixes, columns = values.shape
     last = _one_each(where, "pre_ids", pre_ids, n_prefixes)
     before = _one_each(where, "pre_scores", pre_scores, n_prefixes)
-    dtype, end = _id_dtype(where, last, ids, columns), integer_of("beam_search: end_id", end_id)
-    _check_end(where, end, dtype)
+    dtype = INT64 if ids is None and last.dtype is INT64 else _id_dtype(where, last, ids, columns)
+    end = _end_id(where, end_id, dtype)
     if before.dtype is not values.dtype:
         before = before.astype(values.dtype)
     if not is_accumulated:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.log(values)
-            values += before.reshape(-1, 1)
+        values = _accumulated(values, before)
     candidates = None if ids is None else _candidates(where, ids, values.shape)
     offsets = lod.row_offsets(at) if at + 1 < lod.num_levels else lod.offsets(at)
-    room = kernels.beam.count_room(offsets, columns or 1, most)
+    room = min((len(offsets) - 1) * most, n_prefixes * (columns or 1))
     kept_ids, kept_scores = buffers.new_int64(room), np.empty(room, values.dtype)
     parents, kept = np.empty(room, INT32), buffers.new_offsets(n_prefixes + 1)
+    flat = last if last.dtype is INT64 and last.ndim == 1 and last.flags.c_contiguous else _flat_ids(last)
+    earlier = before if before.ndim == 1 and before.flags.c_contiguous else before.ravel()
     count = kernels.beam.select_best(
-        _flat_ids(last), before.ravel(), candidates, values, offsets, most, end, kept_ids, kept_scores, parents, kept
+        flat, earlier, candidates, values, offsets, most, end, kept_ids, kept_scores, parents, kept
     )
     if count < room:
         kept_ids, kept_scores, parents = kept_ids[:count].copy(), kept_scores[:count].copy(), parents[:count].copy()
@@ -180,8 +183,7 @@ def _(
     before = _one_each(where, "pre_scores", pre_scores, None)
     if ids is not None:
         _check_candidates(where, _spec_like(where, "ids", ids), (None, scores.shape[1]))
-    dtype = _id_dtype(where, last, ids, scores.shape[1])
-    _check_end(where, integer_of("beam_search: end_id", end_id), dtype)
+    _end_id(where, end_id, dtype := _id_dtype(where, last, ids, scores.shape[1]))
     rows = [(None, 1) if len(x.shape) == 2 else (None,) for x in (last, before)]
     return Spec(rows[0], dtype), Spec(rows[1], scores.dtype), Spec((None,), INT32)
 
@@ -193,9 +195,8 @@ def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:
     values, lod = scores.values, scores.lod
     at = lod._level(level, where)
     _check_rows(where, values.shape, values.dtype)
-    for what, size in zip(("rows", "columns"), values.shape, strict=True):
-        if size > MOST:
-            raise ValueError(f"{where}: scores: has {size} {what}; at most {MOST} are numbered by int32")
+    if values.shape[0] > MOST or values.shape[1] > MOST:
+        raise ValueError(f"{where}: scores: has shape {values.shape}; at most {MOST} are numbered by int32")
     if values.dtype is not SINGLE and values.dtype is not DOUBLE:  # another byte order
         values = values.astype(values.dtype.newbyteorder("="))
     return values, lod, at
@@ -228,6 +229,8 @@ def _spec_like(where: str, name: str, given: Any) -> Any:
 def _one_each(where: str, name: str, given: Any, count: int | None) -> Any:
     """Take one number a prefix, or one for all: an array of shape (n,) or (n, 1), or a Spec."""
     rows = given.values if type(given) is LoDTensor else given
+    if type(rows) is np.ndarray and rows.shape == (count,) and rows.dtype in MOSTLY[name]:
+        return rows
     if type(rows) is not np.ndarray:
         rows = _spec_like(where, name, given)
     kinds, needed = ("iu", "integers are needed") if name == "pre_ids" else ("fiu", "real numbers are needed")
@@ -284,10 +287,23 @@ def _id_dtype(where: str, last: Any, ids: Any, columns: int | None) -> np.dtype[
     return dtype.newbyteorder("=")
 
 
-def _check_end(where: str, end: int, dtype: np.dtype[Any]) -> None:
-    low, high = (-(2**63), 2**63 - 1) if dtype is INT64 else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+def _end_id(where: str, end_id: Any, dtype: np.dtype[Any]) -> int:
+    """Take the id that ends, which the dtype of the ids must hold."""
+    if type(end_id) is int and dtype is INT64 and -MOST <= end_id <= MOST:
+        return end_id
+    end = integer_of(f"{where}: end_id", end_id)
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     if not low <= end <= min(high, 2**63 - 1):
         raise ValueError(f"{where}: end_id: is {end}; {dtype}, that of the ids, holds {low} .. {high}")
+    return end
+
+
+def _accumulated(values: Array, before: Array) -> Array:
+    """Compute the scores of prefixes that are continued, of probabilities."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = np.log(values)
+        found += before.reshape(-1, 1)
+    return found
 
 
 # -- all steps ---------------------------------------------------------------------------------------------------------
@@ -380,10 +396,8 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     ends, sentences = buffers.new_int64(len(tokens)), buffers.new_offsets(n_sources + 1)
     count = kernels.beam.find_ends(values, bounds, n_sources, most, ends, sentences)
     ends, offsets = ends[:count], buffers.new_offsets(count + 1)
-    end = end if -(2**63) <= end < 2**63 else None
-    if end is None:  # no token is one
-        tokens_end = int(tokens.min()) - 1 if len(tokens) and tokens.min() > -(2**63) else 2**63 - 1
-        end = tokens_end
+    if not -(2**63) <= end < 2**63:  # no token is one
+        end = _unused(tokens)
     kernels.beam.measure_ways(tokens, parents, ends, end, offsets)
     total = offsets.item(count)
     out_ids, out_scores = buffers.new_int64(total), np.empty(total, values.dtype)
@@ -410,6 +424,13 @@ def _(ids_array: Spec, scores_array: Spec, beam_size: int, end_id: int) -> tuple
             raise _no_two_levels(where, name, 0, one.num_levels)
     _check_decoded(where, ids, scores)
     return Spec((None, *ids.shape[1:]), ids.dtype), Spec((None, *scores.shape[1:]), scores.dtype)
+
+
+def _unused(tokens: Array) -> int:
+    """Find a number that is no token."""
+    known = np.unique(tokens[tokens >= 0])
+    gaps = np.flatnonzero(known != np.arange(len(known)))
+    return int(gaps[0]) if len(gaps) else len(known)
 
 
 def _joined(where: str, name: str, array: Any) -> tuple[LoDTensor, int]:

@@ -15,7 +15,9 @@ def beam_search(source):
     flavours = ("quarters", "any", "equal", "nan")
     scores = ragged(source, 3, FLOATS, ((0,), (1,), (3,)), flavours)
     count, columns = len(scores.rows), scores.row_shape[0]
-    ids = Dense([source.integers(columns, 0, 5) for _ in range(count)], (count, columns), source.choice(["int64", "int32"]))
+    ids = Dense(
+        [source.integers(columns, 0, 5) for _ in range(count)], (count, columns), source.choice(["int64", "int32"])
+    )
     return {
         "pre_ids": vector(source, [source.choice([END, END, 0, 1]) for _ in range(count)]),
         "pre_scores": dense(source, (count,), [scores.dtype], flavours),

@@ -175,7 +175,9 @@ def test_the_scores_are_the_best_ones(drawn):
     np.testing.assert_array_equal(np.repeat(np.arange(len(pre_ids)), np.diff(out_offsets)), parents[:count])
     for s in range(len(offsets) - 1):
         here = range(offsets[s], offsets[s + 1])
-        candidates = np.concatenate([before[:0], *(before[p : p + 1] if pre_ids[p] == END else scores[p] for p in here)])
+        candidates = np.concatenate(
+            [before[:0], *(before[p : p + 1] if pre_ids[p] == END else scores[p] for p in here)]
+        )
         best = np.sort(candidates)[::-1][:beam_size]
         mine = out_scores[out_offsets[offsets[s]] : out_offsets[offsets[s + 1]]]
         if len(mine) or not all(pre_ids[p] == END for p in here):

@@ -239,7 +239,7 @@ def test_drawn_tokens_have_their_probabilities():
 
 @given(searches(), st.integers(0, 2**32), st.integers(1, 5))
 def test_scores_of_what_is_drawn_are_those_of_the_model(drawn, seed, beam_size):
-    toy, n_sources, given, masks, by_function = drawn
+    toy, n_sources, given, *_ = drawn
     given = {**given, "beam_size": beam_size, "num_results": beam_size, "temperature": 1.3, "seed": seed}
     decoder = nn.BeamSearchDecoder(toy.step, **given)
     result = decoder(toy.first(n_sources), n_sources)

@@ -5,7 +5,6 @@ import numpy.typing as npt
 
 _Cell = TypeVar("_Cell", np.float32, np.float64)
 
-def count_room(offsets: npt.NDArray[np.int64], columns: int, beam_size: int) -> int: ...
 def select_best(
     pre_ids: npt.NDArray[np.int64],
     pre_scores: npt.NDArray[_Cell],

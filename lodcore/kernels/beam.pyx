@@ -38,30 +38,19 @@ cdef extern from "beam.h" nogil:
 cnp.import_array()
 
 
-def count_room(const int64_t[::1] offsets not None, int64_t columns, int64_t beam_size):
-    """Count the continuations that all sources can keep at most.
-
-    Parameters
-    ----------
-    offsets : int64, shape (n_sources + 1,), in prefixes
-    columns : int
-        Candidates of a prefix, at least 1.
-    beam_size : int
-        At least 1.
-
-    Returns
-    -------
-    int
-    """
-    cdef int64_t room
-    widest_beam(&offsets[0], offsets.shape[0] - 1, columns, beam_size, &room)
-    return room
+cdef int64_t length_of(cnp.ndarray array, int kind, bint written) except -2:
+    """Give the length of a C-contiguous vector of a kind of numbers; -1 if it is none."""
+    if cnp.PyArray_NDIM(array) != 1 or cnp.PyArray_TYPE(array) != kind:
+        return -1
+    if not (cnp.PyArray_ISCARRAY(array) if written else cnp.PyArray_ISCARRAY_RO(array)):
+        return -1
+    return cnp.PyArray_DIM(array, 0)
 
 
-def select_best(const int64_t[::1] pre_ids not None, cnp.ndarray pre_scores not None, const int64_t[::1] ids,
-                cnp.ndarray scores not None, const int64_t[::1] offsets not None, int64_t beam_size, int64_t end_id,
-                int64_t[::1] out_ids not None, cnp.ndarray out_scores not None, int32_t[::1] out_parents not None,
-                int64_t[::1] out_offsets not None):
+def select_best(cnp.ndarray pre_ids not None, cnp.ndarray pre_scores not None, cnp.ndarray ids,
+                cnp.ndarray scores not None, cnp.ndarray offsets not None, int64_t beam_size, int64_t end_id,
+                cnp.ndarray out_ids not None, cnp.ndarray out_scores not None, cnp.ndarray out_parents not None,
+                cnp.ndarray out_offsets not None):
     """Keep the best continuations of the prefixes of each source, prefix by prefix, the best first.
 
     Parameters
@@ -78,7 +67,8 @@ def select_best(const int64_t[::1] pre_ids not None, cnp.ndarray pre_scores not 
         At least 1.
     end_id : int
     out_ids : int64, shape (room,)
-        room is at least what `count_room` says of the offsets, of as many columns, or of 1 if there is none.
+        room is at least the sum over the sources of beam_size, or of their candidates if there are fewer: of `columns`
+        a prefix, or of 1 if there are none.
     out_scores : as scores, shape (room,)
     out_parents : int32, shape (room,)
         The prefixes that are continued.
@@ -90,56 +80,58 @@ def select_best(const int64_t[::1] pre_ids not None, cnp.ndarray pre_scores not 
     int
         The number of continuations that are kept. What stands behind them is of no use.
     """
-    cdef int64_t n_sources = offsets.shape[0] - 1, n_prefixes = pre_ids.shape[0], room, widest, total = 0
     cdef int kind = cnp.PyArray_TYPE(scores)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         raise TypeError("scores are float32 or float64")
-    if (cnp.PyArray_NDIM(scores) != 2 or not cnp.PyArray_ISCARRAY_RO(scores) or cnp.PyArray_TYPE(pre_scores) != kind
-            or cnp.PyArray_NDIM(pre_scores) != 1 or not cnp.PyArray_ISCARRAY_RO(pre_scores)
-            or cnp.PyArray_TYPE(out_scores) != kind or not cnp.PyArray_ISCARRAY(out_scores)):
+    if cnp.PyArray_NDIM(scores) != 2 or not cnp.PyArray_ISCARRAY_RO(scores):
         raise ValueError("scores are needed as C-contiguous arrays of one dtype")
-    cdef int64_t columns = cnp.PyArray_DIM(scores, 1)
-    if (offsets[n_sources] != n_prefixes or cnp.PyArray_DIM(scores, 0) != n_prefixes
-            or cnp.PyArray_DIM(pre_scores, 0) != n_prefixes or out_offsets.shape[0] != n_prefixes + 1
-            or (ids is not None and ids.shape[0] != n_prefixes * columns) or beam_size < 1):
+    cdef int64_t n_prefixes = cnp.PyArray_DIM(scores, 0), columns = cnp.PyArray_DIM(scores, 1), room, total = 0
+    cdef int64_t n_sources = length_of(offsets, cnp.NPY_INT64, False) - 1, widest, p
+    if (length_of(pre_ids, cnp.NPY_INT64, False) != n_prefixes or length_of(pre_scores, kind, False) != n_prefixes
+            or n_sources < 0 or length_of(out_offsets, cnp.NPY_INT64, True) != n_prefixes + 1 or beam_size < 1
+            or (ids is not None and length_of(ids, cnp.NPY_INT64, False) != n_prefixes * columns)):
+        raise ValueError("pre_ids, pre_scores, ids, scores and offsets do not belong together")
+    cdef const int64_t* bounds = <const int64_t*> cnp.PyArray_DATA(offsets)
+    cdef int64_t* ends = <int64_t*> cnp.PyArray_DATA(out_offsets)
+    if bounds[n_sources] != n_prefixes:
         raise ValueError("pre_ids, pre_scores, ids, scores and offsets do not belong together")
     if n_prefixes >= 2**31 or columns >= 2**31:
         raise ValueError("there are too many prefixes or columns")
-    widest = widest_beam(&offsets[0], n_sources, max(columns, 1), beam_size, &room)
-    if (out_ids.shape[0] < room or out_parents.shape[0] < room or cnp.PyArray_NDIM(out_scores) != 1
-            or cnp.PyArray_DIM(out_scores, 0) < room):
+    widest = widest_beam(bounds, n_sources, max(columns, 1), beam_size, &room)
+    if (length_of(out_ids, cnp.NPY_INT64, True) < room or length_of(out_scores, kind, True) < room
+            or length_of(out_parents, cnp.NPY_INT32, True) < room):
         raise ValueError("out_ids, out_scores and out_parents are too short")
-    out_offsets[0] = 0
+    ends[0] = 0
     if room == 0:
-        out_offsets[:] = 0
+        for p in range(n_prefixes):
+            ends[p + 1] = 0
         return 0
-    cdef char spare[128 * 16]
-    cdef char* memory = spare
-    if beam_size > 8:
-        widest = min(widest, beam_size)
-    else:
-        widest = 8
+    cdef int64_t spare[2 * 128]
+    cdef int64_t* memory = spare
+    widest = max(widest, 8)
     if widest > 128:
-        memory = <char*> malloc(widest * 16)
+        memory = <int64_t*> malloc(widest * 2 * sizeof(int64_t))
         if memory == NULL:
             raise MemoryError
     cdef Step step
-    step.pre_ids, step.offsets = &pre_ids[0], &offsets[0]
-    step.ids = &ids[0] if ids is not None and ids.shape[0] else NULL
+    step.pre_ids, step.offsets = <const int64_t*> cnp.PyArray_DATA(pre_ids), bounds
+    step.ids = NULL
+    if ids is not None:
+        step.ids = <const int64_t*> cnp.PyArray_DATA(ids)
     step.n_sources, step.columns, step.end_id = n_sources, columns, end_id
-    step.beam_size = min(beam_size, max(widest, 1)) if beam_size > 8 else beam_size
-    step.out_ids, step.out_offsets, step.out_parents = &out_ids[0], &out_offsets[0], &out_parents[0]
-    cdef int64_t* places = <int64_t*> memory
-    cdef void* best = memory + widest * 8
+    step.beam_size = min(beam_size, widest)
+    step.out_ids, step.out_offsets = <int64_t*> cnp.PyArray_DATA(out_ids), ends
+    step.out_parents = <int32_t*> cnp.PyArray_DATA(out_parents)
+    cdef void* best = memory + widest
     cdef const void* before = cnp.PyArray_DATA(pre_scores)
     cdef const void* source = cnp.PyArray_DATA(scores)
     cdef void* result = cnp.PyArray_DATA(out_scores)
     with nogil:
         if kind == cnp.NPY_FLOAT:
-            select_float(&step, <const float*> before, <const float*> source, <float*> best, places, <float*> result,
+            select_float(&step, <const float*> before, <const float*> source, <float*> best, memory, <float*> result,
                          &total)
         else:
-            select_double(&step, <const double*> before, <const double*> source, <double*> best, places,
+            select_double(&step, <const double*> before, <const double*> source, <double*> best, memory,
                           <double*> result, &total)
         if memory != spare:
             free(memory)

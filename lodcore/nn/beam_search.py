@@ -308,7 +308,7 @@ class _Search:
         offsets = np.zeros(self.num_sources + 1, np.int64)
         np.cumsum(np.bincount(self.sources, minlength=self.num_sources), out=offsets[1:])
         beam_size, n = self.decoder.beam_size, len(scores)
-        room = kernels.beam.count_room(offsets, scores.shape[1], beam_size)
+        room = min(self.num_sources * beam_size, scores.size)
         tokens, kept, parents = buffers.new_int64(room), np.empty(room, scores.dtype), np.empty(room, np.int32)
         open_ids, per_branch = np.zeros(n, np.int64), buffers.new_int64(n + 1)
         kernels.beam.select_best(

@@ -1,15 +1,6 @@
 """Twin of lodcore/kernels/beam.pyx."""
 
 
-def count_room(offsets, columns, beam_size):
-    """Count the continuations that all sources can keep at most."""
-    room = 0
-    for s in range(len(offsets) - 1):
-        candidates = int(offsets[s + 1] - offsets[s]) * columns
-        room += candidates if candidates < beam_size else beam_size
-    return room
-
-
 def select_best(
     pre_ids, pre_scores, ids, scores, offsets, beam_size, end_id, out_ids, out_scores, out_parents, out_offsets
 ):
@@ -21,7 +12,10 @@ def select_best(
         raise ValueError("pre_ids, pre_scores, ids, scores and offsets do not belong together")
     if pre_scores.dtype != scores.dtype or out_scores.dtype != scores.dtype:
         raise ValueError("scores are needed as C-contiguous arrays of one dtype")
-    room = count_room(offsets, columns if columns else 1, beam_size)
+    room = 0
+    for s in range(len(offsets) - 1):
+        candidates = int(offsets[s + 1] - offsets[s]) * (columns if columns else 1)
+        room += candidates if candidates < beam_size else beam_size
     if len(out_ids) < room or len(out_scores) < room or len(out_parents) < room:
         raise ValueError("out_ids, out_scores and out_parents are too short")
     total, out_offsets[0] = 0, 0

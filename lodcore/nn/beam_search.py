@@ -306,9 +306,10 @@ class _Search:
         if forbidden is not None:
             scores[np.broadcast_to(forbidden, scores.shape)] = -np.inf
         offsets = np.zeros(self.num_sources + 1, np.int64)
-        np.cumsum(np.bincount(self.sources, minlength=self.num_sources), out=offsets[1:])
+        counts = np.bincount(self.sources, minlength=self.num_sources)
+        np.cumsum(counts, out=offsets[1:])
         beam_size, n = self.decoder.beam_size, len(scores)
-        room = min(self.num_sources * beam_size, scores.size)
+        room = int(np.minimum(counts * scores.shape[1], beam_size).sum())  # nothing has ended: so many are kept
         tokens, kept, parents = buffers.new_int64(room), np.empty(room, scores.dtype), np.empty(room, np.int32)
         open_ids, per_branch = np.zeros(n, np.int64), buffers.new_int64(n + 1)
         kernels.beam.select_best(

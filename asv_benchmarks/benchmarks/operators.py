@@ -18,6 +18,8 @@ STEPS, STEPS_MAP = TensorArray.unpack(X, 0)
 TABLE = lod_rank_table(X)
 KEPT = np.array([True, False, True, True])
 TRUE, FALSE = OPS["split_by_mask"](X, KEPT)
+ONE_STEP = LoDTensor.from_lengths(np.arange(4), [4], [1, 1, 1, 1])
+ONE_STEP_SCORES = LoDTensor(-np.arange(4.0), ONE_STEP.lod)
 
 
 def several(names, *arguments):
@@ -47,6 +49,8 @@ ARGUMENTS = {
     "arange": lambda: (np.arange(4),),
     "argwhere": lambda: (X,),
     "cartesian": lambda: (X, X),
+    "beam_search": lambda: (np.ones(4, int), np.zeros(4), None, LoDTensor.from_lengths(DENSE, [4]), 4, 0),
+    "beam_search_decode": lambda: ([ONE_STEP], [ONE_STEP_SCORES], 4, 0),
     "cast": lambda: (X, np.float32),
     "combination_places": lambda: (X, 3),
     "concat_values": lambda: ([WIDE, WIDE], 1),

@@ -273,7 +273,8 @@ class Block:
             if isinstance(given, np.ndarray):
                 given = as_value(f"{op.__name__}: {name}", given)
         elif given is None:
-            if op.defaults.get(name, given) is not None or name not in op.defaults:
+            optional = name in op.defaults and op.defaults[name] is None
+            if not optional and type(None) not in op.roles[name].expected:
                 raise DTypeError(f"{op.__name__}: {name}: is None; a tensor or a number is needed")
         elif isinstance(given, np.ndarray) or not isinstance(given, CONSTANTS):
             given = as_value(f"{op.__name__}: {name}", given)

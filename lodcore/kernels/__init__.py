@@ -7,6 +7,7 @@ from lodcore.kernels import gather, levels, offsets, rank
 if TYPE_CHECKING:
     from lodcore.kernels import (
         attention,
+        beam,
         combine,
         deviation,
         doors,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "attention",
+    "beam",
     "combine",
     "deviation",
     "doors",

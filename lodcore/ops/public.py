@@ -4,6 +4,7 @@ from lodcore.ops.arrange import *
 from lodcore.ops.array import *
 from lodcore.ops.array_joining import *
 from lodcore.ops.axes import mean as mean  # all others have names of Python's own functions
+from lodcore.ops.beam import *
 from lodcore.ops.chunk import *
 from lodcore.ops.combine import *
 from lodcore.ops.compare import *

@@ -1,0 +1,154 @@
+/* A step of a beam search: the best continuations of the branches of each source; and the ways back from the ends.
+ *
+ * What is kept of a source stands in order: the better score first, of equal scores that of the later prefix; equal
+ * ones of one prefix as they were met, except that one which is met when the beam is full takes the last place from
+ * one that is equal to it. Scores that are nan compare false, as in the literal insertion below. */
+#ifndef LODCORE_BEAM_H
+#define LODCORE_BEAM_H
+
+#include "rows.h"
+#include "simd.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beams of at most NARROW are kept in registers, if there are FEW columns; more columns are looked at in blocks. */
+enum { NARROW = 8, FEW = 64, BLOCK_COLUMNS = 32 };
+
+/* A place says prefix (within its source) and column, so that places of later prefixes are greater. */
+#define PLACE_OF(PREFIX, COLUMN) ((int64_t)(((uint64_t)(PREFIX) << 32) | (uint64_t)(COLUMN)))
+#define PREFIX_OF(PLACE) ((PLACE) >> 32)
+#define COLUMN_OF(PLACE) ((PLACE) & 0xffffffff)
+
+typedef struct {
+    const int64_t *pre_ids, *ids, *offsets; /* ids: NULL for numbers of columns */
+    int64_t n_sources, columns, beam_size, end_id;
+    int64_t *out_ids, *out_offsets;
+    int32_t *out_parents;
+} Step;
+
+/* The most that one source can keep, and the most that all can, in `room`. */
+static LODCORE_UNUSED int64_t widest_beam(const int64_t *offsets, int64_t n_sources, int64_t columns, int64_t beam_size,
+                                          int64_t *room)
+{
+    int64_t widest = 0, total = 0;
+    for (int64_t s = 0; s < n_sources; s++) {
+        int64_t here = (offsets[s + 1] - offsets[s]) * columns;
+        here = here < beam_size ? here : beam_size;
+        widest = here > widest ? here : widest;
+        total += here;
+    }
+    *room = total;
+    return widest;
+}
+
+/* -- few candidates -------------------------------------------------------------------------------------------------- */
+
+/* The number of 32 bits in whose order scores stand; -0 beside 0. */
+LODCORE_INLINE int32_t rank_of_score(float score)
+{
+    int32_t bits;
+    score += 0.0f;
+    memcpy(&bits, &score, sizeof bits);
+    return bits ^ ((bits >> 31) & INT32_MAX);
+}
+
+/* The best of few candidates, without branches. A candidate is one number: the rank of its score, its prefix, and its
+ * column from the last on. So all that differ in score or prefix stand in order. Returns -1 where the place of one
+ * depends on when it was met: two of them are equal, one in the beam and one out of it; or if a score is nan. */
+LODCORE_INLINE int64_t pick(const Step *step, const float *pre_scores, const float *x, int64_t start, int64_t stop,
+                            const int most, int64_t *places)
+{
+    int64_t best[NARROW], count = 0;
+    int odd = 0;
+    for (int k = 0; k < most; k++)
+        best[k] = INT64_MIN;
+    for (int64_t p = start; p < stop; p++) {
+        const int ended = step->pre_ids[p] == step->end_id;
+        const int64_t columns = ended ? 1 : step->columns;
+        const float *row = ended ? pre_scores + p : x + p * step->columns;
+        const int64_t tail = (p - start) * FEW + FEW - 1;
+        for (int64_t c = 0; c < columns; c++) {
+            int64_t one = (int64_t)((uint64_t)(int64_t)rank_of_score(row[c]) << 32 | (uint64_t)(tail - c));
+            odd |= row[c] != row[c];
+            for (int k = 0; k < most; k++) {
+                const int64_t above = best[k] > one ? best[k] : one;
+                one = best[k] > one ? one : best[k];
+                best[k] = above;
+            }
+            odd |= (uint64_t)(one ^ best[most - 1]) - 1 < FEW - 1; /* none is equal, but for places without any */
+        }
+        count += columns;
+    }
+    count = count < most ? count : most;
+    for (int k = 0; k < count; k++) {
+        int64_t place = best[k] & UINT32_MAX;
+        places[k] = PLACE_OF(place / FEW, FEW - 1 - place % FEW);
+    }
+    return odd ? -1 : count;
+}
+
+LODCORE_INLINE int64_t pick_few_float(const Step *step, const float *pre_scores, const float *x, int64_t start,
+                                      int64_t stop, int64_t *places)
+{
+    if (step->columns > FEW || stop - start >= INT32_MAX / FEW)
+        return -1;
+#define NARROW_BEAM(WIDTH) \
+    case WIDTH:            \
+        return pick(step, pre_scores, x, start, stop, WIDTH, places);
+    switch (step->beam_size) {
+        NARROW_BEAM(1)
+        NARROW_BEAM(2)
+        NARROW_BEAM(3)
+        NARROW_BEAM(4)
+        NARROW_BEAM(5)
+        NARROW_BEAM(6)
+        NARROW_BEAM(7)
+        NARROW_BEAM(8)
+        default:
+            return -1;
+    }
+#undef NARROW_BEAM
+}
+
+/* Numbers of 64 bits do not fit beside their place. */
+LODCORE_INLINE int64_t pick_few_double(const Step *step, const double *pre_scores, const double *x, int64_t start,
+                                       int64_t stop, int64_t *places)
+{
+    return -1;
+}
+
+/* -- both types of scores ------------------------------------------------------------------------------------------ */
+
+#define CELL float
+#define OF_CELL(NAME) NAME##_float
+#define BODY_OF_CELL(NAME) NAME##_float_body
+#include "beam_cells.h"
+#undef CELL
+#undef OF_CELL
+#undef BODY_OF_CELL
+#define CELL double
+#define OF_CELL(NAME) NAME##_double
+#define BODY_OF_CELL(NAME) NAME##_double_body
+#include "beam_cells.h"
+#undef CELL
+#undef OF_CELL
+#undef BODY_OF_CELL
+
+/* -- the ways back -------------------------------------------------------------------------------------------------- */
+
+/* The number of items on the way from an item to the first step: end tokens behind which there is another item are
+ * left out. A parent comes before its item; the walk ends at one that does not. */
+LODCORE_INLINE int64_t measure_way(const int64_t *ids, const int64_t *parents, int64_t item, int64_t end_id)
+{
+    int64_t count = 0;
+    for (;;) {
+        count += count == 0 || read_once(ids + item) != end_id;
+        int64_t before = read_once(parents + item);
+        if (before < 0 || before >= item)
+            return count;
+        item = before;
+    }
+}
+
+#endif

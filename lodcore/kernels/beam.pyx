@@ -1,0 +1,296 @@
+"""A step of a beam search, and the ways back from its ends.
+
+Of a source the best continuations are kept: the better score first, of equal scores that of the later prefix; equal
+ones of one prefix in the order of their columns, except that one which is met when the beam is full takes the last
+place from one that is equal to it. A score that is nan compares false with all others: it is put behind what the beam
+has, takes the last place of a full one, and loses it to the next candidate.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+
+cdef extern from "beam.h" nogil:
+    ctypedef struct Step:
+        const int64_t* pre_ids
+        const int64_t* ids
+        const int64_t* offsets
+        int64_t n_sources, columns, beam_size, end_id
+        int64_t* out_ids
+        int64_t* out_offsets
+        int32_t* out_parents
+    int64_t widest_beam(const int64_t* offsets, int64_t n_sources, int64_t columns, int64_t beam_size, int64_t* room)
+    void select_float(const Step* step, const float* pre_scores, const float* x, float* scores, int64_t* places,
+                      float* out_scores, int64_t* total)
+    void select_double(const Step* step, const double* pre_scores, const double* x, double* scores, int64_t* places,
+                       double* out_scores, int64_t* total)
+    int64_t order_ends_float(const float* scores, const int64_t* offsets, int64_t n_steps, int64_t n_sources,
+                             int64_t beam_size, int64_t* spare, int64_t* ends, int64_t* out_offsets)
+    int64_t order_ends_double(const double* scores, const int64_t* offsets, int64_t n_steps, int64_t n_sources,
+                              int64_t beam_size, int64_t* spare, int64_t* ends, int64_t* out_offsets)
+    int64_t measure_way(const int64_t* ids, const int64_t* parents, int64_t item, int64_t end_id)
+    void write_ways_float(const int64_t* ids, const float* scores, const int64_t* parents, const int64_t* ends,
+                          const int64_t* offsets, int64_t n_ends, int64_t end_id, int64_t* out_ids, float* out_scores)
+    void write_ways_double(const int64_t* ids, const double* scores, const int64_t* parents, const int64_t* ends,
+                           const int64_t* offsets, int64_t n_ends, int64_t end_id, int64_t* out_ids,
+                           double* out_scores)
+
+cnp.import_array()
+
+
+cdef int64_t length_of(cnp.ndarray array, int kind, bint written) except -2:
+    """Give the length of a C-contiguous vector of a kind of numbers; -1 if it is none."""
+    if cnp.PyArray_NDIM(array) != 1 or cnp.PyArray_TYPE(array) != kind:
+        return -1
+    if not (cnp.PyArray_ISCARRAY(array) if written else cnp.PyArray_ISCARRAY_RO(array)):
+        return -1
+    return cnp.PyArray_DIM(array, 0)
+
+
+def select_best(cnp.ndarray pre_ids not None, cnp.ndarray pre_scores not None, cnp.ndarray ids,
+                cnp.ndarray scores not None, cnp.ndarray offsets not None, int64_t beam_size, int64_t end_id,
+                cnp.ndarray out_ids not None, cnp.ndarray out_scores not None, cnp.ndarray out_parents not None,
+                cnp.ndarray out_offsets not None):
+    """Keep the best continuations of the prefixes of each source, prefix by prefix, the best first.
+
+    Parameters
+    ----------
+    pre_ids : int64, shape (n_prefixes,)
+        A prefix whose last id is `end_id` has one continuation: `end_id`, with its own score.
+    pre_scores : float32 or float64, shape (n_prefixes,)
+    ids : int64, shape (n_prefixes * columns,), or None
+        None: the numbers of the columns.
+    scores : as pre_scores, shape (n_prefixes, columns)
+        C-contiguous. At most 2**31 - 1 prefixes and columns.
+    offsets : int64, shape (n_sources + 1,), in prefixes
+    beam_size : int
+        At least 1.
+    end_id : int
+    out_ids : int64, shape (room,)
+        room is at least the sum over the sources of beam_size, or of their candidates if there are fewer: of `columns`
+        a prefix, or of 1 if there are none.
+    out_scores : as scores, shape (room,)
+    out_parents : int32, shape (room,)
+        The prefixes that are continued.
+    out_offsets : int64, shape (n_prefixes + 1,)
+        Of what is kept of each prefix. If all that a source keeps had ended before, it keeps nothing.
+
+    Returns
+    -------
+    int
+        The number of continuations that are kept. What stands behind them is of no use.
+    """
+    cdef int kind = cnp.PyArray_TYPE(scores)
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+        raise TypeError("scores are float32 or float64")
+    if cnp.PyArray_NDIM(scores) != 2 or not cnp.PyArray_ISCARRAY_RO(scores):
+        raise ValueError("scores are needed as C-contiguous arrays of one dtype")
+    cdef int64_t n_prefixes = cnp.PyArray_DIM(scores, 0), columns = cnp.PyArray_DIM(scores, 1), room, total = 0
+    cdef int64_t n_sources = length_of(offsets, cnp.NPY_INT64, False) - 1, widest, p
+    if (length_of(pre_ids, cnp.NPY_INT64, False) != n_prefixes or length_of(pre_scores, kind, False) != n_prefixes
+            or n_sources < 0 or length_of(out_offsets, cnp.NPY_INT64, True) != n_prefixes + 1 or beam_size < 1
+            or (ids is not None and length_of(ids, cnp.NPY_INT64, False) != n_prefixes * columns)):
+        raise ValueError("pre_ids, pre_scores, ids, scores and offsets do not belong together")
+    cdef const int64_t* bounds = <const int64_t*> cnp.PyArray_DATA(offsets)
+    cdef int64_t* ends = <int64_t*> cnp.PyArray_DATA(out_offsets)
+    if bounds[n_sources] != n_prefixes:
+        raise ValueError("pre_ids, pre_scores, ids, scores and offsets do not belong together")
+    if n_prefixes >= 2**31 or columns >= 2**31:
+        raise ValueError("there are too many prefixes or columns")
+    widest = widest_beam(bounds, n_sources, max(columns, 1), beam_size, &room)
+    if (length_of(out_ids, cnp.NPY_INT64, True) < room or length_of(out_scores, kind, True) < room
+            or length_of(out_parents, cnp.NPY_INT32, True) < room):
+        raise ValueError("out_ids, out_scores and out_parents are too short")
+    ends[0] = 0
+    if room == 0:
+        for p in range(n_prefixes):
+            ends[p + 1] = 0
+        return 0
+    cdef int64_t spare[2 * 128]
+    cdef int64_t* memory = spare
+    widest = max(widest, 8)
+    if widest > 128:
+        memory = <int64_t*> malloc(widest * 2 * sizeof(int64_t))
+        if memory == NULL:
+            raise MemoryError
+    cdef Step step
+    step.pre_ids, step.offsets = <const int64_t*> cnp.PyArray_DATA(pre_ids), bounds
+    step.ids = NULL
+    if ids is not None:
+        step.ids = <const int64_t*> cnp.PyArray_DATA(ids)
+    step.n_sources, step.columns, step.end_id = n_sources, columns, end_id
+    step.beam_size = min(beam_size, widest)
+    step.out_ids, step.out_offsets = <int64_t*> cnp.PyArray_DATA(out_ids), ends
+    step.out_parents = <int32_t*> cnp.PyArray_DATA(out_parents)
+    cdef void* best = memory + widest
+    cdef const void* before = cnp.PyArray_DATA(pre_scores)
+    cdef const void* source = cnp.PyArray_DATA(scores)
+    cdef void* result = cnp.PyArray_DATA(out_scores)
+    with nogil:
+        if kind == cnp.NPY_FLOAT:
+            select_float(&step, <const float*> before, <const float*> source, <float*> best, memory, <float*> result,
+                         &total)
+        else:
+            select_double(&step, <const double*> before, <const double*> source, <double*> best, memory,
+                          <double*> result, &total)
+        if memory != spare:
+            free(memory)
+    return total
+
+
+def find_ends(cnp.ndarray scores not None, const int64_t[::1] offsets not None, int64_t n_sources, int64_t beam_size,
+              int64_t[::1] ends not None, int64_t[::1] out_offsets not None):
+    """Find the items with which the ways of each source end: those of its last step that has some.
+
+    Parameters
+    ----------
+    scores : float32 or float64, shape (n_items,)
+        C-contiguous; the items of the first step come first.
+    offsets : int64, shape (n_steps * n_sources + 1,), in items
+        At least one step.
+    n_sources : int
+    beam_size : int
+        At most as many ways of each source, those with the best scores; nan is behind all others.
+    ends : int64, shape (n_items,)
+        Numbers of items, source by source, the best first; equal ones in their order.
+    out_offsets : int64, shape (n_sources + 1,)
+
+    Returns
+    -------
+    int
+        The number of ends. What stands behind them is of no use.
+    """
+    cdef int64_t n_items = cnp.PyArray_DIM(scores, 0), n_steps = (offsets.shape[0] - 1) // max(n_sources, 1), total = 0
+    cdef int kind = cnp.PyArray_TYPE(scores)
+    if (n_items != offsets[offsets.shape[0] - 1] or n_steps * n_sources != offsets.shape[0] - 1
+            or ends.shape[0] != n_items or out_offsets.shape[0] != n_sources + 1
+            or not cnp.PyArray_ISCARRAY_RO(scores) or (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE)):
+        raise ValueError("scores, offsets, ends and out_offsets do not belong together")
+    out_offsets[0] = 0
+    if n_items == 0:
+        out_offsets[:] = 0
+        return 0
+    cdef int64_t* spare = <int64_t*> malloc(n_items * sizeof(int64_t))
+    if spare == NULL:
+        raise MemoryError
+    cdef const void* source = cnp.PyArray_DATA(scores)
+    cdef const int64_t* bounds = &offsets[0]
+    cdef int64_t* found = &ends[0]
+    cdef int64_t* result = &out_offsets[0]
+    with nogil:
+        if kind == cnp.NPY_FLOAT:
+            total = order_ends_float(<const float*> source, bounds, n_steps, n_sources, beam_size, spare, found, result)
+        else:
+            total = order_ends_double(
+                <const double*> source, bounds, n_steps, n_sources, beam_size, spare, found, result
+            )
+        free(spare)
+    return total
+
+
+def measure_ways(const int64_t[::1] ids not None, const int64_t[::1] parents not None, const int64_t[::1] ends not None,
+                 int64_t end_id, int64_t[::1] out_offsets not None):
+    """Add up how many items are on the way from each end to the first step.
+
+    Parameters
+    ----------
+    ids : int64, shape (n_items,)
+        Behind an item that is not left out, items with `end_id` are left out.
+    parents : int64, shape (n_items,)
+        The item that comes before, by its number, which is lower; negative in the first step.
+    ends : int64, shape (n_ends,)
+        0 .. n_items - 1.
+    end_id : int
+    out_offsets : int64, shape (n_ends + 1,)
+    """
+    cdef Py_ssize_t n_items = ids.shape[0], n_ends = ends.shape[0], k
+    if parents.shape[0] != n_items or out_offsets.shape[0] != n_ends + 1 or (n_ends and not n_items):
+        raise ValueError("ids, parents, ends and out_offsets do not belong together")
+    out_offsets[0] = 0
+    cdef int64_t total = 0
+    with nogil:
+        for k in range(n_ends):
+            total += measure_way(&ids[0], &parents[0], ends[k], end_id)
+            out_offsets[k + 1] = total
+
+
+def write_ways(const int64_t[::1] ids not None, cnp.ndarray scores, const int64_t[::1] parents not None,
+               const int64_t[::1] ends not None, const int64_t[::1] offsets not None, int64_t end_id,
+               int64_t[::1] out_ids not None, cnp.ndarray out_scores):
+    """Write the items on the ways to the ends, from the first step on.
+
+    Parameters
+    ----------
+    ids : int64, shape (n_items,)
+    scores : float32 or float64, shape (n_items,), or None
+    parents, ends : int64
+        As in `measure_ways`.
+    offsets : int64, shape (n_ends + 1,)
+        What `measure_ways` made of them.
+    end_id : int
+    out_ids : int64, shape (offsets[n_ends],)
+    out_scores : as scores, shape (offsets[n_ends],), or None
+    """
+    cdef Py_ssize_t n_items = ids.shape[0], n_ends = ends.shape[0]
+    cdef int kind = cnp.NPY_DOUBLE if scores is None else cnp.PyArray_TYPE(scores)
+    if (parents.shape[0] != n_items or offsets.shape[0] != n_ends + 1 or out_ids.shape[0] != offsets[n_ends]
+            or (scores is None) != (out_scores is None) or (n_ends and not n_items)):
+        raise ValueError("ids, parents, ends, offsets and out_ids do not belong together")
+    if scores is not None and (
+        cnp.PyArray_DIM(scores, 0) != n_items or cnp.PyArray_DIM(out_scores, 0) != out_ids.shape[0]
+        or not cnp.PyArray_ISCARRAY_RO(scores) or not cnp.PyArray_ISCARRAY(out_scores)
+        or cnp.PyArray_TYPE(out_scores) != kind or (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE)
+    ):
+        raise ValueError("scores and out_scores do not belong together")
+    if out_ids.shape[0] == 0:
+        return
+    cdef const void* source = NULL if scores is None else cnp.PyArray_DATA(scores)
+    cdef void* result = NULL if scores is None else cnp.PyArray_DATA(out_scores)
+    with nogil:
+        if kind == cnp.NPY_FLOAT:
+            write_ways_float(&ids[0], <const float*> source, &parents[0], &ends[0], &offsets[0], n_ends, end_id,
+                             &out_ids[0], <float*> result)
+        else:
+            write_ways_double(&ids[0], <const double*> source, &parents[0], &ends[0], &offsets[0], n_ends, end_id,
+                              &out_ids[0], <double*> result)
+
+
+def note_best(const double[::1] scores not None, const int64_t[::1] sources not None, double[:, ::1] best not None):
+    """Note scores in lines of the best ones of each source.
+
+    Parameters
+    ----------
+    scores : float64, shape (n,)
+    sources : int64, shape (n,)
+        0 .. n_sources - 1.
+    best : float64, shape (n_sources, k)
+        Each line falls; -inf where there is none yet. A score that is better than the last one of its line takes its
+        place in it, behind equal ones.
+
+    Returns
+    -------
+    int
+        The first score whose source is out of range, -1 if there is none.
+    """
+    cdef Py_ssize_t n = scores.shape[0], most = best.shape[1], k, at
+    cdef int64_t source, bad = -1
+    cdef double* line
+    if sources.shape[0] != n:
+        raise ValueError("scores and sources have different lengths")
+    if n == 0 or most == 0:
+        return -1
+    with nogil:
+        for k in range(n):
+            source = sources[k]
+            if source < 0 or source >= best.shape[0]:
+                bad = k
+                break
+            line = &best[source, 0]
+            at = most
+            while at > 0 and line[at - 1] < scores[k]:
+                if at < most:
+                    line[at] = line[at - 1]
+                at -= 1
+            if at < most:
+                line[at] = scores[k]
+    return bad

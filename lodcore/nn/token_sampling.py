@@ -1,0 +1,85 @@
+"""One token of each branch, drawn from its probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.ops.arguments import integer_of
+
+__all__ = ["Sampling", "sampling_of"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Sampling(NamedTuple):
+    """How tokens are drawn.
+
+    Attributes
+    ----------
+    temperature : float
+        Log probabilities are divided by it.
+    top_k : int or None
+        Only so many of the most probable tokens are drawn from.
+    top_p : float or None
+        Only the fewest most probable tokens that have this probability together are drawn from.
+    """
+
+    temperature: float
+    top_k: int | None
+    top_p: float | None
+
+    def draw(self, log_probs: Array, chances: Array) -> Array:
+        """Draw a token of each branch.
+
+        Parameters
+        ----------
+        log_probs : float32 or float64, shape (n_branches, n_tokens)
+        chances : float64, shape (n_branches,), in [0, 1)
+            The token is that below which the drawn branch has this share of its probability.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_branches,)
+            Of a branch whose tokens are all impossible, any.
+        """
+        logits = np.where(log_probs > -np.inf, log_probs.astype(np.float64) / self.temperature, -np.inf)
+        order = np.argsort(-logits, axis=1, kind="stable")[:, : self.top_k]
+        ranked = np.take_along_axis(logits, order, 1)
+        with np.errstate(invalid="ignore"):
+            shares = np.exp(ranked - ranked[:, :1])
+        shares[~(shares >= 0)] = 0  # of nothing but impossible tokens
+        sums = np.cumsum(shares, axis=1)
+        if self.top_p is not None:
+            kept = sums - shares < self.top_p * sums[:, -1:]
+            shares[~kept] = 0
+            sums = np.cumsum(shares, axis=1)
+        places = (sums <= (chances * sums[:, -1])[:, None]).sum(1)
+        last = np.maximum((shares > 0).sum(1) - 1, 0)  # where rounding leads past the end
+        tokens: Array = np.take_along_axis(order, np.minimum(places, last)[:, None], 1)[:, 0]
+        return tokens
+
+
+def sampling_of(where: str, temperature: Any, top_k: Any, top_p: Any) -> Sampling | None:
+    """Take how tokens are drawn: None if nothing is said of it."""
+    if temperature is None and top_k is None and top_p is None:
+        return None
+    heat = 1.0 if temperature is None else real_of(f"{where}: temperature", temperature)
+    if not 0 < heat < np.inf:
+        raise ValueError(f"{where}: temperature: is {temperature}; more than 0 is needed (a beam of 1 is greedy)")
+    if top_k is not None:
+        top_k = integer_of(f"{where}: top_k", top_k, 1)
+    if top_p is not None:
+        top_p = real_of(f"{where}: top_p", top_p)
+        if not 0 < top_p <= 1:
+            raise ValueError(f"{where}: top_p: is {top_p}; more than 0 and at most 1 is needed")
+    return Sampling(heat, top_k, top_p)
+
+
+def real_of(where: str, given: Any) -> float:
+    """Take one real number."""
+    if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, float, np.integer, np.floating)):
+        raise DTypeError(f"{where}: is {given!r}; a number is needed")
+    return float(given)

@@ -1,0 +1,84 @@
+"""Beam search, source by source: the best continuations of its prefixes, and the ways back from the last ones."""
+
+from reference.ops.levels import at_level, sequences
+from reference.reals import log
+
+__all__ = ["beam_search", "beam_search_decode"]
+
+
+def beam_search(pre_ids, pre_scores, ids, scores, beam_size, end_id, level, is_accumulated, num_levels):
+    """Keep the best continuations of the prefixes of each source; ids and scores are rows, one a prefix."""
+    prefixes, parents = iter(range(len(pre_ids))), []
+
+    def one_source(source):
+        here = [(next(prefixes), row) for row in sequences(source, num_levels - level - 1)]
+        beam = []
+        for p, row in here:
+            if pre_ids[p] == end_id:
+                insert(beam, beam_size, (pre_scores[p], p, end_id))
+                continue
+            for c, score in enumerate(row):
+                score = score if is_accumulated else pre_scores[p] + log(score)
+                insert(beam, beam_size, (score, p, ids[p][c] if ids is not None else c))
+        if all(pre_ids[p] == end_id for _, p, _ in beam):
+            beam = []
+        kept = [[item for item in beam if item[1] == p] for p, _ in here]
+        parents.extend(p for items in kept for _, p, _ in items)
+        return kept
+
+    kept = at_level(one_source, scores, level)
+
+    def parts(place):
+        return at_level(lambda items: [item[place] for item in items], kept, level + 1)
+
+    return parts(2), parts(0), parents
+
+
+def insert(beam, beam_size, item):
+    """Put an item into a beam: the better score first, of equal ones the later prefix, else the one that was there."""
+
+    def below(one, other):
+        return one[0] < other[0] or (one[0] == other[0] and one[1] < other[1])
+
+    if len(beam) == beam_size:
+        if below(item, beam[-1]):
+            return
+        beam.pop()
+    at = len(beam)
+    while at > 0 and below(beam[at - 1], item):
+        at -= 1
+    beam.insert(at, item)
+
+
+def beam_search_decode(ids, scores, beam_size, end_id):
+    """Follow what all steps have kept back to their beginnings: sentences and scores of each source."""
+    found = [[], []]
+    for s in range(len(ids[0])):
+        sentences = sorted(sentences_of([x[s] for x in ids], [x[s] for x in scores], end_id), key=best_first)
+        for place, one in enumerate(found):
+            one.append([sentence[place] for sentence in sentences[:beam_size]])
+    return tuple(found)
+
+
+def best_first(sentence):
+    """Order sentences by the score of their last token; nan is behind all others."""
+    last = sentence[1][-1]
+    return (last != last, -last if last == last else 0)
+
+
+def sentences_of(ids, scores, end_id):
+    """List the sentences of one source: ids and scores of each."""
+    steps = []  # of each step a list of items: id, score, prefix
+    for prefixes, numbers in zip(ids, scores, strict=True):
+        steps.append([(i, x, p) for p, items in enumerate(prefixes) for i, x in zip(items, numbers[p], strict=True)])
+    with_items = [t for t, items in enumerate(steps) if items]
+    found = []
+    for number in range(len(steps[with_items[-1]]) if with_items else 0):
+        tokens, at = [], number
+        for t in reversed(range(with_items[-1] + 1)):
+            one, score, prefix = steps[t][at]
+            if one != end_id or not tokens:
+                tokens.append((one, score))
+            at = prefix
+        found.append(([one for one, _ in reversed(tokens)], [score for _, score in reversed(tokens)]))
+    return found

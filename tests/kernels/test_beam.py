@@ -1,0 +1,232 @@
+"""A step of a beam search, and the ways back from its ends."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.helpers.draw import int64, lengths, read_only, running_sum
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
+
+OFFSETS = lengths(None, 4, 5).map(running_sum).map(int64)
+END = 3
+
+
+def drawn_scores(random, shape, dtype):
+    """Make scores of which many are equal, or none, with what compares oddly among them, or without."""
+    few = random.integers(-3, 1, shape) / 2 if random.random() < 0.6 else random.standard_normal(shape)
+    few = np.asarray(few, dtype)
+    if random.random() < 0.3:
+        for odd in (-0.0, 0.0, np.nan, np.inf, -np.inf):
+            few[random.random(shape) < 0.1] = odd
+    return few
+
+
+@st.composite
+def steps(draw):
+    """Draw what a step takes: ids and scores of prefixes, candidates, offsets, a beam."""
+    offsets = draw(OFFSETS)
+    random, dtype = np.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(["f4", "f8"]))
+    n, k = int(offsets[-1]), draw(st.sampled_from([0, 1, 2, 3, 8, 40, 70, 150]))
+    pre_ids = random.choice([END, 1, 2] if random.random() < 0.5 else [1, END, END, END, END], n).astype(np.int64)
+    ids = random.integers(0, 6, n * k) if draw(st.booleans()) else None
+    beam_size = draw(st.integers(1, 10) | st.sampled_from([30, 200, 2**62]))
+    scores = drawn_scores(random, (n, k), dtype)
+    if k > 30 and n:  # the best ones come last, too
+        scores = np.sort(scores, axis=1) if draw(st.booleans()) else scores
+    before = drawn_scores(random, n, dtype)
+    return [
+        read_only(pre_ids),
+        read_only(before),
+        None if ids is None else read_only(ids),
+        read_only(scores),
+        offsets,
+        beam_size,
+    ]
+
+
+def results(pre_ids, pre_scores, ids, scores, offsets, beam_size):
+    """Make the arrays that a step writes."""
+    room = int(np.minimum(np.diff(offsets) * max(scores.shape[1], 1), beam_size).sum())
+    return [
+        unwritten(room),
+        unwritten(room, dtype=scores.dtype),
+        unwritten(room, dtype="i4"),
+        unwritten(len(pre_ids) + 1),
+    ]
+
+
+def selected(*arguments):
+    """Give what is of use of a step."""
+    out_ids, out_scores, out_parents, out_offsets = arguments[7:]
+    count = out_offsets[-1]
+    return out_ids[:count], out_scores[:count], out_parents[:count], out_offsets
+
+
+def kept(rows, beam_size, ended=(), pre_scores=None, dtype="f4"):
+    """Step with one source: ids and parents of what is kept."""
+    scores = np.array(rows, dtype)
+    pre_ids = int64([END if p in ended else 0 for p in range(len(rows))])
+    before = np.zeros(len(rows), dtype) if pre_scores is None else np.array(pre_scores, dtype)
+    drawn = [pre_ids, before, None, scores, int64([0, len(rows)]), beam_size]
+    found = results(*drawn)
+    count = kernels.beam.select_best(*drawn, END, *found)
+    return found[0][:count].tolist(), found[2][:count].tolist()
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(steps())
+    def test_select_best(self, drawn):
+        agree("beam.select_best", *drawn, END, *results(*drawn), seen=selected)
+
+    @given(st.data(), st.integers(1, 4), st.integers(0, 4), st.sampled_from(["f4", "f8"]))
+    def test_find_ends(self, data, n_steps, n_sources, dtype):
+        if n_sources == 0:
+            n_steps = 0
+        count = n_steps * n_sources
+        sizes = data.draw(st.lists(st.sampled_from([0, 0, 1, 2, 7]), min_size=count, max_size=count))
+        offsets = int64(running_sum(sizes))
+        scores = drawn_scores(np.random.default_rng(data.draw(st.integers(0, 2**32))), int(offsets[-1]), dtype)
+        beam_size = data.draw(st.integers(1, 8))
+        ends, out = unwritten(len(scores)), unwritten(n_sources + 1)
+        agree(
+            "beam.find_ends",
+            read_only(scores),
+            offsets,
+            n_sources,
+            beam_size,
+            ends,
+            out,
+            seen=lambda *given: (given[4][: given[5][-1]], given[5]),
+        )
+
+    @given(st.data(), st.sampled_from([None, "f4", "f8"]))
+    def test_ways(self, data, dtype):
+        n = data.draw(st.integers(1, 12))
+        parents = int64([data.draw(st.integers(-2, k - 1)) for k in range(n)])
+        ids = int64(data.draw(st.lists(st.sampled_from([END, END, 1, 2]), min_size=n, max_size=n)))
+        ends = int64(data.draw(st.lists(st.integers(0, n - 1), max_size=5)))
+        offsets = unwritten(len(ends) + 1)
+        agree("beam.measure_ways", ids, parents, ends, END, offsets)
+        kernels.beam.measure_ways(ids, parents, ends, END, offsets)
+        scores = None if dtype is None else read_only(np.arange(n).astype(dtype))
+        out_scores = None if dtype is None else unwritten(offsets[-1], dtype=dtype)
+        given = [ids, scores, parents, ends, read_only(offsets), END]
+        agree("beam.write_ways", *given, unwritten(offsets[-1]), out_scores)
+
+    @given(st.data(), st.integers(0, 3), st.integers(0, 3))
+    def test_note_best(self, data, n_sources, most):
+        best = -np.sort(data.draw(st.integers(0, 3)) - np.arange(n_sources * most).reshape(n_sources, most) / 2.0)
+        best[:, most // 2 :] = -np.inf
+        sources = int64(data.draw(st.lists(st.integers(-1, 3), max_size=6)))
+        scores = read_only(np.array([data.draw(st.integers(-4, 4)) / 2 for _ in sources], "f8"))
+        agree("beam.note_best", scores, sources, best)
+
+
+class TestTheOrder:
+    """That of the ancestor, in which an equal score takes the last place of a full beam."""
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    def test_of_equal_scores_of_one_prefix(self, dtype):
+        assert kept([[0.5, 0.5, 0.5]], 1, dtype=dtype) == ([2], [0])
+        assert kept([[0.5, 0.5, 0.5]], 2, dtype=dtype) == ([0, 2], [0, 0])
+        assert kept([[0.5, 0.5, 0.5]], 3, dtype=dtype) == ([0, 1, 2], [0, 0, 0])
+        assert kept([[0.5, 0.5, 0.9, 0.5]], 2, dtype=dtype) == ([2, 3], [0, 0])
+        assert kept([[0.5, 0.5, 0.9]], 2, dtype=dtype) == ([2, 0], [0, 0])
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    def test_of_equal_scores_of_two_prefixes(self, dtype):
+        assert kept([[0.5, 0.5], [0.5, 0.5]], 1, dtype=dtype) == ([1], [1])
+        assert kept([[0.5, 0.5], [0.5, 0.5]], 2, dtype=dtype) == ([0, 1], [1, 1])
+        assert kept([[0.5, 0.1], [0.5, 0.1]], 3, dtype=dtype) == ([0, 0, 1], [0, 1, 1])
+        assert kept([[-0.0, -1.0], [0.0, -1.0]], 1, dtype=dtype) == ([0], [1])
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    def test_of_nan(self, dtype):
+        nan = np.nan
+        assert kept([[nan, 0.5]], 1, dtype=dtype) == ([1], [0])
+        assert kept([[0.5, nan]], 1, dtype=dtype) == ([1], [0])
+        assert kept([[0.5, nan, 0.6]], 2, dtype=dtype) == ([2, 0], [0, 0])
+
+    def test_of_branches_that_have_ended(self):
+        assert kept([[9.0, 9.0], [0.1, 0.2]], 2, ended=[0], pre_scores=[0.15, 0]) == ([END, 1], [0, 1])
+        assert kept([[9.0, 9.0], [0.1, 0.2]], 1, ended=[0], pre_scores=[0.15, 0]) == ([1], [1])
+        assert kept([[9.0, 9.0], [0.1, 0.2]], 1, ended=[0], pre_scores=[0.25, 0]) == ([], [])
+        assert kept([[9.0], [9.0]], 2, ended=[0, 1]) == ([], [])
+
+
+@given(steps().filter(lambda drawn: not any(np.isnan(x).any() for x in (drawn[1], drawn[3]))))
+@example([int64([1]), np.zeros(1), None, np.zeros((1, 4)), int64([0, 1]), 2])
+def test_the_scores_are_the_best_ones(drawn):
+    """Whatever the order of equal ones is."""
+    pre_ids, before, _, scores, offsets, beam_size = drawn
+    _, out_scores, parents, out_offsets = found = results(*drawn)
+    count = kernels.beam.select_best(*drawn, END, *found)
+    assert out_offsets[-1] == count
+    np.testing.assert_array_equal(np.repeat(np.arange(len(pre_ids)), np.diff(out_offsets)), parents[:count])
+    for s in range(len(offsets) - 1):
+        here = range(offsets[s], offsets[s + 1])
+        candidates = np.concatenate(
+            [before[:0], *(before[p : p + 1] if pre_ids[p] == END else scores[p] for p in here)]
+        )
+        best = np.sort(candidates)[::-1][:beam_size]
+        mine = out_scores[out_offsets[offsets[s]] : out_offsets[offsets[s + 1]]]
+        if len(mine) or not all(pre_ids[p] == END for p in here):
+            every = [p for p in here if pre_ids[p] != END]
+            if not len(mine):
+                assert not len(every) or not scores.shape[1] or best[-1] >= scores[every].max()
+                continue
+            np.testing.assert_array_equal(np.sort(mine)[::-1], best)
+
+
+def digest():
+    """Step with all kinds of scores, and hash what is written."""
+    made = hashlib.sha256()
+    for seed in range(300):
+        random = np.random.default_rng(seed)
+        dtype, k = ["f4", "f8"][seed % 2], int(random.choice([1, 3, 8, 63, 64, 65, 200]))
+        offsets = int64(running_sum(random.integers(0, 5, 6).tolist()))
+        n = int(offsets[-1])
+        scores, before = drawn_scores(random, (n, k), dtype), drawn_scores(random, n, dtype)
+        drawn = [random.integers(0, 5, n), before, None, scores, offsets, int(random.integers(1, 12))]
+        found = results(*drawn)
+        kernels.beam.select_best(*drawn, END, *found)
+        for array in selected(*drawn, END, *found):
+            made.update(array.tobytes())
+    return made.hexdigest()
+
+
+@pytest.mark.not_on_reference
+def test_every_path_has_the_same_bits():
+    assert set(on_each_path("tests.kernels.test_beam", "digest").values()) == {digest()}
+
+
+def test_arrays_that_do_not_belong_together():
+    ids, before, scores, offsets = int64([1, 2]), np.zeros(2), np.zeros((2, 3)), int64([0, 2])
+    room = [np.zeros(2, np.int64), np.zeros(2), np.zeros(2, np.int32), np.zeros(3, np.int64)]
+    step, ways, ends = kernels.beam.select_best, kernels.beam.write_ways, kernels.beam.find_ends
+    for call in [
+        lambda: step(ids, before, None, scores, int64([0, 1]), 2, 0, *room),
+        lambda: step(int64([1]), before, None, scores, offsets, 2, 0, *room),
+        lambda: step(ids, np.zeros(3), None, scores, offsets, 2, 0, *room),
+        lambda: step(ids, np.zeros(2, "f4"), None, scores, offsets, 2, 0, *room),
+        lambda: step(ids, before, int64([1, 2]), scores, offsets, 2, 0, *room),
+        lambda: step(ids, before, None, scores, offsets, 0, 0, *room),
+        lambda: step(ids, before, None, scores, offsets, 3, 0, *room),
+        lambda: step(ids, before, None, scores, offsets, 2, 0, *room[:3], np.zeros(2, np.int64)),
+        lambda: ends(before, offsets, 2, 1, np.zeros(2, np.int64), np.zeros(3, np.int64)),
+        lambda: ends(before, int64([0, 1]), 1, 1, np.zeros(2, np.int64), np.zeros(2, np.int64)),
+        lambda: kernels.beam.measure_ways(ids, int64([-1]), int64([0]), 0, np.zeros(2, np.int64)),
+        lambda: kernels.beam.measure_ways(ids, int64([-1, 0]), int64([0]), 0, np.zeros(3, np.int64)),
+        lambda: ways(ids, None, int64([-1, 0]), int64([0]), int64([0, 1]), 0, np.zeros(2, np.int64), None),
+        lambda: ways(ids, before, int64([-1, 0]), int64([0]), int64([0, 1]), 0, np.zeros(1, np.int64), None),
+        lambda: ways(ids, before, int64([-1, 0]), int64([0]), int64([0, 1]), 0, np.zeros(1, np.int64), np.zeros(2)),
+        lambda: kernels.beam.note_best(np.zeros(2), int64([0]), np.zeros((1, 1))),
+    ]:
+        with pytest.raises(ValueError, match=r"belong together|too short|one dtype|different lengths"):
+            call()

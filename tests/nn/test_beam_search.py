@@ -1,0 +1,335 @@
+"""The decoder: held against plain Python, exhaustive and greedy search, on random toy models with many ties."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import DTypeError, LoDTensor, ShapeError, nn
+from reference.nn import beam_search as oracle
+
+pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
+
+STATES, START = 3, 0
+
+
+class Toy:
+    """A model whose log probabilities depend on the last token and on a number that all tokens change."""
+
+    def __init__(self, seed, n_tokens, dtype, ties):
+        random = np.random.default_rng(seed)
+        shape = (STATES, n_tokens, n_tokens)
+        table = -random.integers(0, 4, shape) / 2 if ties else -random.exponential(1, shape)
+        table[random.random(shape) < 0.15] = -np.inf
+        self.table, self.sizes, self.states = table.astype(dtype), [], []
+
+    def step(self, ids, state):
+        """Step with all branches."""
+        self.sizes.append(len(ids))
+        self.states.append(state["number"])
+        number = (state["number"] * 2 + ids + 1) % STATES
+        return self.table[state["number"], ids], {"number": number, "rest": [state["rest"][0], None]}
+
+    def first(self, n_sources):
+        """Give the first state: a tree of a number and of sequences, which go along."""
+        rest = LoDTensor.from_lengths(np.arange(n_sources * 2.0), [2] * n_sources)
+        return {"number": np.arange(n_sources) % STATES, "rest": [rest, None]}
+
+    def one_step(self, last, number):
+        """Step with one branch."""
+        return list(self.table[number, last]), (number * 2 + last + 1) % STATES
+
+
+@st.composite
+def searches(draw):
+    """Draw a model, and what the decoder is told."""
+    n_tokens = draw(st.integers(1, 4))
+    toy = Toy(draw(st.integers(0, 2**32)), n_tokens, draw(st.sampled_from(["f4", "f8"])), draw(st.booleans()))
+    max_length = draw(st.integers(1, 4))
+    given = {
+        "beam_size": draw(st.integers(1, 6)),
+        "start_id": START,
+        "end_id": draw(st.integers(-1, n_tokens)),
+        "max_length": max_length,
+        "min_length": draw(st.integers(0, max_length)),
+        "length_penalty": draw(st.sampled_from([0, 0.0, 0.6, 1.0, 2.5, -0.5])),
+        "num_results": draw(st.sampled_from([1, 1, 2, 3, 1000])),
+        "normalization": draw(st.sampled_from(["gnmt", "length"])),
+    }
+    n_sources = draw(st.integers(0, 4))
+    mask = draw(st.sampled_from([None, "all", "each", "function"]))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    masks = random.random((n_sources, n_tokens)) < 0.7
+    if mask == "all":
+        masks = np.repeat(random.random((1, n_tokens)) < 0.7, n_sources, axis=0)
+        given["allowed"] = (random.random(n_tokens) < 2) if not n_sources else masks[0]
+    elif mask == "each":
+        given["allowed"] = masks
+    elif mask == "function":  # of the last token, the source and the length
+        given["allowed"] = lambda ids, sources, length: masks[sources] | ((ids + length) % 2 == 0)[:, None]
+    return toy, n_sources, given, mask and masks, mask == "function"
+
+
+def expected(search, toy, source, given, masks, by_function, **changed):
+    """Search with plain Python for the hypotheses of one source."""
+    given = {**given, **changed}
+    end_id, decoder = given["end_id"], nn.BeamSearchDecoder(toy.step, **{**given, "beam_size": 1})
+
+    def may(tokens, token):
+        if token == end_id and len(tokens) + 1 < given["min_length"]:
+            return False
+        last = tokens[-1] if tokens else START
+        free = masks is None or masks[source, token] or (by_function and (last + len(tokens)) % 2 == 0)
+        return bool(free)
+
+    sizes = [given["beam_size"]] if search is oracle.beam_search else []
+    zero = toy.table.dtype.type(0)
+    common = (toy.one_step, source % STATES, zero, START, end_id, *sizes, given["max_length"])
+    found = search(*common, decoder.penalty, may)[: given["num_results"]]
+    return [list(tokens) for tokens, _ in found], [toy.table.dtype.type(score) for _, score in found]
+
+
+def check(search, drawn, **changed):
+    """Compare the decoder with a search in plain Python, to the bit and the order."""
+    toy, n_sources, given, masks, by_function = drawn
+    result = nn.BeamSearchDecoder(toy.step, **{**given, **changed})(toy.first(n_sources), n_sources)
+    assert result.tokens.num_levels == 2
+    assert result.scores.num_levels == 1
+    assert len(result.tokens) == len(result.scores) == n_sources
+    tokens, scores = result.tokens.tolist(), result.scores.tolist()
+    for source in range(n_sources):
+        wanted = expected(search, toy, source, given, masks, by_function, **changed)
+        assert (tokens[source], scores[source]) == wanted
+    assert result.tokens.dtype == np.int64
+    assert result.scores.dtype == toy.table.dtype or not toy.sizes
+
+
+@given(searches())
+def test_it_is_the_search_in_plain_python(drawn):
+    """Which never stops early, and keeps all branches."""
+    check(oracle.beam_search, drawn)
+
+
+@given(searches())
+def test_with_a_beam_as_wide_as_all_hypotheses_it_is_exhaustive(drawn):
+    check(oracle.exhaustive_search, drawn, beam_size=4**4)
+
+
+@given(searches())
+def test_with_a_beam_of_one_it_is_greedy(drawn):
+    check(oracle.greedy_search, drawn, beam_size=1, num_results=1)
+
+
+@given(searches(), st.integers(0, 5))
+def test_drawing_from_one_token_is_greedy(drawn, seed):
+    """But for equal ones, of which drawing takes the first."""
+    toy, n_sources, given, *_ = drawn
+    toy.table += np.random.default_rng(1).permutation(toy.table.size).reshape(toy.table.shape) / 1e4 - 0.1
+    toy.table = np.minimum(toy.table, 0)
+    given = {**given, "beam_size": 1, "num_results": 1}
+    greedy = nn.BeamSearchDecoder(toy.step, **given)(toy.first(n_sources), n_sources)
+    for words in ({"top_k": 1}, {"top_p": 1e-9}):
+        drawn = nn.BeamSearchDecoder(toy.step, **given, **words, seed=seed)(toy.first(n_sources), n_sources)
+        assert drawn.tokens.equals(greedy.tokens)
+        assert drawn.scores.equals(greedy.scores)
+
+
+# -- the stop rule, and work that shrinks ------------------------------------------------------------------------------
+
+
+def of_table(table, **given):
+    """Make a decoder of log probabilities that depend on the last token only, and count its branches."""
+    sizes = []
+
+    def step(ids, state):
+        sizes.append(len(ids))
+        return np.log(np.array(table))[ids], state
+
+    return nn.BeamSearchDecoder(step, start_id=0, end_id=0, **given), sizes
+
+
+TABLE = [[1e-30, 0.6, 0.4], [0.9, 0.05, 0.05], [0.2, 0.1, 0.7]]
+
+
+def test_it_stops_as_soon_as_nothing_can_win():
+    decoder, sizes = of_table(TABLE, beam_size=3, max_length=50)
+    assert decoder(None, 1).tokens.tolist() == [[[1, 0]]]
+    assert sizes == [1, 2]
+
+
+def test_it_goes_on_as_long_as_a_longer_hypothesis_may_win():
+    """With the mean, long hypotheses win: after `1 0` there is better."""
+    table = [TABLE[0], [0.5, 0.1, 0.4], [0.1, 0.1, 0.8]]
+    decoder, sizes = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
+    result = decoder(None, 1)
+    assert result.tokens.tolist() == [[[2] * 12]]
+    assert result.scores.values[0] == pytest.approx((np.log(0.4) + 11 * np.log(0.8)) / 12)
+    assert len(sizes) == 12
+
+
+def test_finished_sources_leave_the_batch():
+    def countdown(ids, state):
+        sizes.append(len(ids))
+        log_probs = np.full((len(ids), 9), -np.inf, np.float32)
+        log_probs[np.arange(len(ids)), state] = -0.5
+        return log_probs, np.maximum(state - 1, 0)
+
+    sizes = []
+    result = nn.BeamSearchDecoder(countdown, 4, 0, 0, 20)(np.array([3, 0, 5, 1]), 4)
+    assert sizes == [4, 3, 2, 2, 1, 1]
+    assert result.tokens.tolist() == [[[3, 2, 1, 0]], [[0]], [[5, 4, 3, 2, 1, 0]], [[1, 0]]]
+    assert result.scores.dtype == np.float32
+
+
+def test_penalties():
+    decoder, _ = of_table(TABLE, beam_size=3, max_length=3, length_penalty=0.7)
+    assert decoder.penalty(1) == 1
+    assert decoder.penalty(7) == pytest.approx(2**0.7)
+    mean, _ = of_table(TABLE, beam_size=3, max_length=3, length_penalty=1, normalization="length")
+    assert [mean.penalty(n) for n in (1, 2, 5)] == [1, 2, 5]
+    result = mean(None, 1)
+    best = result.tokens.tolist()[0][0]
+    chances = [TABLE[a][b] for a, b in zip([0, *best], best, strict=False)]
+    assert result.scores.values[0] == pytest.approx(np.log(chances).mean())
+
+
+def test_a_source_without_a_hypothesis_has_none():
+    def step(ids, state):
+        return np.where(state[:, None] > 0, -np.inf, [[-1.0, -2.0]]), state
+
+    result = nn.BeamSearchDecoder(step, 2, 0, 0, 3)(np.array([0, 1, 0]), 3)
+    assert result.tokens.lod.lengths(0).tolist() == [1, 0, 1]
+    assert result.scores.tolist() == [[-1.0], [], [-1.0]]
+
+
+def test_inputs_are_never_changed():
+    table = np.log(np.array([[0.2, 0.8], [0.5, 0.5]]))
+    table.setflags(write=False)
+    state = np.zeros((2, 3))
+    state.setflags(write=False)
+    mask = np.array([True, True])
+    mask.setflags(write=False)
+    nn.BeamSearchDecoder(lambda ids, s: (table[ids], s), 2, 0, 0, 4, 2, allowed=mask)(state, 2)
+    assert mask.all()
+
+
+# -- drawing -----------------------------------------------------------------------------------------------------------
+
+
+def test_drawn_tokens_have_their_probabilities():
+    probabilities = np.array([0.5, 0.3, 0.15, 0.05])
+
+    def step(ids, state):
+        return np.log(np.repeat(probabilities[None], len(ids), axis=0)), state
+
+    def shares(**words):
+        decoder = nn.BeamSearchDecoder(step, 4000, 0, -1, 1, num_results=4000, seed=3, **words)
+        result = decoder(None, 1)
+        assert result.tokens.lod.lengths(0).tolist() == [4000]
+        return np.bincount(result.tokens.values, minlength=4) / 4000
+
+    np.testing.assert_allclose(shares(temperature=1.0), probabilities, atol=0.03)
+    np.testing.assert_allclose(shares(temperature=0.5), probabilities**2 / (probabilities**2).sum(), atol=0.03)
+    np.testing.assert_allclose(shares(top_k=2), [0.625, 0.375, 0, 0], atol=0.03)
+    np.testing.assert_allclose(shares(top_p=0.79), [0.625, 0.375, 0, 0], atol=0.03)
+    np.testing.assert_allclose(shares(top_p=0.81), np.array([0.5, 0.3, 0.15, 0]) / 0.95, atol=0.03)
+    np.testing.assert_allclose(shares(top_p=0.9, top_k=1), [1, 0, 0, 0])
+
+
+@given(searches(), st.integers(0, 2**32), st.integers(1, 5))
+def test_scores_of_what_is_drawn_are_those_of_the_model(drawn, seed, beam_size):
+    toy, n_sources, given, *_ = drawn
+    given = {**given, "beam_size": beam_size, "num_results": beam_size, "temperature": 1.3, "seed": seed}
+    decoder = nn.BeamSearchDecoder(toy.step, **given)
+    result = decoder(toy.first(n_sources), n_sources)
+    again = decoder(toy.first(n_sources), n_sources)
+    assert again.tokens.equals(result.tokens)
+    assert again.scores.equals(result.scores)
+    for source in range(n_sources):
+        found = list(zip(result.tokens.tolist()[source], result.scores.tolist()[source], strict=True))
+        assert len(found) <= beam_size
+        for tokens, score in found:
+            number, last, total = source % STATES, START, toy.table.dtype.type(0)
+            for token in tokens:
+                log_probs, number = toy.one_step(last, number)
+                total, last = total + log_probs[token], token
+            assert score == toy.table.dtype.type(float(total) / decoder.penalty(len(tokens)))
+            assert len(tokens) >= given["min_length"] or len(tokens) == given["max_length"]
+
+
+# -- wrong calls -------------------------------------------------------------------------------------------------------
+
+
+def plain(ids, state):
+    return np.full((len(ids), 3), -1.0), state
+
+
+GOOD = {"step": plain, "beam_size": 2, "start_id": 0, "end_id": 0, "max_length": 3}
+WRONG = [
+    ({"step": 3}, DTypeError, "step: is int; a function is needed"),
+    ({"beam_size": 0}, ValueError, "beam_size: is 0; 1 .. 2147483647 is valid"),
+    ({"beam_size": 2.0}, DTypeError, "beam_size: is 2.0"),
+    ({"start_id": "a"}, DTypeError, "start_id: is 'a'"),
+    ({"end_id": 2**63}, ValueError, "end_id: is 9223372036854775808"),
+    ({"max_length": 0}, ValueError, "max_length: is 0; 1 or more is needed"),
+    ({"min_length": 4}, ValueError, "min_length: is 4; 0 .. 3 is valid"),
+    ({"length_penalty": np.nan}, ValueError, "length_penalty: is nan; a finite number is needed"),
+    ({"length_penalty": "mean"}, DTypeError, "length_penalty: is 'mean'; a number is needed"),
+    ({"num_results": 0}, ValueError, "num_results: is 0"),
+    ({"normalization": "mean"}, ValueError, "normalization: is 'mean'; one of 'gnmt', 'length' is needed"),
+    ({"temperature": 0}, ValueError, "temperature: is 0; more than 0 is needed"),
+    ({"temperature": True}, DTypeError, "temperature: is True"),
+    ({"top_k": 0}, ValueError, "top_k: is 0; 1 or more is needed"),
+    ({"top_p": 1.5}, ValueError, "top_p: is 1.5; more than 0 and at most 1 is needed"),
+    ({"seed": 1}, ValueError, "seed: is given, but nothing is drawn"),
+    ({"seed": -1, "top_k": 1}, ValueError, "seed: is -1"),
+    ({"allowed": [0, 1]}, DTypeError, "allowed: has dtype int64; bool is needed"),
+    ({"allowed": np.True_}, ShapeError, r"allowed: has shape \(\)"),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "says"), WRONG, ids=[str(row[0]) for row in WRONG])
+def test_wrong_decoders(given, error, says):
+    with pytest.raises(error, match=f"^BeamSearchDecoder: {says}"):
+        nn.BeamSearchDecoder(**{**GOOD, **given})
+
+
+def returning(log_probs, state=None):
+    return lambda ids, given: (log_probs, given if state is None else state)
+
+
+CALLS = [
+    ({}, np.zeros(3), 2, ShapeError, r"state: has shape \(3,\); there are 2 sources, one row each"),
+    ({}, {"a": [np.float64(1)]}, 1, ShapeError, r"state: has shape \(\); there are 1 sources"),
+    ({}, lodcore.array([[1], [2]]), 1, ShapeError, r"state: has shape \(2, None\); there are 1 sources"),
+    ({}, {"a": object()}, 1, DTypeError, "state: has a object; arrays or LoDTensors are needed"),
+    ({}, None, -1, ValueError, "num_sources: is -1"),
+    ({}, None, 1.5, DTypeError, "num_sources: is 1.5"),
+    ({"step": returning(np.zeros((1, 3), int))}, None, 1, DTypeError, "log probabilities: has dtype int64"),
+    ({"step": returning(np.zeros((2, 3)))}, None, 1, ShapeError, r"has shape \(2, 3\); \(1, n_tokens\) is needed"),
+    ({"step": returning(np.zeros((1, 0)))}, None, 1, ShapeError, r"has shape \(1, 0\)"),
+    ({"step": returning(np.zeros(3))}, None, 1, ShapeError, r"has shape \(3,\)"),
+    ({"step": returning(np.array([[0, np.nan]]))}, None, 1, ValueError, "is nan at branch 0, token 1; 0 or less"),
+    ({"step": returning(np.array([[0.5, -1]]))}, None, 1, ValueError, "is 0.5 at branch 0, token 0; 0 or less"),
+    ({"step": returning(lodcore.array([[0.0]]))}, None, 1, DTypeError, "is a LoDTensor; a dense array is needed"),
+    ({"step": returning(np.array([[-1.0, 0]]), np.zeros(2))}, np.zeros(1), 1, ShapeError, "there are 1 branches"),
+    ({"allowed": [True, False]}, None, 1, ShapeError, r"allowed: has shape \(2,\); \(3,\) is needed, or \(1, 3\)"),
+    ({"allowed": [[True] * 3] * 3}, None, 2, ShapeError, r"\(3, 3\); \(3,\) is needed, or \(2, 3\).*of the sources"),
+    ({"allowed": lambda *_: [1, 1, 1]}, None, 1, DTypeError, "allowed: has dtype int64; bool is needed"),
+    ({"num_results": 2**31 - 1, "beam_size": 2**31 - 1}, None, 2**20, MemoryError, "num_results"),
+    ({"temperature": 1.0, "beam_size": 2**31 - 1}, None, 2**20, MemoryError, "beam_size"),
+]
+
+
+@pytest.mark.parametrize(("given", "state", "count", "error", "says"), CALLS, ids=[row[4] for row in CALLS])
+def test_wrong_calls(given, state, count, error, says):
+    decoder = nn.BeamSearchDecoder(**{**GOOD, **given})
+    with pytest.raises(error, match=f"^BeamSearchDecoder.*{says}"):
+        decoder(state, count)
+
+
+def test_no_sources():
+    result = nn.BeamSearchDecoder(**GOOD)(np.zeros((0, 4)), 0)
+    assert result.tokens.tolist() == result.scores.tolist() == []
+    assert (result.tokens.num_levels, result.scores.num_levels) == (2, 1)

@@ -1,0 +1,179 @@
+"""Beam search: what the ancestor died of, the order of equal scores, and what the oracle does not see."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoD, LoDError, LoDTensor, TensorArray, beam_search, beam_search_decode
+
+FLOATS = ["float32", "float64"]
+
+
+def scores_of(rows, *lengths, dtype=np.float64):
+    return LoDTensor.from_lengths(np.array(rows, dtype), *lengths)
+
+
+def steps_of(*steps):
+    """Make the arrays of a decode, of (id, score) lists: steps, sources, prefixes, items."""
+    parts = []
+    for place in (0, 1):
+        made = [[[[item[place] for item in prefix] for prefix in source] for source in step] for step in steps]
+        parts.append([lodcore.array(step, ["int64", "float64"][place], num_levels=2) for step in made])
+    return parts
+
+
+# -- what the ancestor died of -----------------------------------------------------------------------------------------
+
+
+def test_ancestor_a_step_without_a_lod():
+    with pytest.raises(LoDError, match="scores: has no LoD"):
+        beam_search([1, 2], [0.0, 0.0], None, np.zeros((2, 3)), 2, 0)
+
+
+def test_ancestor_a_beam_of_nothing():
+    with pytest.raises(ValueError, match="beam_size: is 0; 1 or more is needed"):
+        beam_search([1, 2], [0.0, 0.0], None, scores_of(np.zeros((2, 3)), [2]), 0, 9)
+
+
+def test_ancestor_a_source_that_ends_with_fewer_branches_than_the_beam_has():
+    ids, scores = steps_of([[[(1, 0.0)]]], [[[(7, -1.0)]]])
+    sentences, values = beam_search_decode(ids, scores, 4, 0)
+    assert sentences.tolist() == [[[1, 7]]]
+    assert values.tolist() == [[[0.0, -1.0]]]
+
+
+def test_ancestor_more_ends_than_the_beam_has():
+    ids, scores = steps_of([[[(1, 0.0)]]], [[[(7, -1.0), (8, -0.5), (9, -3.0)]]])
+    assert beam_search_decode(ids, scores, 2, 0)[0].tolist() == [[[1, 8], [1, 7]]]
+
+
+def test_ancestor_no_steps():
+    with pytest.raises(ValueError, match="ids_array: has no steps"):
+        beam_search_decode(TensorArray(), TensorArray(), 2, 0)
+
+
+def test_ancestor_knew_float32_only():
+    for dtype in FLOATS:
+        found = beam_search([1], [0.0], None, scores_of([[0.1, 0.7]], [1], dtype=dtype), 1, 0)
+        assert found[1].dtype == dtype
+        assert found[0].tolist() == [[[1]]]
+
+
+def test_ancestor_nothing_that_is_kept_was_uninitialised():
+    """All have ended: no rows, and the LoD that the ancestor gives."""
+    scores = scores_of(np.ones((4, 2)), [2, 2])
+    ids, values, parents = beam_search([0] * 4, [0.5, 0.4, 0.3, 0.2], None, scores, 2, 0)
+    assert ids.lod == values.lod == LoD.from_offsets([0, 2, 4], [0, 0, 0, 0, 0])
+    assert (len(ids.values), len(values.values), len(parents)) == (0, 0, 0)
+    assert (ids.dtype, values.dtype, parents.dtype) == (np.int64, np.float64, np.int32)
+
+
+# -- one step ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_the_order_of_equal_scores(dtype):
+    """That of the ancestor: as it was measured."""
+
+    def kept(beam_size, *rows):
+        scores = scores_of(rows, [len(rows)], dtype=dtype)
+        ids, _, parents = beam_search([9] * len(rows), 0.0, None, scores, beam_size, 0)
+        return list(zip(parents.tolist(), ids.values.tolist(), strict=True))
+
+    assert kept(1, [0.5, 0.5, 0.5]) == [(0, 2)]
+    assert kept(2, [0.5, 0.5, 0.5]) == [(0, 0), (0, 2)]
+    assert kept(3, [0.5, 0.5, 0.5]) == [(0, 0), (0, 1), (0, 2)]
+    assert kept(1, [0.5], [0.5]) == [(1, 0)]
+    assert kept(2, [0.5, 0.5], [0.5, 0.5]) == [(1, 0), (1, 1)]
+
+
+def test_each_source_has_its_own_number_of_branches():
+    scores = scores_of([[0.1, 0.2], [0.4, 0.3], [0.9, 0.8]], [0, 2, 0, 1])
+    ids, values, parents = beam_search([5, 5, 5], [0.0] * 3, None, scores, 3, 0)
+    assert values.tolist() == [[], [[0.2], [0.4, 0.3]], [], [[0.9, 0.8]]]
+    assert ids.tolist() == [[], [[1], [0, 1]], [], [[0, 1]]]
+    assert parents.tolist() == [0, 1, 1, 2, 2]
+
+
+def test_a_finished_branch_competes_and_is_written_once():
+    scores = scores_of([[0.9, 0.9], [0.2, 0.1]], [2])
+    ids, values, parents = beam_search([0, 5], [0.15, 0.0], None, scores, 2, 0)
+    assert ids.tolist() == [[[0], [0]]]
+    assert values.tolist() == [[[0.15], [0.2]]]
+    again = beam_search(ids, values, None, LoDTensor(np.zeros((2, 2)), ids.lod), 2, 0)
+    assert again[0].tolist() == [[[], []]]
+    assert parents.tolist() == [0, 1]
+
+
+def test_the_levels_before_the_sources_stay():
+    scores = scores_of(np.arange(6.0).reshape(3, 2), [2, 1], [1, 0, 2])
+    ids, _, _ = beam_search([5] * 3, [0.0] * 3, None, scores, 1, 0, level=1)
+    assert ids.tolist() == [[[[1]], []], [[[], [1]]]]
+
+
+def test_results_keep_ranks_and_dtypes():
+    scores = scores_of([[0.5, 0.1]], [1], [1], dtype=np.float32)
+    candidates = np.array([[300, 2]], np.int16)
+    ids, values, _ = beam_search(np.array([[5]], np.int32), np.zeros((1, 1)), candidates, scores, 2, 0)
+    assert (ids.dtype, ids.values.shape) == (np.int16, (2, 1))
+    assert (values.dtype, values.values.shape) == (np.float32, (2, 1))
+    ids, values, _ = beam_search(5, 0, None, scores, 2, 0)
+    assert (ids.dtype, ids.values.shape, values.values.shape) == (np.int64, (2,), (2,))
+
+
+def test_probabilities_may_be_zero():
+    with np.errstate(all="raise"):
+        _, values, _ = beam_search([5], [-1.0], None, scores_of([[0.0, 1.0]], [1]), 2, 0, is_accumulated=False)
+    assert values.tolist() == [[[-1.0, -np.inf]]]
+
+
+def test_wide_rows_of_odd_memory():
+    wide = np.random.default_rng(1).random((3, 500))
+    for rows in (np.asfortranarray(wide), wide.astype(">f8"), wide[:, ::-1][:, ::-1]):
+        ids, values, _ = beam_search([1] * 3, 0.0, None, LoDTensor.from_lengths(rows, [3]), 5, -1)
+        best = np.sort(wide.ravel())[::-1][:5]
+        np.testing.assert_array_equal(np.sort(values.values)[::-1], best)
+        assert values.dtype.isnative
+        assert ids.dtype == np.int64
+
+
+# -- all steps ---------------------------------------------------------------------------------------------------------
+
+
+def test_sentences_have_one_end_token():
+    ids, scores = steps_of(
+        [[[(1, 0.0)]], [[(1, 0.0)]]],
+        [[[(0, -1.0), (7, -2.0)]], [[(8, -1.0)]]],
+        [[[(0, -1.0)], [(7, -3.0)]], [[(0, -4.0)]]],
+        [[[(0, -1.0)], [(0, -3.5)]], [[]]],
+    )
+    sentences, values = beam_search_decode(ids, scores, 2, 0)
+    assert sentences.tolist() == [[[1, 0], [1, 7, 7, 0]], [[1, 8, 0]]]
+    assert values.tolist() == [[[0.0, -1.0], [0.0, -2.0, -3.0, -3.5]], [[0.0, -1.0, -4.0]]]
+
+
+def test_equal_sentences_keep_their_order_and_nan_is_last():
+    ids, scores = steps_of([[[(1, 0.5), (2, np.nan), (3, 0.5), (4, 0.7)]]])
+    assert beam_search_decode(ids, scores, 4, 0)[0].tolist() == [[[4], [1], [3], [2]]]
+
+
+def test_sources_without_anything():
+    ids, scores = steps_of([[], [[]]], [[], []])
+    assert beam_search_decode(ids, scores, 2, 0)[0].tolist() == [[], []]
+    none = [lodcore.array([], "int64", num_levels=2)], [lodcore.array([], "float64", num_levels=2)]
+    assert beam_search_decode(*none, 2, 0)[0].tolist() == []
+
+
+def test_lists_and_arrays_are_the_same():
+    lists = steps_of([[[(1, 0.0)]]], [[[(7, -1.0), (8, -0.5)]]])
+    arrays = [TensorArray.of_elements(len(x), dict(enumerate(x))) for x in lists]
+    for one, other in zip(beam_search_decode(*lists, 2, 0), beam_search_decode(*arrays, 2, 0), strict=True):
+        assert one.equals(other)
+
+
+@pytest.mark.parametrize("end_id", [-(2**63), 2**63 - 1, 2**70, -(2**70)])
+def test_any_number_may_end(end_id):
+    limits = np.iinfo(np.int64)
+    ids = [LoDTensor.from_lengths(np.array([limits.min, limits.max]), [1], [2])]
+    scores = [LoDTensor(np.zeros(2), ids[0].lod)]
+    assert beam_search_decode(ids, scores, 2, end_id)[0].tolist() == [[[limits.min], [limits.max]]]

@@ -50,7 +50,9 @@ class Body(NamedBlock):
         return made
 
     def stands_for(self, given: Any) -> bool:
-        """Tell whether a Variable stands for something here, which is none itself."""
+        """Tell whether a Variable stands for something here, which is none itself: a number if a loop was given it."""
+        if isinstance(given, np.generic):
+            return id(given) in self.captures or (self.parent is not None and self.parent.stands_for(given))
         return isinstance(given, (TensorArray, Tensor))
 
     def may_capture(self, block: Block) -> bool:

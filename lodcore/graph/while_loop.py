@@ -77,7 +77,7 @@ class WhileLoop:
             for given in self._declared:
                 made = self._declare(given, None, "loop_var", "while_loop: loop_vars")
                 self.loop_vars.append(made)
-                if isinstance(given, (Variable, Tensor)):
+                if isinstance(given, (Variable, Tensor, np.generic)):
                     self.body.captures[id(given)] = given, made
             with recording(self.body):
                 yield self
@@ -188,20 +188,29 @@ class WhileLoop:
             if v.advance is None:
                 v.advance = int(v not in updated)
         declared = set(self.variables)
-        captured = [(given, local) for given, local in body.captures.values() if local not in declared]
-        written = [one for one in captured if one[1] in body.versions]
-        read = [one for one in captured if one[1] not in body.versions]
-        carried: list[Variable] = [*self.variables, *[local for _, local in written]]
-        inputs = [*[v.init for v in self.variables], *[given for given, _ in written + read]]
-        home = open_block() or block_of(inputs)
-        if home is None:
-            self._inputs = [x.snapshot() if isinstance(x, TensorArray) else x for x in inputs]
-        else:
-            self._home = home.reference
-            self._inputs = [home.known(settled(x)) for x in inputs]
+        written: list[tuple[Any, Variable]] = []  # each what is outside, and what it is in the body
+        met: list[tuple[Any, Variable]] = []  # before: by a loop inside
+        arrays: list[tuple[Any, Variable]] = []
+        others: list[tuple[Any, Variable]] = []
+        for key, (given, local) in body.captures.items():
+            if local not in declared:
+                of_array = isinstance(given, (TensorArray, ArrayVariable))
+                kind = written if local in body.versions else met if key < 0 else arrays if of_array else others
+                kind.append((given, local))
+        home = open_block() or block_of(
+            [v.init for v in self.variables] + [given for given, _ in body.captures.values()]
+        )
+        self._home = self._home if home is None else home.reference
+        begin = [*[v.init for v in self.variables], *[given for given, _ in written]]
+        self._met = [_met(home, settled(x)) for x in begin]
+        self._met += [_met(home, given, before=True) for given, _ in met]
+        self._met += [_met(home, given) for given, _ in arrays]
+        self._read = [given for given, _ in others]
         given_ones = {id(local): given for given, local in body.captures.values() if local in declared}
         self._written = [given_ones.get(id(v)) for v in self.variables] + [given for given, _ in written]
-        self.steps = StepRunner(body, carried, [local for _, local in read], self.max_steps, self.recompute)
+        carried = [*self.variables, *[local for _, local in written]]
+        captured = [local for _, local in met + arrays + others]
+        self.steps = StepRunner(body, carried, captured, self.max_steps, self.recompute)
 
     # -- running ---------------------------------------------------------------------------------------------------
 
@@ -218,10 +227,12 @@ class WhileLoop:
             raise GraphError(f"while_loop: the body is {self._state}; it must be recorded, to its end")
         block = open_block() or self._home()
         if block is None:
-            values = [x.get() if isinstance(x, Variable) else x for x in self._inputs]
+            values = [x.held if isinstance(x, Variable) else x for x in self._met]
+            values += [x.get() if isinstance(x, Variable) else x for x in self._read]
             results = tuple(map(of_user, RUN(values, self)))
         else:
-            results = block.record(RUN, (self._inputs, self), {})
+            inputs = [*self._met, *[block.known(settled(x)) for x in self._read]]
+            results = block.record(RUN, (inputs, self), {})
         for v, result in zip(self.variables, results, strict=False):
             v.end(result)
         if isinstance(block, NamedBlock):
@@ -250,6 +261,27 @@ class WhileLoop:
 
     def __repr__(self) -> str:
         return f"<while_loop of {len(self.body.ops)} operators>"
+
+
+def _met(home: Block | None, x: Any, before: bool = False) -> Any:
+    """Keep what a loop begins with at each run: what it is where the loop is met, whatever is written to it later.
+
+    Parameters
+    ----------
+    home : Block or None
+        Where the loop is met.
+    x : Variable or tensor
+    before : bool, default False
+        Whether a loop inside met it, further out.
+    """
+    if home is None or home.keeps_writes:
+        if isinstance(x, TensorArray) and x.block is None:
+            return x.snapshot()
+        if isinstance(x, Variable) and x.home is None:
+            return x.get()
+    if home is None:
+        return x
+    return home.met(x) if before else home.known(x)
 
 
 # -- the loop as an operator -------------------------------------------------------------------------------------------

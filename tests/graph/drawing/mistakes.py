@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reference.graph import statements as p
+from tests.graph.drawing.names import is_recorded
 
 
 def with_a_mistake(draw, program):
@@ -16,11 +17,6 @@ def with_a_mistake(draw, program):
     at = program.body.index(loop)
     mistakes = [mistake for make in MISTAKES for mistake in make(draw, program, loop, at)]
     return replace(program, body=(*program.body[:at], *draw.one(mistakes), *program.body[at + 1 :]))
-
-
-def is_recorded(statement):
-    """Tell whether a statement calls an operator, whatever its arguments; `+` of two arrays is NumPy's."""
-    return isinstance(statement, p.Compute) and statement.function.islower() and statement.function != "element"
 
 
 def made_in(loop):

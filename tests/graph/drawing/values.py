@@ -158,10 +158,10 @@ class Values:
         if self.maybe(0.65):
             return [], counter
         if len(counters) > 1 and self.maybe(0.4):
-            twice = self.set(names, self.one(["*", "mul"]), [counters[-2], 2], INTEGER, "i")
-            both = self.set(names, "add", [twice.target, counters[-1]], INTEGER, "i")
+            first, second = (names.values[name] for name in counters[-2:])
+            twice = self.set(names, self.one(["*", "mul"]), [counters[-2], 2], first, "i")
+            both = self.set(names, "add", [twice.target, counters[-1]], max(first, second), "i")  # one may have an axis
             return [twice, both], both.target
-        made = self.set(
-            names, *self.one([("minus", [counter, 1]), ("add", [counter, 1]), ("-", [counter, 1])]), INTEGER, "i"
-        )
+        function = self.one([("minus", [counter, 1]), ("add", [counter, 1]), ("-", [counter, 1])])
+        made = self.set(names, *function, names.values[counter], "i")
         return [made], made.target

@@ -21,6 +21,7 @@ from lodcore.graph.plan import Return
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
+from lodcore.registry import OPS
 from lodcore.roles import spec_of
 from lodcore.tensor import Spec, Tensor
 from lodcore.tensor_array import TensorArray
@@ -118,7 +119,7 @@ class StepRunner:
             except Exception as error:
                 if frame[0] is None:  # of a signal, between two calls
                     raise
-                raise _named(error, f"while_loop: step {step}: {self.body.ops[frame[0]].name}") from error
+                raise _named(error, f"while_loop: step {step}", self.body.ops[frame[0]].name) from error
             if at < 0:
                 values = [frame[slot] for slot in carry]
                 for place, by in self._advance:
@@ -316,9 +317,11 @@ def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) ->
                 given.update(op.outputs)
 
 
-def _named(error: Exception, where: str) -> Exception:
-    """Make an error of the same type, or of one above it, that says where it happened."""
-    said = error.args[0] if isinstance(error, KeyError) and error.args else error
+def _named(error: Exception, where: str, name: str) -> Exception:
+    """Make an error of the same type, or of one above it, that says where it happened, and in which operator."""
+    said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+    first = said.partition(": ")[0]
+    where = where if first == name or first in OPS else f"{where}: {name}"
     for kind in type(error).__mro__:
         try:
             made = kind(f"{where}: {said}")

@@ -121,7 +121,7 @@ class Loops(Arrays):
             last[d.target] = self.fresh(kind) if free else kind
         self.forget_slots(names)
         name, runs = self.name("loop"), int(self.one([1, 2])) if self.maybe(0.12) else None
-        if may_run_later and self.maybe(0.12):
+        if may_run_later and self.maybe(0.2):
             runs, names.later[name] = 0, last
         else:
             names.values |= last

@@ -68,12 +68,14 @@ class Values:
 
     def value(self, names, wanted):
         """Choose a float of a kind, a slot sometimes."""
-        slots = [name for name, (_, kind) in names.slots.items() if wanted(kind)]
+
+        def suits(kind):
+            return wanted(kind) and (kind.dtype == "float64" or (kind == INTEGER and not wanted(NUMBER)))
+
+        slots = [name for name, (_, kind) in names.slots.items() if suits(kind)]
         if slots and self.maybe(0.4):
             return self.one(slots)
-        found = names.of(lambda kind: kind.dtype == "float64" and wanted(kind)) or names.of(
-            lambda kind: kind == INTEGER and wanted(kind) and not wanted(NUMBER)
-        )
+        found = names.of(lambda kind: kind.dtype == "float64" and suits(kind)) or names.of(suits)
         return self.recent(found) if found else None
 
     def kind_of(self, names, name):
@@ -127,7 +129,7 @@ class Values:
     def of_nested(self, names, x, kind):
         if self.maybe(0.3):
             return self.set(names, "reverse", [x], kind)
-        if self.maybe(0.15):
+        if self.maybe(0.25):
             count = (f"{kind.shape[0]} pooled",) if kind.levels == 1 else (self.length(),)
             return self.set(names, self.one(["lengths", "lod_lengths"]), [x], Kind("int64", 0, count))
         how = self.one(["pool sum", "pool mean", "pool last"])

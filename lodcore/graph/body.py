@@ -10,6 +10,7 @@ import numpy as np
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
+from lodcore.graph.counter import Counter
 from lodcore.graph.engine import Call, Layout, Leave
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.registry import Op
@@ -104,12 +105,12 @@ class LoopVariable(Variable):
     Made by `WhileLoop.loop_var`. After the loop it stands for the last value.
     """
 
-    __slots__ = ("_ended", "_final", "advance", "init")
+    __slots__ = ("_ended", "_final", "counter", "init")
 
-    def __init__(self, body: Body, init: Any, spec: Spec, advance: Any) -> None:
+    def __init__(self, body: Body, init: Any, spec: Spec, counter: Counter) -> None:
         super().__init__(None, None, spec, body)
         self.init = init
-        self.advance = advance
+        self.counter = counter
         self._ended = False
         self._final: Any = None
 

@@ -85,8 +85,9 @@ class StepRunner:
         self._ways: dict[frozenset[int], Way] = {}
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = lambda: None
-        advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
-        self._advance = [(at, v.spec.dtype.type(v.advance)) for at, v in advancing]
+        self._counters = [
+            (at, v.counter) for at, v in enumerate(carried) if isinstance(v, LoopVariable) if v.counter.number
+        ]
         self._arrays = [(at, _written_spec(body, v)) for at, v in enumerate(carried) if v.spec.kind is TensorArray]
 
     # -- forth -----------------------------------------------------------------------------------------------------
@@ -106,6 +107,7 @@ class StepRunner:
         instructions = self.instructions(trace is not None)
         carry = self._layout.slots(self.sources(ops))
         begin = self._begin(inputs[count:])
+        advancing = [(at, by) for at, counter in self._counters if (by := counter.by_of(values[at])) is not None]
         kept = None
         if trace is not None:
             trace.outer, kept = tuple(inputs[count:]), trace.steps
@@ -122,7 +124,7 @@ class StepRunner:
                 raise _named(error, f"while_loop: step {step}", self.body.ops[frame[0]].name) from error
             if at < 0:
                 values = [frame[slot] for slot in carry]
-                for place, by in self._advance:
+                for place, by in advancing:
                     values[place] = values[place] + by
                 continue
             if trace is not None:

@@ -12,6 +12,7 @@ from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, of_user
 from lodcore.graph.block import Block, NamedBlock
 from lodcore.graph.body import Body, Break, LoopVariable, Update, size_of, spec_in_body
+from lodcore.graph.counter import Counter, is_one_integer
 from lodcore.graph.scope import Scope
 from lodcore.graph.steps import StepRunner, Trace
 from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
@@ -103,7 +104,8 @@ class WhileLoop:
             Its first value. An array is not declared: the body reads and writes it as it is.
         advance : bool or int, optional
             What is added after each step. If not given, an integer of one element that the body never updates is a
-            counter and advances by 1; False turns that off.
+            counter and advances by 1, however many axes it has; False turns that off. Where it is not known how many
+            elements there are, the first value tells when the loop runs.
 
         Returns
         -------
@@ -133,18 +135,10 @@ class WhileLoop:
         if isinstance(init, Variable) and init.block is self.body:
             raise GraphError(f"loop_var: init: Variable {init.name} is made in the body; make it before")
         spec = init.spec if isinstance(init, Variable) else spec_of(init)
-        counts = spec.dtype.kind in "iu" and size_of(spec) == 1
-        if advance is not None and advance is not False and not (counts and hasattr(advance, "__index__")):
-            raise GraphError(
-                f"loop_var: advance: is {advance!r}; only an integer of one element advances, by an integer"
-            )
-        if advance and not 0 < advance < 128:  # which every integer holds
-            limits = np.iinfo(spec.dtype)
-            if not limits.min <= advance <= limits.max:
-                raise GraphError(f"loop_var: advance: is {advance}; {spec.dtype} cannot hold it")
-        made = LoopVariable(
-            self.body, init, spec_in_body(spec), (None if counts else 0) if advance is None else int(advance)
-        )
+        counter = Counter(advance, is_one_integer(spec))
+        if counter.is_one:
+            counter.by(spec)
+        made = LoopVariable(self.body, init, spec_in_body(spec), counter)
         self.body.add(made, init.name if isinstance(init, Variable) else None, stem)
         self.variables.append(made)
         return made
@@ -185,8 +179,8 @@ class WhileLoop:
             raise GraphError("while_loop: the body has no break_if; it would never end")
         updated = {op.variable for op in body.ops if isinstance(op, Update)}
         for v in self.variables:
-            if v.advance is None:
-                v.advance = int(v not in updated)
+            if v.counter.advance is None and v.counter.is_one is not False:
+                v.counter.number = int(v not in updated)
         declared = set(self.variables)
         written: list[tuple[Any, Variable]] = []  # each what is outside, and what it is in the body
         met: list[tuple[Any, Variable]] = []  # before: by a loop inside

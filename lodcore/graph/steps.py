@@ -145,19 +145,31 @@ class StepRunner:
 
     def describe(self, inputs: list[Any]) -> dict[int, Spec]:
         """Describe what is written to the carried arrays, of Specs of the inputs, by their places."""
+        specs = self._specs(inputs)
+        return {at: _written_spec(self.body, self.carried[at], specs) for at, _ in self._arrays}
+
+    def _specs(self, inputs: list[Any]) -> dict[Variable, Any]:
+        """Describe all Variables of the body, of Specs of the inputs."""
         specs: dict[Variable, Any] = dict(zip([*self.carried, *self.captured], inputs, strict=True))
         for op in self.body.ops:
             if isinstance(op, Operator):
                 specs.update(zip(op.outputs, _outputs_of(op, specs), strict=True))
-        return {at: _written_spec(self.body, self.carried[at], specs) for at, _ in self._arrays}
+        return specs
 
     def results_of(self, inputs: list[Any], recorded: list[Spec]) -> list[Spec]:
-        """Describe the results of no step: a loop variable that is never updated keeps the Spec that it began with."""
-        updated = {op.variable for op in self.body.ops if isinstance(op, Update)}
-        found = [
-            inputs[at] if isinstance(v, LoopVariable) and v not in updated and isinstance(inputs[at], Spec) else old
-            for at, (v, old) in enumerate(zip(self.carried, recorded, strict=True))
-        ]
+        """Describe the results, of Specs of the inputs: what holds for first values and for all that updates make."""
+        found = list(recorded)
+        places: dict[Variable, int] = {v: at for at, v in enumerate(self.carried) if isinstance(v, LoopVariable)}
+        updates = [op for op in self.body.ops if isinstance(op, Update) and op.variable in places]
+        inputs, before = list(inputs), None
+        while inputs != before:  # each time a size is forgotten
+            before, specs = list(inputs), self._specs(inputs)
+            for op in updates:
+                new = specs.get(op.value, op.value.spec) if isinstance(op.value, Variable) else spec_of(op.value)
+                inputs[places[op.variable]] = _common(inputs[places[op.variable]], new)
+        for at in places.values():
+            if isinstance(inputs[at], Spec) and inputs[at].kind is not object:
+                found[at] = inputs[at]
         for at, element in self.describe(inputs).items() if self.body.keeps_shapes else ():
             if element.kind is not object:
                 found[at] = element._replace(kind=TensorArray)
@@ -261,6 +273,16 @@ def _spec_now(value: Any) -> Spec:
         if len(shapes) == 1:
             return spec._replace(shape=shapes.pop())
     return spec
+
+
+def _common(one: Any, other: Spec) -> Any:
+    """Describe what has one Spec or the other: sizes that differ are not known."""
+    if one == other or not isinstance(one, Spec) or one.kind is object:
+        return one
+    if other.kind is object or len(one.shape) != len(other.shape):
+        return one._replace(kind=object)
+    shape = [size if size == same else None for size, same in zip(one.shape, other.shape, strict=True)]
+    return one._replace(shape=tuple(shape))
 
 
 def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from reference.graph import statements as p
 from reference.graph.values import Nested
-from tests.graph.drawing.names import INTEGER, NUMBER, VECTOR, WIDTH, Kind
+from tests.graph.drawing.names import INTEGER, NUMBER, WIDTH, Kind
 
 
 class Values:
@@ -104,7 +104,7 @@ class Values:
         if which == "sum":
             return [self.set(names, "sum", [x], NUMBER)]
         if which == "rows":
-            return [self.set(names, "sum of rows", [x], VECTOR)]
+            return [self.set(names, "sum of rows", [x], kind._replace(shape=kind.shape[1:]))]
         if which == "element":
             at = self.one(here)
             part = kind._replace(levels=max(kind.levels - 1, 0))

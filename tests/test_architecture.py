@@ -300,7 +300,6 @@ print(*[name for name in later if name in sys.modules])
         "lodcore.graph.Program()",
         "lodcore.nn.LSTM(3, 4)",
         "lodcore.batching.pack_plan([1, 2], 2)",
-        "lodcore.nn.BeamSearchDecoder",
         "lodcore.from_arrow(x)",
         "lodcore.interop.ArrowTable({'x': x})",
         "lodcore.nn.Linear(2, 3)",

@@ -151,7 +151,8 @@ class Block:
     ops : list
         Operators, and what else runs between them.
     captures : dict
-        What came from outside, by identity: the thing itself, and the Variable that stands for it here.
+        What came from outside, by identity: the thing itself, and the Variable that stands for it here. What `met`
+        gives for a Variable has a key of its own, a negative one.
     versions : dict
         For the Variable of an array that was written to, that of its last version.
     arrays : list
@@ -235,8 +236,8 @@ class Block:
         if type(given) in PLAIN:
             return given
         if role in LISTS and isinstance(given, (list, tuple)):
-            if op.keeps_versions:  # those of this Block are what was known here when they were listed
-                return [x if getattr(x, "home", None) is self.reference else self.input(op, name, x) for x in given]
+            if op.keeps_versions:
+                return [self.met(x) if isinstance(x, Variable) else self.input(op, name, x) for x in given]
             return [self.input(op, name, x) for x in op.constant(name, given)]
         return self.input(op, name, given)
 
@@ -290,13 +291,18 @@ class Block:
         found = self.variable(given)
         return self.versions.get(found, found)
 
+    def met(self, given: Variable) -> Variable:
+        """Give the Variable that stands here for what another one was where a loop met it, whatever is written here."""
+        return given if given.home is self.reference else self.variable(given, ~id(given))
+
     def stands_for(self, given: Any) -> bool:
         """Tell whether a Variable stands for something here, which is none itself."""
         return isinstance(given, TensorArray)
 
-    def variable(self, given: Any) -> Variable:
+    def variable(self, given: Any, key: int | None = None) -> Variable:
         """Give the Variable that stands for something here: itself, or one that captures what is outside."""
-        known = self.captures.get(id(given))
+        key = id(given) if key is None else key
+        known = self.captures.get(key)
         if known is not None:
             return known[1]
         if isinstance(given, (Variable, TensorArray)):
@@ -312,7 +318,7 @@ class Block:
                     "gradients are not supported)"
                 )
         captured = self.capture(given)
-        self.captures[id(given)] = given, captured
+        self.captures[key] = given, captured
         return captured
 
     def may_capture(self, block: Recorder) -> bool:

@@ -11,6 +11,7 @@ from lodcore.base.dispatch import open_block
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
+from lodcore.graph.counter import Counter
 from lodcore.graph.engine import Call, Layout, Leave
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
@@ -51,7 +52,9 @@ class Body(NamedBlock):
         return made
 
     def stands_for(self, given: Any) -> bool:
-        """Tell whether a Variable stands for something here, which is none itself."""
+        """Tell whether a Variable stands for something here, which is none itself: a number if a loop was given it."""
+        if isinstance(given, np.generic):
+            return id(given) in self.captures or (self.parent is not None and self.parent.stands_for(given))
         return isinstance(given, (TensorArray, Tensor))
 
     def may_capture(self, block: Recorder) -> bool:
@@ -103,12 +106,12 @@ class LoopVariable(Variable):
     Made by `WhileLoop.loop_var`. After the loop it stands for the last value.
     """
 
-    __slots__ = ("_ended", "_final", "advance", "init")
+    __slots__ = ("_ended", "_final", "counter", "init")
 
-    def __init__(self, body: Body, init: Any, spec: Spec, advance: Any) -> None:
+    def __init__(self, body: Body, init: Any, spec: Spec, counter: Counter) -> None:
         super().__init__(None, None, spec, body)
         self.init = init
-        self.advance = advance
+        self.counter = counter
         self._ended = False
         self._final: Any = None
 

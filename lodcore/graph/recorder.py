@@ -17,6 +17,8 @@ class Recorder(Protocol):
         Returns the Block, None when it is gone.
     closed : bool
         Whether nothing more is recorded.
+    keeps_writes : bool
+        Whether what is written in it stays when it ends.
     takes_names : bool
         Whether Variables may be declared in it.
     captures : dict
@@ -27,6 +29,7 @@ class Recorder(Protocol):
 
     reference: Callable[[], Any]
     closed: bool
+    keeps_writes: bool
     takes_names: bool
     captures: dict[int, Any]
     ops: list[Any]
@@ -46,3 +49,6 @@ class Recorder(Protocol):
 
     def left(self, given: Any) -> Exception:
         """Make the error for what is used after the Block was closed."""
+
+    def met(self, given: Any) -> Any:
+        """Return what an argument was in the Block before anything was written to it."""

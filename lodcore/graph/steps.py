@@ -21,6 +21,7 @@ from lodcore.graph.plan import Return
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
+from lodcore.ops.registry import OPS
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.array_version import ArrayVersion
 from lodcore.tensors.tensor import Spec, Tensor
@@ -88,8 +89,9 @@ class StepRunner:
         self._ways: dict[frozenset[int], Way] = {}
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = lambda: None
-        advancing = [(at, v) for at, v in enumerate(carried) if isinstance(v, LoopVariable) and v.advance]
-        self._advance = [(at, v.spec.dtype.type(v.advance)) for at, v in advancing]
+        self._counters = [
+            (at, v.counter) for at, v in enumerate(carried) if isinstance(v, LoopVariable) if v.counter.number
+        ]
         self._generators = generators_of(body.ops) if recompute else []
         self._arrays = [(at, _written_spec(body, v)) for at, v in enumerate(carried) if v.spec.kind is TensorArray]
 
@@ -110,6 +112,7 @@ class StepRunner:
         instructions = self.instructions(trace is not None)
         carry = self._layout.slots(self.sources(ops))
         begin = self._begin(inputs[count:])
+        advancing = [(at, by) for at, counter in self._counters if (by := counter.by_of(values[at])) is not None]
         kept = None
         if trace is not None:
             trace.outer, kept = tuple(inputs[count:]), trace.steps
@@ -125,10 +128,10 @@ class StepRunner:
             except Exception as error:
                 if frame[0] is None:  # of a signal, between two calls
                     raise
-                raise _named(error, f"while_loop: step {step}: {self.body.ops[frame[0]].name}") from error
+                raise _named(error, f"while_loop: step {step}", self.body.ops[frame[0]].name) from error
             if at < 0:
                 values = [frame[slot] for slot in carry]
-                for place, by in self._advance:
+                for place, by in advancing:
                     values[place] = values[place] + by
                 continue
             if trace is not None:
@@ -149,19 +152,31 @@ class StepRunner:
 
     def describe(self, inputs: list[Any]) -> dict[int, Spec]:
         """Describe what is written to the carried arrays, of Specs of the inputs, by their places."""
+        specs = self._specs(inputs)
+        return {at: _written_spec(self.body, self.carried[at], specs) for at, _ in self._arrays}
+
+    def _specs(self, inputs: list[Any]) -> dict[Variable, Any]:
+        """Describe all Variables of the body, of Specs of the inputs."""
         specs: dict[Variable, Any] = dict(zip([*self.carried, *self.captured], inputs, strict=True))
         for op in self.body.ops:
             if isinstance(op, Operator):
                 specs.update(zip(op.outputs, _outputs_of(op, specs), strict=True))
-        return {at: _written_spec(self.body, self.carried[at], specs) for at, _ in self._arrays}
+        return specs
 
     def results_of(self, inputs: list[Any], recorded: list[Spec]) -> list[Spec]:
-        """Describe the results of no step: a loop variable that is never updated keeps the Spec that it began with."""
-        updated = {op.variable for op in self.body.ops if isinstance(op, Update)}
-        found = [
-            inputs[at] if isinstance(v, LoopVariable) and v not in updated and isinstance(inputs[at], Spec) else old
-            for at, (v, old) in enumerate(zip(self.carried, recorded, strict=True))
-        ]
+        """Describe the results, of Specs of the inputs: what holds for first values and for all that updates make."""
+        found = list(recorded)
+        places: dict[Variable, int] = {v: at for at, v in enumerate(self.carried) if isinstance(v, LoopVariable)}
+        updates = [op for op in self.body.ops if isinstance(op, Update) and op.variable in places]
+        inputs, before = list(inputs), None
+        while inputs != before:  # each time a size is forgotten
+            before, specs = list(inputs), self._specs(inputs)
+            for op in updates:
+                new = specs.get(op.value, op.value.spec) if isinstance(op.value, Variable) else spec_of(op.value)
+                inputs[places[op.variable]] = _common(inputs[places[op.variable]], new)
+        for at in places.values():
+            if isinstance(inputs[at], Spec) and inputs[at].kind is not object:
+                found[at] = inputs[at]
         for at, element in self.describe(inputs).items() if self.body.keeps_shapes else ():
             if element.kind is not object:
                 found[at] = element._replace(kind=TensorArray)
@@ -268,6 +283,16 @@ def _spec_now(value: Any) -> Spec:
     return spec
 
 
+def _common(one: Any, other: Spec) -> Any:
+    """Describe what has one Spec or the other: sizes that differ are not known."""
+    if one == other or not isinstance(one, Spec) or one.kind is object:
+        return one
+    if other.kind is object or len(one.shape) != len(other.shape):
+        return one._replace(kind=object)
+    shape = [size if size == same else None for size, same in zip(one.shape, other.shape, strict=True)]
+    return one._replace(shape=tuple(shape))
+
+
 def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
     """Describe the results of an operator by Specs that say more than the recorded ones; these, if a rule refuses."""
 
@@ -324,9 +349,11 @@ def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) ->
                 given.update(op.outputs)
 
 
-def _named(error: Exception, where: str) -> Exception:
-    """Make an error of the same type, or of one above it, that says where it happened."""
-    said = error.args[0] if isinstance(error, KeyError) and error.args else error
+def _named(error: Exception, where: str, name: str) -> Exception:
+    """Make an error of the same type, or of one above it, that says where it happened, and in which operator."""
+    said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+    first = said.partition(": ")[0]
+    where = where if first == name or first in OPS else f"{where}: {name}"
     for kind in type(error).__mro__:
         try:
             made = kind(f"{where}: {said}")

@@ -95,7 +95,7 @@ class Tape(Block):
             else:
                 x = arguments[name] = self.argument(op, name, given)
                 if type(x) is list:
-                    values.append([one.get() if isinstance(one, Variable) else one for one in x])
+                    values.append([one.held if isinstance(one, Variable) else one for one in x])
                     taped = taped or any(one in needed for one in x if isinstance(one, Variable))
                 elif isinstance(x, Variable):
                     values.append(x.get())

@@ -52,7 +52,8 @@ def _loop_text(op: Operator, loop: WhileLoop, indent: str) -> list[str]:
     roles = ["loop"] * len(loop.steps.carried) + ["outer"] * len(loop.steps.captured)
     variables = [*loop.steps.carried, *loop.steps.captured]
     for role, v, given in zip(roles, variables, op.arguments["inputs"], strict=True):
-        step = f", {v.advance:+d}" if isinstance(v, LoopVariable) and v.advance else ""
+        counter = str(v.counter) if isinstance(v, LoopVariable) else ""
+        step = f", {counter}" if counter else ""
         lines.append(f"{inside}{role} {v.name} = {text_of(given)}{step}  # {spec_text(v.spec)}")
     return lines + _operators(loop.body, inside)
 

@@ -29,12 +29,24 @@ HELD = (Tensor, TensorArray)
 
 
 def _structure(part: str, says: str) -> property:
-    """Make a property that is that of the value; without one it is recorded."""
+    """Make a property that is that of the value; without one, and of a loop variable, it is recorded."""
 
     def found(self: Any) -> Any:
-        return getattr(self.get(), part) if self.has_value else operators.structure_of(self, part)
+        has_value = self.has_value and not _is_loop_variable(self)
+        return getattr(self.get(), part) if has_value else operators.structure_of(self, part)
 
     return property(found, doc=says)
+
+
+def _is_loop_variable(given: Any) -> bool:
+    """Tell whether a Variable is, under its own name, a loop variable of a loop that is being recorded."""
+    block = open_block()
+    while block is not None:
+        known = block.captures.get(id(given))
+        if known is not None and hasattr(known[1], "init"):
+            return True
+        block = getattr(block, "parent", None)
+    return False
 
 
 class Variable(Symbol, TensorMethods):

@@ -14,6 +14,8 @@ from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, of_user
 from lodcore.graph.block import Block, NamedBlock
 from lodcore.graph.body import Body, Break, LoopVariable, Update, size_of, spec_in_body
+from lodcore.graph.counter import Counter, is_one_integer
+from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
 from lodcore.graph.steps import StepRunner, Trace
 from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
@@ -77,7 +79,7 @@ class WhileLoop:
             for given in self._declared:
                 made = self._declare(given, None, "loop_var", "while_loop: loop_vars")
                 self.loop_vars.append(made)
-                if isinstance(given, (Variable, Tensor)):
+                if isinstance(given, (Variable, Tensor, np.generic)):
                     self.body.captures[id(given)] = given, made
             with recording(self.body):
                 yield self
@@ -103,7 +105,8 @@ class WhileLoop:
             Its first value. An array is not declared: the body reads and writes it as it is.
         advance : bool or int, optional
             What is added after each step. If not given, an integer of one element that the body never updates is a
-            counter and advances by 1; False turns that off.
+            counter and advances by 1, however many axes it has; False turns that off. Where it is not known how many
+            elements there are, the first value tells when the loop runs.
 
         Returns
         -------
@@ -133,18 +136,10 @@ class WhileLoop:
         if isinstance(init, Variable) and init.block is self.body:
             raise GraphError(f"loop_var: init: Variable {init.name} is made in the body; make it before")
         spec = init.spec if isinstance(init, Variable) else spec_of(init)
-        counts = spec.dtype.kind in "iu" and size_of(spec) == 1
-        if advance is not None and advance is not False and not (counts and hasattr(advance, "__index__")):
-            raise GraphError(
-                f"loop_var: advance: is {advance!r}; only an integer of one element advances, by an integer"
-            )
-        if advance and not 0 < advance < 128:  # which every integer holds
-            limits = np.iinfo(spec.dtype)
-            if not limits.min <= advance <= limits.max:
-                raise GraphError(f"loop_var: advance: is {advance}; {spec.dtype} cannot hold it")
-        made = LoopVariable(
-            self.body, init, spec_in_body(spec), (None if counts else 0) if advance is None else int(advance)
-        )
+        counter = Counter(advance, is_one_integer(spec))
+        if counter.is_one:
+            counter.by(spec)
+        made = LoopVariable(self.body, init, spec_in_body(spec), counter)
         self.body.add(made, init.name if isinstance(init, Variable) else None, stem)
         self.variables.append(made)
         return made
@@ -185,23 +180,32 @@ class WhileLoop:
             raise GraphError("while_loop: the body has no break_if; it would never end")
         updated = {op.variable for op in body.ops if isinstance(op, Update)}
         for v in self.variables:
-            if v.advance is None:
-                v.advance = int(v not in updated)
+            if v.counter.advance is None and v.counter.is_one is not False:
+                v.counter.number = int(v not in updated)
         declared = set(self.variables)
-        captured = [(given, local) for given, local in body.captures.values() if local not in declared]
-        written = [one for one in captured if one[1] in body.versions]
-        read = [one for one in captured if one[1] not in body.versions]
-        carried: list[Variable] = [*self.variables, *[local for _, local in written]]
-        inputs = [*[v.init for v in self.variables], *[given for given, _ in written + read]]
-        home = open_block() or block_of(inputs)
-        if home is None:
-            self._inputs = [x.snapshot() if isinstance(x, TensorArray) else x for x in inputs]
-        else:
-            self._home = home.reference
-            self._inputs = [home.known(settled(x)) for x in inputs]
+        written: list[tuple[Any, Variable]] = []  # each what is outside, and what it is in the body
+        met: list[tuple[Any, Variable]] = []  # before: by a loop inside
+        arrays: list[tuple[Any, Variable]] = []
+        others: list[tuple[Any, Variable]] = []
+        for key, (given, local) in body.captures.items():
+            if local not in declared:
+                of_array = isinstance(given, (TensorArray, ArrayVariable))
+                kind = written if local in body.versions else met if key < 0 else arrays if of_array else others
+                kind.append((given, local))
+        home = open_block() or block_of(
+            [v.init for v in self.variables] + [given for given, _ in body.captures.values()]
+        )
+        self._home = self._home if home is None else home.reference
+        begin = [*[v.init for v in self.variables], *[given for given, _ in written]]
+        self._met = [_met(home, settled(x)) for x in begin]
+        self._met += [_met(home, given, before=True) for given, _ in met]
+        self._met += [_met(home, given) for given, _ in arrays]
+        self._read = [given for given, _ in others]
         given_ones = {id(local): given for given, local in body.captures.values() if local in declared}
         self._written = [given_ones.get(id(v)) for v in self.variables] + [given for given, _ in written]
-        self.steps = StepRunner(body, carried, [local for _, local in read], self.max_steps, self.recompute)
+        carried = [*self.variables, *[local for _, local in written]]
+        captured = [local for _, local in met + arrays + others]
+        self.steps = StepRunner(body, carried, captured, self.max_steps, self.recompute)
 
     # -- running ---------------------------------------------------------------------------------------------------
 
@@ -218,10 +222,12 @@ class WhileLoop:
             raise GraphError(f"while_loop: the body is {self._state}; it must be recorded, to its end")
         block = open_block() or self._home()
         if block is None:
-            values = [x.get() if isinstance(x, Variable) else x for x in self._inputs]
+            values = [x.held if isinstance(x, Variable) else x for x in self._met]
+            values += [x.get() if isinstance(x, Variable) else x for x in self._read]
             results = tuple(map(of_user, RUN(values, self)))
         else:
-            results = block.record(RUN, (self._inputs, self), {})
+            inputs = [*self._met, *[block.known(settled(x)) for x in self._read]]
+            results = block.record(RUN, (inputs, self), {})
         for v, result in zip(self.variables, results, strict=False):
             v.end(result)
         if isinstance(block, NamedBlock):
@@ -250,6 +256,24 @@ class WhileLoop:
 
     def __repr__(self) -> str:
         return f"<while_loop of {len(self.body.ops)} operators>"
+
+
+def _met(home: Recorder | None, x: Any, before: bool = False) -> Any:
+    """Keep what a loop begins with at each run: what it is where the loop is met, whatever is written to it later.
+
+    Parameters
+    ----------
+    home : Block or None
+        Where the loop is met.
+    x : Variable or tensor
+    before : bool, default False
+        Whether a loop inside met it, further out.
+    """
+    if isinstance(x, Variable) and x.home is None and (home is None or home.keeps_writes):
+        return x.get()
+    if home is None:
+        return x.snapshot() if isinstance(x, TensorArray) else x
+    return home.met(x) if before else home.known(x)
 
 
 # -- the loop as an operator -------------------------------------------------------------------------------------------

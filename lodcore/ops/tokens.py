@@ -307,7 +307,8 @@ def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
             f"sequence_scatter: ids: is {ids.values.ravel()[bad]} at row {bad}, in sequence {s}; x has "
             f"{n_columns} columns"
         )
-    return tensor_core.new_tensor(out, x.lod) if isinstance(x, LoDTensor) and x.lod.num_levels else out
+    nested = not plain and isinstance(x, LoDTensor) and x.lod.num_levels
+    return tensor_core.new_tensor(out, x.lod) if nested else out
 
 
 @sequence_scatter.define_infer
@@ -369,7 +370,7 @@ def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
         if updates.lod is not lod and updates.num_levels:
             check_equal("sequence_scatter", lod, updates.lod, "updates", "ids")
     else:
-        rows = updates if isinstance(updates, (int, float)) else dense_of(where, updates)
+        rows = updates if type(updates) in (int, float) else dense_of(where, updates)
     dtype = _sum_dtype(lines.dtype, getattr(rows, "dtype", rows))
     rows = np.asarray(rows, dtype)
     shape = (lod.num_rows, *lines.shape[2:])

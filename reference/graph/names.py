@@ -14,6 +14,7 @@ from reference.graph.statements import (
     Put,
     Read,
     Repeat,
+    Run,
     Unpack,
     Unstack,
     Update,
@@ -22,7 +23,7 @@ from reference.graph.statements import (
 )
 from reference.graph.values import GraphError, Refused
 
-__all__ = ["check", "check_all", "declarations", "within"]
+__all__ = ["MAKES", "check", "check_all", "declarations", "within", "written"]
 
 USES = {
     Compute: lambda s: s.arguments,
@@ -40,12 +41,14 @@ USES = {
     Loop: lambda s: [declared.init for declared in declarations(s)],
     MapFn: lambda s: (s.x,),
     Repeat: lambda s: (),
+    Run: lambda s: (s.loop,),
 }
 MAKES = {
     **{kind: lambda s: (s.target,) for kind in (Compute, Make, Unstack, Read, Get, Ask)},
     **{kind: lambda s: () for kind in (Write, Put, Declare, Update, WrongUpdate, Break, Repeat)},
     Unpack: lambda s: (s.target, s.rank),
-    Loop: lambda s: [declared.target for declared in declarations(s)],
+    Loop: lambda s: [s.name] + [declared.target for declared in declarations(s) if s.runs != 0],
+    Run: lambda s: s.targets,
     MapFn: lambda s: s.targets,
 }
 
@@ -100,3 +103,22 @@ def within(body):
     """List the statements of a body, those that Python repeats too."""
     for statement in body:
         yield from within(statement.body) if isinstance(statement, Repeat) else [statement]
+
+
+def written(body, written_by_loops):
+    """List the arrays that a body writes to; those that loops write to which run later are known by their names."""
+    found, slots, loops = set(), {}, dict(written_by_loops)
+    for s in within(body):
+        if isinstance(s, Write):
+            found.add(s.array)
+        elif isinstance(s, Get):
+            slots[s.target] = s.array
+        elif isinstance(s, Put):
+            found.add(slots[s.slot])
+        elif isinstance(s, (Loop, MapFn)):
+            inside = written(s.body, loops)
+            found |= inside if isinstance(s, MapFn) or s.runs != 0 else set()
+            loops |= {s.name: inside} if isinstance(s, Loop) else {}
+        elif isinstance(s, Run):
+            found |= loops[s.loop]
+    return found

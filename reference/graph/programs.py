@@ -14,13 +14,13 @@ A statement runs with `old`, the values by name, and `new`, what goes on to the 
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from reference.graph import functions, values
-from reference.graph.names import check, check_all, declarations, within
+from reference.graph.names import MAKES, check, check_all, declarations, within, written
 from reference.graph.statements import (
     Ask,
     Break,
@@ -33,6 +33,7 @@ from reference.graph.statements import (
     Put,
     Read,
     Repeat,
+    Run,
     Unpack,
     Unstack,
     Update,
@@ -44,6 +45,7 @@ from reference.graph.values import Array, GraphError, Nested, Refused
 __all__ = ["ERRORS", "Endless", "all_errors", "run", "run_until_error"]
 
 BREAK = "break"
+MISSING = object()  # the value of what failed, where all errors are looked for
 ERRORS = (IndexError, GraphError, Refused, values.LoDError, values.ShapeError)
 MANY = 100  # steps of a loop: one that runs longer has no end, as far as anyone can tell
 
@@ -120,6 +122,7 @@ def all_errors(program, feed):
             run_all([statement], names, None)
         except ERRORS as error:
             found.add(type(error).__name__)
+            names |= dict.fromkeys(MAKES[type(statement)](statement), MISSING)  # which is not read everywhere
         except (TypeError, ValueError, AttributeError, ArithmeticError, Endless):
             continue  # of values that would not be there
     return found
@@ -234,12 +237,32 @@ def loop(s, old, new):
     updated = {inside.variable for inside in within(s.body) if isinstance(inside, Update)}
     by = {d.target: advance_of(d, inits[d.target], d.target in updated) for d in declared}
     advance = {name: number for name, number in by.items() if number}
-    first = {name: list(value.slots) for name, value in old.items() if isinstance(value, Array)}
+    loops = {name: met.written for name, met in old.items() if isinstance(met, Met)}
+    arrays = {name: list(value.slots) for name, value in old.items() if isinstance(value, Array)}
+    old[s.name] = Met(s, dict(old), arrays, written(s.body, loops) & set(arrays), inits, advance)
     for _ in range(1 if s.runs is None else s.runs):
-        for name, slots in first.items():
-            old[name].slots[:] = slots
-        last = run_loop(s, old, inits, advance)
-    old.update(last)
+        run_met(Run(s.name, tuple(inits)), old, new)
+
+
+@dataclass
+class Met:
+    """What a loop begins with at each run: the values and arrays that were there where it was met."""
+
+    loop: Loop
+    names: dict[str, Any]
+    arrays: dict[str, list[Any]]
+    written: set[str]
+    inits: dict[str, Any]
+    advance: dict[str, int]
+
+
+def run_met(s, old, new):
+    met = old[s.loop]
+    begin = {name: replace(met.names[name], slots=list(slots)) for name, slots in met.arrays.items()}
+    last = run_loop(met.loop, {**met.names, **begin}, met.inits, met.advance)
+    for name in met.written:
+        old[name].slots[:] = begin[name].slots
+    old.update({name: last[name] for name in s.targets})
 
 
 def run_loop(s, outside, inits, advance):
@@ -297,4 +320,5 @@ MEANINGS = {
     Loop: loop,
     MapFn: map_fn,
     Repeat: repeat,
+    Run: run_met,
 }

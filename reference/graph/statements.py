@@ -131,6 +131,8 @@ class Break:
 class Loop:
     """A loop; with `runs`, it does not run when its body is closed, but so many times later, each time from the same.
 
+    With 0 it runs where `Run` says.
+
     Variables in `given` are those of `while_loop(loop_vars=...)`, which have their own names too in the body.
     """
 
@@ -140,6 +142,14 @@ class Loop:
     max_steps: int | None = None
     given: tuple[Declare, ...] = ()
     opened_by: str = "loop"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Run a loop that was met before, here or around; afterwards its variables are these targets."""
+
+    loop: str
+    targets: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,7 @@
 """Memory: no call keeps any, and none takes an amount that its arguments chose. Reads /proc, as Linux has it."""
 
-import ctypes
 import gc
 import os
-import resource
 import subprocess
 import sys
 from contextlib import suppress
@@ -15,6 +13,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray
 from tests.helpers import wrong_calls
+from tests.helpers.kept_memory import C, growth, resident
 from tests.helpers.wrong_calls import things
 
 pytestmark = pytest.mark.not_on_reference  # it is compiled code that can lose memory
@@ -60,50 +59,17 @@ WRONG = [
 ]
 
 
-def repeat(codes, names, times):
-    """Run each call so often, its errors passed over."""
+def repeated(codes, names):
+    """Make what runs each call so often as it is told, their errors passed over."""
     public = {**wrong_calls.public_names(), "np": np, "operator": None, "rebuilt": wrong_calls.rebuilt}
-    for code in codes:
-        for _ in range(times):
-            with suppress(Exception):
-                eval(code, public, names)
 
+    def repeat(times):
+        for code in codes:
+            for _ in range(times):
+                with suppress(Exception):
+                    eval(code, public, names)
 
-def resident():
-    """Give the bytes of this process that are in memory."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-
-
-class Mallinfo(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t) for name in ["arena", "a", "b", "c", "mapped", "d", "e", "used", "f", "g"]]
-
-
-C = ctypes.CDLL(None)
-if hasattr(C, "mallinfo2"):
-    C.mallinfo2.restype = Mallinfo
-
-
-def allocated():
-    """Give the bytes that malloc has handed out, or what comes close to it where the C library does not tell."""
-    if not hasattr(C, "mallinfo2"):
-        return resident()
-    info = C.mallinfo2()
-    return info.used + info.mapped
-
-
-def growth(codes, names, times):
-    """Count the objects and the bytes that some rounds of calls leave behind: the least of three rounds."""
-    repeat(codes, names, times // 10)
-    rounds = []
-    for _ in range(3):
-        gc.collect()
-        objects, size = sys.getallocatedblocks(), allocated()
-        repeat(codes, names, times)
-        gc.collect()
-        rounds.append((sys.getallocatedblocks() - objects, allocated() - size))
-        if rounds[-1][0] < times // 10 and rounds[-1][1] <= 0:
-            break
-    return [min(column) for column in zip(*rounds, strict=True)]
+    return repeat
 
 
 @pytest.fixture(scope="module")
@@ -121,14 +87,14 @@ def names():
 @pytest.mark.parametrize("call", RIGHT + WRONG)
 def test_ten_thousand_calls_leave_nothing_behind(call, names):
     times = 10_000
-    objects, size = growth([compile(call, call, "eval")], names, times)
+    objects, size = growth(repeated([compile(call, call, "eval")], names), times)
     assert objects < times // 10
     assert size < 16 * times  # the least that malloc gives is 32 bytes
 
 
 @pytest.mark.parametrize("leak", ["kept.append(bytes(40))", "malloc(4096)"])
 def test_a_leak_would_be_seen(leak):
-    objects, size = growth([compile(leak, leak, "eval")], {"kept": [], "malloc": C.malloc}, 10_000)
+    objects, size = growth(repeated([compile(leak, leak, "eval")], {"kept": [], "malloc": C.malloc}), 10_000)
     assert objects > 9000 or size > 1_000_000
 
 
@@ -146,7 +112,7 @@ def test_these_calls_are_wrong(call, names):
 @pytest.mark.parametrize("part", ["OFFSETS", "STRUCTURE", "TENSORS", "NESTED", "OPERATORS", "ARRAYS", "PICKLES"])
 def test_no_error_of_the_table_leaves_anything_behind(part, names):
     table = [call for call, error, _ in getattr(wrong_calls, part) if error is not MemoryError]
-    objects, _ = growth([compile(call, call, "eval") for call in table], names, 200)
+    objects, _ = growth(repeated([compile(call, call, "eval") for call in table], names), 200)
     assert objects < 100
 
 

@@ -106,7 +106,7 @@ def test_what_fails_is_said_as_outside_of_loops():
         lodcore.add(x, np.ones(3))
     with pytest.raises(ShapeError) as inside:
         loop()
-    assert str(inside.value) == f"while_loop: step 0: add: {alone.value}"
+    assert str(inside.value) == f"while_loop: step 0: {alone.value}"
 
 
 def test_lists_among_arguments_and_several_results():

@@ -7,6 +7,7 @@ import functools
 
 import pytest
 
+from reference.graph.statements import Loop, MapFn, Run
 from tests.helpers.drawing.programs import draw_program
 from tests.helpers.programs_as_python import as_python
 from tests.helpers.ways_of_running import Disagreement, check_program, feeds_as_python
@@ -29,15 +30,21 @@ def test_every_way_of_running_does_what_a_program_means(chunk):
 
 def test_what_is_drawn_covers_what_there_is():
     """No statement, function or spelling is forgotten, and most programs mean values."""
-    text, errors = "", []
+    text, errors, bodies = "", [], []
     for seed in range(CHUNKS * EACH):
         program, _, _, meanings = draw(seed)
         text += as_python(program)
+        bodies += [s.body for s in program.body if isinstance(s, (Loop, MapFn))]
         errors += [found.error for found in meanings]
     for words in COVERED.split():
         assert words in text, words
+    assert any(isinstance(s, Run) and s.loop not in names_of_loops(body) for body in bodies for s in body)
     assert errors.count(None) > 0.7 * len(errors)
     assert {"IndexError", "GraphError"} <= set(errors)
+
+
+def names_of_loops(body):
+    return [s.name for s in body if isinstance(s, Loop)]
 
 
 COVERED = """

@@ -137,7 +137,7 @@ def test_a_wrong_call_says_the_same(call, way):
         WAYS_TO_BE_WRONG[way](call, things())
     assert caught.type is kind
     said = [str(caught.value)]
-    if way == "in a body":  # behind the step, and the name of the operator
+    if way == "in a body":  # behind the step, and the name of the operator where the error does not begin with it
         said = [re.sub("; it is made anew in every step: .*", "", said[0])]
         said += [re.sub(r"^while_loop: step 0: ", "", said[0]), re.sub(r"^while_loop: step 0: \w+: ", "", said[0])]
     if kind is not TypeError:

@@ -231,6 +231,7 @@ WRITTEN = {
     p.Update: lambda s: [f"{s.variable}.update({said(s.value)})"],
     p.WrongUpdate: lambda s: [f"{s.variable}.update({said(s.value)})"],
     p.Loop: loop,
+    p.Run: lambda s: [f"{s.loop}()"],
     p.MapFn: map_fn,
     p.Repeat: lambda s: [f"for {s.counter} in range({s.times}):", *indented(lines(s.body))],
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 from reference.graph import statements as p
 from tests.helpers.drawing.arrays import Arrays
-from tests.helpers.drawing.names import INTEGER, NUMBER, VECTOR, WIDTH, Kind
+from tests.helpers.drawing.names import INTEGER, NUMBER, VECTOR, WIDTH, Kind, is_recorded
 
 
 class Loops(Arrays):
@@ -93,12 +93,14 @@ class Loops(Arrays):
     def loop(self, names):
         """Draw a loop."""
         inside = names.inside()
+        empty = [info for info in names.arrays.values() if info.element is None]
         counter, guard = self.guard(names, inside)
         declared = [self.declare(names, inside) for _ in range(int(self.random.integers(0, 4)))]
         rest = self.statements(inside)
-        return self.closed_loop(names, inside, counter, guard, declared, rest)
+        may_run_later = all(info.element is None for info in empty)  # else nothing would be known of what it writes
+        return self.closed_loop(names, inside, counter, guard, declared, rest, may_run_later)
 
-    def closed_loop(self, names, inside, counter, guard, declared, rest):
+    def closed_loop(self, names, inside, counter, guard, declared, rest, may_run_later):
         """Put a loop together: where it breaks is the corner."""
         given, before = (), []
         if self.maybe(0.08) and declared and declared[0].advance is None:
@@ -113,23 +115,48 @@ class Loops(Arrays):
         if self.maybe(0.15):
             rest += self.breaks(inside)
         body = (counter, *declared, *rest)
+        last = {}
         for d in (*given, *declared, counter):
             kind, free = inside.variables.get(d.target, (inside.values[d.target], False))
-            names.values[d.target] = self.fresh(kind) if free else kind
+            last[d.target] = self.fresh(kind) if free else kind
         self.forget_slots(names)
-        runs = int(self.one([1, 2])) if self.maybe(0.12) else None
+        name, runs = self.name("loop"), int(self.one([1, 2])) if self.maybe(0.12) else None
+        if may_run_later and self.maybe(0.2):
+            runs, names.later[name] = 0, last
+        else:
+            names.values |= last
         max_steps = int(self.one([10, 4, 3, 1])) if self.maybe(0.05) else None
         opened_by = "frame" if self.maybe(0.1) else "loop"
-        return [*before, p.Loop(self.name("loop"), body, runs, max_steps, given, opened_by)]
+        return [*before, p.Loop(name, body, runs, max_steps, given, opened_by)]
+
+    def run_later(self, names):
+        """Run a loop that was met here or around, once or twice; its variables are known here then."""
+        name = self.one(names.later)
+        last = names.later.pop(name)  # a run in a body within would take them away
+        names.values |= {target: self.fresh(kind) for target, kind in last.items()}
+        self.forget_slots(names)
+        return [p.Run(name, tuple(last))] * int(self.one([1, 2]))
 
     def under_own_name(self, body, given):
-        """Read a loop variable by the name that it has outside, in some places."""
-        return [
-            replace(s, arguments=tuple(given.init if a == given.target and self.maybe(0.5) else a for a in s.arguments))
-            if isinstance(s, p.Compute)
-            else s
-            for s in body
-        ]
+        """Read a loop variable by the name that it has outside, in some places where an operator is called."""
+
+        def own(argument):
+            return (
+                given.init if isinstance(argument, str) and argument == given.target and self.maybe(0.5) else argument
+            )
+
+        found = []
+        for s in body:
+            if is_recorded(s):  # what Python's `+` makes of two arrays is an array
+                s = replace(s, arguments=tuple(map(own, s.arguments)))
+            elif isinstance(s, (p.Update, p.Write)):
+                s = replace(s, value=own(s.value))
+            elif isinstance(s, p.Declare) and s.init is not None:
+                s = replace(s, init=own(s.init))
+            elif isinstance(s, (p.Loop, p.MapFn, p.Repeat)):
+                s = replace(s, body=tuple(self.under_own_name(s.body, given)))
+            found.append(s)
+        return found
 
     def forget_slots(self, names):
         """Use no slot that was named before a loop, which may have written it."""

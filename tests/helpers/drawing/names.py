@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from reference.graph.statements import Compute
 from reference.graph.values import Element
 
 WIDTH = 2  # of rows, and of the square matrix of weights
@@ -31,6 +32,13 @@ NUMBER, VECTOR, INTEGER = Kind("float64", 0, ()), Kind("float64", 0, (WIDTH,)), 
 MATRIX = Kind("float64", 0, (WIDTH, WIDTH))
 
 
+def is_recorded(statement):
+    """Tell whether a statement calls an operator, whatever its arguments; `+` of two arrays is NumPy's."""
+    if not isinstance(statement, Compute):
+        return False
+    return statement.function[0].islower() and statement.function not in ("element", "lengths")
+
+
 @dataclass
 class ArrayInfo:
     """What is known of an array: its elements, whether they differ in their numbers of rows, and who may write."""
@@ -52,10 +60,14 @@ class Names:
     variables: dict[str, tuple[Kind, bool]] = field(default_factory=dict)  # of the innermost loop, and whether free
     counters: list[str] = field(default_factory=list)
     depth: int = 0
+    later: dict[str, dict[str, Kind]] = field(
+        default_factory=dict
+    )  # of loops that may run here, what their variables are
 
     def inside(self):
         """Begin a body."""
-        return Names(dict(self.values), dict(self.arrays), {}, {}, list(self.counters), self.depth + 1)
+        inside = list(self.counters), self.depth + 1, dict(self.later)
+        return Names(dict(self.values), dict(self.arrays), {}, {}, *inside)
 
     def of(self, wanted):
         return [name for name, kind in self.values.items() if wanted(kind)]

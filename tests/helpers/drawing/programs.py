@@ -119,6 +119,7 @@ class Draw(Networks):
                 4 * bool(names.variables),
                 0.15 * (not deep),
             ]
+            kinds, shares = [*kinds, self.run_later], [*shares, 8 * bool(names.later)]
             drawn = self.one(kinds, shares)(names)
             if drawn:
                 self.budget -= 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from reference.graph import statements as p
 from reference.graph.values import Nested
-from tests.helpers.drawing.names import INTEGER, NUMBER, VECTOR, WIDTH, Kind
+from tests.helpers.drawing.names import INTEGER, NUMBER, WIDTH, Kind
 
 
 class Values:
@@ -68,12 +68,14 @@ class Values:
 
     def value(self, names, wanted):
         """Choose a float of a kind, a slot sometimes."""
-        slots = [name for name, (_, kind) in names.slots.items() if wanted(kind)]
+
+        def suits(kind):
+            return wanted(kind) and (kind.dtype == "float64" or (kind == INTEGER and not wanted(NUMBER)))
+
+        slots = [name for name, (_, kind) in names.slots.items() if suits(kind)]
         if slots and self.maybe(0.4):
             return self.one(slots)
-        found = names.of(lambda kind: kind.dtype == "float64" and wanted(kind)) or names.of(
-            lambda kind: kind == INTEGER and wanted(kind) and not wanted(NUMBER)
-        )
+        found = names.of(lambda kind: kind.dtype == "float64" and suits(kind)) or names.of(suits)
         return self.recent(found) if found else None
 
     def kind_of(self, names, name):
@@ -89,7 +91,8 @@ class Values:
         choices += ["rows"] * (kind.levels == 0 and len(kind.shape) == 2)
         choices += ["nested"] * (2 * (kind.levels > 0))
         # NumPy asks a Variable for a number; and what a number takes of a tensor is taken while it is recorded
-        here = [0, 0, 1] if names.depth == 0 else names.counters[-1:] if kind.levels else []
+        counters = [name for name in names.counters[-1:] if not name.startswith("k")]  # one of Python is a number
+        here = [0, 0, 1] if names.depth == 0 else counters if kind.levels else []
         choices += ["element"] * (bool(here) and (kind.levels > 0 or len(kind.shape) == 2))
         choices += ["concat"] * (kind.levels > 0)
         which = self.one(choices)
@@ -102,7 +105,7 @@ class Values:
         if which == "sum":
             return [self.set(names, "sum", [x], NUMBER)]
         if which == "rows":
-            return [self.set(names, "sum of rows", [x], VECTOR)]
+            return [self.set(names, "sum of rows", [x], kind._replace(shape=kind.shape[1:]))]
         if which == "element":
             at = self.one(here)
             part = kind._replace(levels=max(kind.levels - 1, 0))
@@ -127,7 +130,7 @@ class Values:
     def of_nested(self, names, x, kind):
         if self.maybe(0.3):
             return self.set(names, "reverse", [x], kind)
-        if self.maybe(0.15):
+        if self.maybe(0.25):
             count = (f"{kind.shape[0]} pooled",) if kind.levels == 1 else (self.length(),)
             return self.set(names, self.one(["lengths", "lod_lengths"]), [x], Kind("int64", 0, count))
         how = self.one(["pool sum", "pool mean", "pool last"])
@@ -158,10 +161,10 @@ class Values:
         if self.maybe(0.65):
             return [], counter
         if len(counters) > 1 and self.maybe(0.4):
-            twice = self.set(names, self.one(["*", "mul"]), [counters[-2], 2], INTEGER, "i")
-            both = self.set(names, "add", [twice.target, counters[-1]], INTEGER, "i")
+            first, second = (names.values[name] for name in counters[-2:])
+            twice = self.set(names, self.one(["*", "mul"]), [counters[-2], 2], first, "i")
+            both = self.set(names, "add", [twice.target, counters[-1]], max(first, second), "i")  # one may have an axis
             return [twice, both], both.target
-        made = self.set(
-            names, *self.one([("minus", [counter, 1]), ("add", [counter, 1]), ("-", [counter, 1])]), INTEGER, "i"
-        )
+        function = self.one([("minus", [counter, 1]), ("add", [counter, 1]), ("-", [counter, 1])])
+        made = self.set(names, *function, names.values[counter], "i")
         return [made], made.target

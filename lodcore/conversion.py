@@ -151,20 +151,25 @@ class Conversions:
         fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
         count = len(offsets) - 1
         shape = None if sizes is None else (*sizes, padded, *values.shape[1:])
+        lines = out
         if shape is not None and out is not None:
-            check_out(where, out, shape, values.dtype, values)
-        lines = out if out is None or shape is None else out.reshape(count, padded, *values.shape[1:])
+            lines = check_out(where, out, shape, values.dtype, values).reshape(count, padded, *values.shape[1:])
+        mask = None
+        if return_mask:  # before anything is written
+            check_size(where, count, padded, values.nbytes // max(1, len(values)) + 1)
+            steps = np.arange(padded)
+            lengths = np.diff(np.asarray(offsets))[:, None]
+            mask = steps < lengths if side == "right" else steps >= padded - lengths
         dense: Array = buffers.new_lines(where, values, count, padded, lines)
         over_sequences(
             kernels.pad.pad_rows, "ro..s", self._rows(), offsets, fill, side == "left", buffers.as_lines(dense)
         )
-        if shape is not None:
-            dense = dense.reshape(shape) if out is None else out
-        if not return_mask:
+        if out is not None:
+            dense = out
+        elif shape is not None:
+            dense = dense.reshape(shape)
+        if mask is None:
             return dense
-        steps = np.arange(padded)
-        lengths = np.diff(np.asarray(offsets))[:, None]
-        mask = steps < lengths if side == "right" else steps >= padded - lengths
         return dense, mask if shape is None else mask.reshape(*shape[: len(sizes or ())], padded)
 
     def flatten(self, level: int = 0) -> Any:

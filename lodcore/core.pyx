@@ -359,9 +359,9 @@ cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, lis
     """Take sequences of level k by their numbers; add its offsets to `levels`, and give the ranges below."""
     cdef cnp.ndarray places = as_int64(index, where + ": index", IndexError)
     cdef Py_ssize_t count = cnp.PyArray_DIM(places, 0), sequences
+    cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(places)  # at once, before anything else runs
     cdef cnp.ndarray ranges = new_int64(count, 2), offsets = new_offsets(count + 1)
     cdef const int64_t* level = lod.level(k, &sequences)
-    cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(places)
     cdef int64_t* pairs = <int64_t*> cnp.PyArray_DATA(ranges)
     cdef int64_t* out = <int64_t*> cnp.PyArray_DATA(offsets)
     cdef int64_t bad
@@ -371,7 +371,7 @@ cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, lis
     else:
         bad = kernels.gather.take_sequences(lod._view(k), places, ranges, offsets)
     if bad >= 0:
-        number = int(places[bad])
+        number = numbers[bad]
         if -sequences <= number < sequences:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
         raise IndexError(f"{where}: index: is {number} at position {bad}; there are {sequences} sequences")

@@ -79,11 +79,12 @@ class Makers:
         LoDTensor(2 sequences of lengths 2..3, int64: [[12, 13], [10, 11, 12]])
         """
         where = "LoDTensor.from_starts_stops"
-        rows = as_values(f"{where}: values", values)
+        rows = buffers.private(as_values(f"{where}: values", values))
         first = buffers.as_int64(starts, f"{where}: starts", IndexError)
         last = buffers.as_int64(stops, f"{where}: stops", IndexError)
         if len(first) != len(last):
             raise ShapeError(f"{where}: stops: has {len(last)} entries; starts has {len(first)}")
+        first, last = buffers.private(first), buffers.private(last)
         ranges = buffers.new_int64(len(first), 2)
         bad = kernels.gather.check_ranges(first, last, len(rows), ranges)
         if bad >= 0:
@@ -205,6 +206,6 @@ def guarded_values(where: str, given: Any) -> Array:
     """Take rows from a caller; what shares memory with it becomes read-only."""
     rows, lent = values_and_lender(where, given)
     if lent:
-        rows = rows.view()
+        rows = buffers.private(rows)
         buffers.seal(rows)
     return rows

@@ -277,6 +277,7 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
     if given.dtype.hasobject:
         raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size")
+    check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, and a copy of it many
     if not given.dtype.isnative:
         given, lent = given.astype(given.dtype.newbyteorder("=")), False
     if not (given.flags.c_contiguous and given.flags.aligned):

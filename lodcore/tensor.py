@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 else:
     Face = object  # `lodcore.faces` attaches it when a method is first used
 
-__all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested", "as_nested_index"]
+__all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested", "as_nested_index", "exactly"]
 
 Array = np.ndarray[Any, Any]
 
@@ -254,8 +254,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Doors, Tensor, F
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
     def __copy__(self) -> LoDTensor:
-        x: LoDTensor = tensor_core.new_of_class(type(self), self.values, self.lod)
-        return x
+        return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LoDTensor:
         return self.clone()
@@ -380,10 +379,15 @@ def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_le
     return made
 
 
+def exactly(x: LoDTensor) -> LoDTensor:
+    """Take a LoDTensor; one of a subclass, which may say anything of itself, as what it is made of."""
+    return x if type(x) is LoDTensor else tensor_core.body_of(x)
+
+
 def as_nested(where: str, x: Any) -> LoDTensor:
     """Take a LoDTensor, or make one of nested lists."""
     if isinstance(x, LoDTensor):
-        return x
+        return exactly(x)
     if isinstance(x, (list, tuple)):
         return _of_lists(where, x)
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
@@ -392,7 +396,7 @@ def as_nested(where: str, x: Any) -> LoDTensor:
 def as_nested_index(where: str, x: Any) -> LoDTensor:
     """Take a LoDTensor of integers, or make one of nested lists: of int64, if there is nothing in them."""
     made = as_nested(where, x)
-    if made is x or made.num_rows or has_leaves(x):
+    if isinstance(x, LoDTensor) or made.num_rows or has_leaves(x):
         return made
     return tensor_core.new_tensor(np.empty(0, np.int64), made.lod)
 

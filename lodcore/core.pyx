@@ -19,7 +19,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.buffers cimport array_over, as_int64, new_int64, new_offsets, private_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
-from lodcore.memory import whole
+from lodcore.memory import check_size, whole
 
 # A view of an argument costs as much as a whole small call: as long as the kernels are the compiled ones their loops
 # are run on the memory itself, behind the same checks.
@@ -302,11 +302,15 @@ cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
     cdef cnp.ndarray steps
     cdef int64_t* out
     if not own_kernels():
-        steps = new_offsets(kernels.offsets.max_length(lod._view(k)) + 1)
+        n_steps = kernels.offsets.max_length(lod._view(k))
+        check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
+        steps = new_offsets(n_steps + 1)
         kernels.rank.step_offsets(lod._view(k), steps)
         return steps
     with nogil:
         n_steps = longest(offsets, n_seqs)
+    if n_steps >= 2**16:
+        check_size("lod_rank_table", n_steps + 1, 16)
     steps = new_offsets(n_steps + 1)
     out = <int64_t*> cnp.PyArray_DATA(steps)
     with nogil:

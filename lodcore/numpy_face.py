@@ -210,8 +210,17 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
             if not np.can_cast(x.dtype, wanted, casting):  # type: ignore[arg-type]
                 raise DTypeError(f"numpy.concatenate: array {j}: has dtype {x.dtype}; {wanted} cannot hold it")
             xs[j] = ops.cast(x, wanted)
+    levels = max((getattr(x, "num_levels", 0) for x in xs), default=0)
+    for j, x in enumerate(xs):  # an axis means the same in all of them
+        if x.ndim != xs[0].ndim:
+            raise ShapeError(f"numpy.concatenate: arrays[{j}]: has {x.ndim} axes; arrays[0] has {xs[0].ndim}")
     at = axis_of("concatenate", axis, xs[0].ndim)
-    levels = getattr(xs[0], "num_levels", 0)
+    odd = next((j for j, x in enumerate(xs) if not getattr(x, "num_levels", 0)), None)
+    if levels and odd is not None and at <= levels:
+        raise DTypeError(
+            f"numpy.concatenate: arrays[{odd}]: is an ndarray, and has no levels, as others have; make a LoDTensor of "
+            "it, with LoDTensor.from_lengths or lodcore.array"
+        )
     if at == 0 and levels:
         return ops.concat_batches(xs)
     return ops.sequence_concat(xs, at - 1) if at and at <= levels else ops.concat_values(xs, at - levels)

@@ -60,6 +60,12 @@ cdef Memory memory_of(cnp.ndarray array):
     return memory
 
 
+def _held(cnp.ndarray array not None):
+    """Give what an array is a view of, also where that is hidden: for libraries that write into memory they are lent."""
+    base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else None
+    return (<Memory> base)._owner if type(base) is Memory else base
+
+
 cpdef cnp.ndarray private(cnp.ndarray array):
     """Take an array once: a view whose shape nobody else can change, and which holds the memory."""
     base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else array

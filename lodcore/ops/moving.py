@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
-from lodcore.arguments import rows_given_of, structure_of
-from lodcore.lod import LoD
-from lodcore.nested import as_values
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.ops.arguments import rows_given_of, structure_of
 from lodcore.ops.common import Array
-from lodcore.structure import concat_lods
-from lodcore.tensor import LoDTensor, Spec, as_nested
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_values
+from lodcore.tensors.structure import concat_lods
+from lodcore.tensors.tensor import Spec
 
 __all__ = [
     "add_back",
@@ -111,7 +114,9 @@ def row_ranges(lod: LoD, k: int, index: Array) -> Array:
     ranges: Array = buffers.new_int64(len(index), 2)
     bad = kernels.gather.take_sequences(lod.row_offsets(k), index, ranges, buffers.new_int64(len(index) + 1))
     if bad >= 0:
-        raise IndexError(f"lodcore: index: is {index[bad]} at position {bad}; there are {lod.num_sequences(k)} sequences")
+        raise IndexError(
+            f"lodcore: index: is {index[bad]} at position {bad}; there are {lod.num_sequences(k)} sequences"
+        )
     return ranges
 
 

@@ -189,7 +189,7 @@ handed = {{0: lambda: [x.values, x[0], nested.values, ids.values]}}[0]
 def everything():
     for array in arrays:
         change(array, handed())
-{way}(everything, lambda: {call}{', 0.3' if way == 'beside' else ''})
+{way}(everything, lambda: {call}{", 0.3" if way == "beside" else ""})
 {call}
 """
     )
@@ -262,13 +262,13 @@ def change():
 def once():
     tried(lambda: {call})
     shared[:] = whole
-{way}(change, once{', 0.3' if way == 'beside' else ''})
+{way}(change, once{", 0.3" if way == "beside" else ""})
 """)
 
 
 def test_what_a_subclass_says_of_itself_is_not_believed():
     survives("""
-from lodcore.tensor_core import LoDTensorBody
+from lodcore.tensors.tensor_core import LoDTensorBody
 class Liar(LoDTensor):
     __slots__ = ()
     @property
@@ -334,7 +334,7 @@ MEMORY = {
 def test_memory_that_nobody_has(name):
     """A MemoryError comes before the memory is asked for, with little memory used, and `out` is left alone."""
     printed = survives(f"""
-n = lodcore.memory.LIMIT // 8 - 8
+n = lodcore.base.memory.LIMIT // 8 - 8
 try:
     {MEMORY[name]}
 except (MemoryError, lodcore.LoDError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -60,13 +61,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bench()
         return 0
     try:
-        tree = look.read(chosen.file)
-    except (OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError, ImportError) as error:
+        return say(look.describe_tree(look.read(chosen.file)))
+    except Exception as error:  # whatever a file made by anyone holds, the answer is one line
         problem = str(getattr(error, "strerror", None) or error or type(error).__name__)
         problem = problem.removeprefix(f"lodcore.load: {chosen.file}: ")
-        print(f"lodcore inspect: {chosen.file}: {problem}", file=sys.stderr)
+        print(f"lodcore inspect: {chosen.file}: {' '.join(problem.split())}", file=sys.stderr)
         return 1
-    print("\n".join(look.describe_tree(tree)))
+
+
+def say(lines: Sequence[str]) -> int:
+    """Print lines; whoever reads them may stop before the last one."""
+    try:
+        print("\n".join(lines), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing is written at the end
+        print("lodcore inspect: the output was closed before all was written", file=sys.stderr)
+        return 1
     return 0
 
 

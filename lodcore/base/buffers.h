@@ -4,6 +4,7 @@
 
 #include <Python.h>
 #include <numpy/arrayobject.h>
+#include <string.h>
 
 #ifndef LODCORE_UNUSED
 #if defined(__GNUC__)
@@ -46,6 +47,19 @@ static LODCORE_UNUSED PyObject *array_over(PyObject *base, PyArray_Descr *dtype,
         return NULL;
     }
     return array;
+}
+
+/* Whether an array that was handed out is what it was, and nobody holds it any more: then it may be handed out again. */
+static LODCORE_UNUSED int is_untouched(PyObject *handed, PyArrayObject *own)
+{
+    PyArrayObject_fields *array = (PyArrayObject_fields *)handed;
+    const int ndim = PyArray_NDIM(own);
+    const size_t axes = (size_t)ndim * sizeof(npy_intp);
+    return Py_REFCNT(handed) == 1 && array->weakreflist == NULL && array->data == PyArray_DATA(own)
+           && array->nd == ndim && array->descr == PyArray_DESCR(own)
+           && ((array->flags ^ PyArray_FLAGS(own)) & ~NPY_ARRAY_OWNDATA) == 0
+           && memcmp(array->dimensions, PyArray_DIMS(own), axes) == 0
+           && memcmp(array->strides, PyArray_STRIDES(own), axes) == 0;
 }
 
 static LODCORE_UNUSED PyObject *empty_array(PyArray_Descr *dtype, int ndim, npy_intp *shape)

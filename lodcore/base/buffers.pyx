@@ -1,6 +1,8 @@
 """Arrays for kernels and results, and integers from outside."""
 
+cimport cython
 cimport numpy as cnp
+from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport INT64_MAX, int64_t
@@ -31,6 +33,49 @@ cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
 cdef int64_t LARGE = 1 << 14  # bytes that take longer to get from the system than to find among those that are kept
 cdef cnp.ndarray NO_ROWS = np.empty(0)
 cdef int MOST_AXES = 32 if np.__version__.startswith("1.") else 64
+
+
+# -- who holds memory ------------------------------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Memory:
+    """What the arrays that are handed out have as their base: it holds an array that nobody else sees.
+
+    So none of them owns its memory as NumPy counts it: `resize` is refused, and whatever else is done to one of them
+    does not reach the others.
+    """
+
+    def __getbuffer__(self, Py_buffer* buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self._data, self._size, not self._writable, flags)
+
+
+cdef Memory memory_of(cnp.ndarray array):
+    """Hold a C-contiguous array."""
+    cdef Memory memory = Memory.__new__(Memory)
+    memory._owner, memory._data = array, cnp.PyArray_BYTES(array)
+    memory._size, memory._writable = cnp.PyArray_NBYTES(array), cnp.PyArray_ISWRITEABLE(array)
+    return memory
+
+
+def _held(cnp.ndarray array not None):
+    """Give what an array is a view of, also where that is hidden: for libraries that write into memory they are lent."""
+    base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else None
+    return (<Memory> base)._owner if type(base) is Memory else base
+
+
+cpdef cnp.ndarray private(cnp.ndarray array):
+    """Take an array once: a view whose shape nobody else can change, and which holds the memory."""
+    base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else array
+    if isinstance(base, cnp.ndarray):
+        base = array
+    return array_over(base, cnp.PyArray_DESCR(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+                      cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
+# -- arrays for kernels and results ----------------------------------------------------------------------------------
 
 
 cpdef cnp.ndarray new_offsets(Py_ssize_t count):
@@ -77,9 +122,17 @@ cdef Py_ssize_t row_size(cnp.ndarray array, int first=1) noexcept:
     return size
 
 
+cdef int check_axes(cnp.ndarray array, int least) except -1:
+    """Raise for an array that cannot be taken as rows: another thread may have given it another shape."""
+    if cnp.PyArray_NDIM(array) < least or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        raise ShapeError(f"lodcore: an array was given the shape {(<object> array).shape} in place while it was used")
+    return 0
+
+
 cpdef cnp.ndarray as_bytes(cnp.ndarray array):
     """Give a C-contiguous array of at least one axis as uint8 of shape (n_rows, row_bytes), in place."""
     cdef cnp.npy_intp shape[2]
+    check_axes(array, 1)
     shape[0], shape[1] = cnp.PyArray_DIM(array, 0), row_size(array)
     return array_over(array, UINT8, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
 
@@ -88,6 +141,7 @@ cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
     """Give a C-contiguous array of at least one axis as shape (n_rows, width), in place: of its dtype, or of one whose
     numbers its own consist of, as those of complex numbers."""
     cdef cnp.npy_intp shape[2]
+    check_axes(array, 1)
     cdef cnp.PyArray_Descr* kind = cnp.PyArray_DESCR(array) if dtype is None else <cnp.PyArray_Descr*> dtype
     cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(array) if dtype is None else <Py_ssize_t> dtype.itemsize
     shape[0], shape[1] = cnp.PyArray_DIM(array, 0), row_size(array) // size
@@ -97,6 +151,7 @@ cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
 cpdef cnp.ndarray as_lines(cnp.ndarray array):
     """Give a C-contiguous array of shape (n, padded_length, ...) as uint8 (n, padded_length, row_bytes), in place."""
     cdef cnp.npy_intp shape[3]
+    check_axes(array, 2)
     shape[0], shape[1], shape[2] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1), row_size(array, 2)
     return array_over(array, UINT8, 3, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
 
@@ -112,13 +167,20 @@ cpdef bint is_plain(array):
 
 
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
-    """Give the rows from `start` to `stop`, which are in range, as a view."""
+    """Give the rows from `start` to `stop` as a view."""
+    if cnp.PyArray_NDIM(array) < 1 or not 0 <= start <= stop <= cnp.PyArray_DIM(array, 0):
+        raise ShapeError(f"lodcore: an array of shape {(<object> array).shape} has no rows {start} to {stop}")
+    return rows_over(array, array, start, stop)
+
+
+cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
+    """Give the rows from `start` to `stop`, which are in range, as a view that holds `base`."""
     cdef cnp.npy_intp shape[64]
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     for axis in range(1, ndim):
         shape[axis] = cnp.PyArray_DIM(array, axis)
     shape[0] = stop - start
-    return array_over(array, cnp.PyArray_DESCR(array), ndim, shape, cnp.PyArray_STRIDES(array),
+    return array_over(base, cnp.PyArray_DESCR(array), ndim, shape, cnp.PyArray_STRIDES(array),
                       cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))
 
 
@@ -127,8 +189,7 @@ cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=No
     cdef cnp.npy_intp shape[64]
     cdef int64_t row_bytes = row_size(values, first)
     if out is not None:
-        check_out(where, out, (n_rows, *(<object> values).shape[first:]), values.dtype, values)
-        return out
+        return check_out(where, out, (n_rows, *(<object> values).shape[first:]), values.dtype, values)
     if n_rows > SIZE_LIMIT // max(row_bytes, 1):
         check_size(where, n_rows, *(<object> values).shape[first:], cnp.PyArray_ITEMSIZE(values))
     shape[0] = n_rows
@@ -140,8 +201,7 @@ cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded
     cdef cnp.npy_intp shape[65]
     cdef int64_t row_bytes = row_size(values)
     if out is not None:
-        check_out(where, out, (count, padded, *(<object> values).shape[1:]), values.dtype, values)
-        return out
+        return check_out(where, out, (count, padded, *(<object> values).shape[1:]), values.dtype, values)
     if padded > SIZE_LIMIT // max(row_bytes, 1) // max(count, 1):
         check_size(where, count, padded, *(<object> values).shape[1:], cnp.PyArray_ITEMSIZE(values))
     shape[0], shape[1] = count, padded
@@ -180,6 +240,21 @@ cpdef seal(cnp.ndarray array):
     PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
 
 
+cpdef cnp.ndarray sealed(cnp.ndarray array):
+    """Copy numbers into memory that NumPy cannot make writable; what lies there already is given back itself."""
+    cdef cnp.ndarray source = array
+    if cnp.PyArray_BASE(array) != NULL and type(<object> cnp.PyArray_BASE(array)) is bytes:
+        seal(array)
+        return array
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array) or PyDataType_REFCHK(cnp.PyArray_DESCR(array)):
+        source = np.ascontiguousarray(array, np.int64)
+    cdef Py_ssize_t size = cnp.PyArray_NBYTES(source)
+    memory = PyBytes_FromStringAndSize(NULL, size)
+    memcpy(PyBytes_AS_STRING(memory), cnp.PyArray_DATA(source), size)
+    return array_over(memory, cnp.PyArray_DESCR(source), cnp.PyArray_NDIM(source), cnp.PyArray_DIMS(source), NULL,
+                      PyBytes_AS_STRING(memory), False)
+
+
 # -- integers from outside -------------------------------------------------------------------------------------
 
 
@@ -211,6 +286,8 @@ cpdef cnp.ndarray as_int64(given, str where, type error=ValueError, entry=None):
         array = new_int64(len(<list> given))
         place = <int64_t*> cnp.PyArray_DATA(array)
         for j in range(cnp.PyArray_DIM(array, 0)):
+            if j >= len(<list> given):  # a finalizer, or another thread, may have shortened it
+                raise error(f"{where}: got another length while it was read")
             number = (<list> given)[j]
             if not PyLong_CheckExact(number):
                 break
@@ -245,6 +322,7 @@ def any_int64(given, where, error):
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and array.max() > INT64_MAX:
         j = int(np.argmax(array > INT64_MAX))
         raise error(f"{where}: is {array[j]} at position {j}; int64 cannot hold that")
+    check_size(where, array.size, 8)
     return np.require(array, np.int64, ["C", "A"])
 
 

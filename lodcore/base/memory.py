@@ -20,8 +20,42 @@ def _physical_memory() -> int:
         return 2**47
 
 
-#: No array may have more bytes than the machine has memory: such a request is an error of the caller.
-LIMIT: int = _physical_memory()
+def container_memory(root: str = "/") -> int | None:
+    """Return the least limit of memory that control groups of Linux set for this process, None if there is none.
+
+    Parameters
+    ----------
+    root : str
+        The directory that has `proc` and `sys`.
+    """
+    limits: list[int] = []
+    for line in _lines(os.path.join(root, "proc/self/cgroup")):
+        number, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        if number == "0" and not controllers:
+            place, name = "sys/fs/cgroup", "memory.max"
+        elif "memory" in controllers.split(","):
+            place, name = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        else:
+            continue
+        parts = [part for part in group.split("/") if part and part != ".."]
+        for depth in range(len(parts), -1, -1):  # a limit of any group above holds, too
+            text = "".join(_lines(os.path.join(root, place, *parts[:depth], name))[:1])
+            limits += [int(text)] if text.isdigit() else []
+    return min(limits, default=None)
+
+
+def _lines(path: str) -> list[str]:
+    """Read the lines of a small file, none if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(2**16).splitlines()
+    except OSError:
+        return []
+
+
+#: No array may have more bytes than the machine, or the container, has memory: such a request is an error of the caller.
+LIMIT: int = min(_physical_memory(), container_memory() or 2**63)
 
 
 def check_size(where: str, *factors: int) -> None:
@@ -50,8 +84,8 @@ def check_size(where: str, *factors: int) -> None:
 
 def check_out(
     where: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], *inputs: np.ndarray[Any, Any]
-) -> None:
-    """Check an array that the caller provides for the result.
+) -> np.ndarray[Any, Any]:
+    """Check an array that the caller provides for the result, and take it.
 
     Parameters
     ----------
@@ -63,6 +97,11 @@ def check_out(
     dtype : dtype
     *inputs : ndarray
 
+    Returns
+    -------
+    ndarray
+        A view of `out`: what is checked is what is written to, whatever another thread does to its shape.
+
     Raises
     ------
     DTypeError, ShapeError, ValueError
@@ -70,6 +109,7 @@ def check_out(
     """
     if type(out) is not np.ndarray:
         raise DTypeError(f"{where}: out: is {type(out).__name__}; an ndarray is needed")
+    out = out.view()
     if out.dtype != dtype:
         raise DTypeError(f"{where}: out: dtype {out.dtype}; the result has {dtype}")
     if out.shape != shape:
@@ -79,6 +119,8 @@ def check_out(
     if not (out.flags.c_contiguous and out.flags.aligned):
         raise ValueError(f"{where}: out: strides {out.strides}; it must be C-contiguous and aligned")
     check_apart(where, out, *inputs)
+    taken: np.ndarray[Any, Any] = out
+    return taken
 
 
 def check_apart(where: str, out: Any, *inputs: Any) -> None:

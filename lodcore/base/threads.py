@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -121,11 +122,11 @@ def parts(offsets: Any, size: int) -> list[tuple[int, int]]:
     list of (int, int)
         Where each run of sequences starts and stops; a single one if one thread does it all.
     """
-    n_seqs = len(offsets) - 1
-    if _count == 1 or n_seqs < 2 or size < WIDE:
+    n_seqs, count = len(offsets) - 1, _count
+    if count == 1 or n_seqs < 2 or size < WIDE:
         return [(0, n_seqs)]
     n_rows = int(offsets[-1]) - int(offsets[0])
-    wanted = int(offsets[0]) + np.arange(1, RUNS * _count) * n_rows // (RUNS * _count)
+    wanted = int(offsets[0]) + np.arange(1, RUNS * count) * n_rows // (RUNS * count)
     cuts = [0, *np.searchsorted(np.asarray(offsets), wanted).tolist(), n_seqs]
     return [(start, stop) for start, stop in pairwise(cuts) if start < stop] or [(0, n_seqs)]
 
@@ -154,8 +155,11 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
                 return
             work(*run)
 
-    helpers = [_threads().submit(take) for _ in range(_count - 1)]
+    helpers: list[Any] = []
     try:
+        with suppress(RuntimeError):  # no more threads can be started: those that run do it all
+            pool = _threads()
+            helpers.extend(pool.submit(take) for _ in range(min(_count, len(runs)) - 1))
         take()
     finally:
         left.clear()
@@ -168,11 +172,12 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
 def _threads() -> Any:
     """Give the pool, which starts when it is first used."""
     global _pool
-    if _pool is None:
+    pool = _pool  # another thread may forget it
+    if pool is None:
         from concurrent.futures import ThreadPoolExecutor
 
-        _pool = ThreadPoolExecutor(max(1, _count - 1), "lodcore")
-    return _pool
+        pool = _pool = ThreadPoolExecutor(max(1, _count - 1), "lodcore")
+    return pool
 
 
 def _forget_pool() -> None:

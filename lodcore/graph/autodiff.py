@@ -58,15 +58,16 @@ class Pullback:
         taken = self._begin(gradients, cotangents)
         if isinstance(out, np.ndarray):
             out = (out,)
-        if out is not None:
-            self._place(gradients, out)
+        if isinstance(out, (list, tuple)):
+            out = list(out)
+        views = {} if out is None else self._place(gradients, out)
         computing(self._back, {"gradients": gradients})
         outs = [None] * len(self._inputs) if out is None else out
         of_inputs = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable)]
-        found = without_sharing([gradients.found.get(x) for x in of_inputs], *taken)
+        found = without_sharing([gradients.found.get(x) for x in of_inputs], *taken, placed=views.values())
         gradients.found = dict(zip(of_inputs, found, strict=True))
         return tuple(
-            None if isinstance(x, str) else tree_map(functools.partial(self._given, gradients, place), x)
+            None if isinstance(x, str) else tree_map(functools.partial(self._given, gradients, views, place), x)
             for x, place in zip(self._inputs, outs, strict=True)
         )
 
@@ -97,8 +98,8 @@ class Pullback:
             for operator in reversed(self._ops):
                 gradients.step_back(operator)
 
-    def _place(self, gradients: Gradients, out: Any) -> None:
-        """Check the arrays that the caller gives for gradients."""
+    def _place(self, gradients: Gradients, out: Any) -> dict[Any, Array]:
+        """Check the arrays that the caller gives for gradients, and take them."""
         if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
             raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
         variables = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable) and isinstance(x.held, Tensor)]
@@ -110,17 +111,20 @@ class Pullback:
             if not isinstance(x, Variable) or x not in self._needed or isinstance(x.held, TensorArray):
                 raise DTypeError(f"pullback: out[{j}]: the input has no gradient of its own")
             values = values_of(x.held)
-            check_out(f"pullback: out[{j}]", place, values.shape, values.dtype, *given)
-            given.append(place)
-            gradients.places[x] = place
+            taken = check_out(f"pullback: out[{j}]", place, values.shape, values.dtype, *given)
+            given.append(taken)
+            gradients.places[x] = taken
+        return dict(gradients.places)
 
-    def _given(self, gradients: Gradients, place: Array | None, x: Any) -> Any:
+    def _given(self, gradients: Gradients, views: dict[Any, Array], place: Array | None, x: Any) -> Any:
         """Give the gradient of an input its type; text in a tree stays as it is."""
         if not isinstance(x, Variable):
             return x if isinstance(x, str) else None
         if not differentiable(x.held):
             return None
-        return of_type(x.held, gradients.found.get(x), place)
+        taken = None if place is None else views[x]
+        made = of_type(x.held, gradients.found.get(x), taken)
+        return place if made is taken and place is not None else made
 
 
 def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:

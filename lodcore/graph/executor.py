@@ -180,9 +180,10 @@ class Plan:
         found = [of_user(frame[slot]) for slot in self._wanted]
         places = [j for j, one in enumerate(wanted) if one in self.gradients]
         dense = [j for j in places if isinstance(found[j], (np.ndarray, LoDTensor))]
-        own = without_sharing([values_of(found[j]) for j in dense])
-        for j, values in zip(dense, own, strict=True):
-            if values is not values_of(found[j]):
+        given = [values_of(found[j]) for j in dense]
+        own = without_sharing(given)
+        for j, values, before in zip(dense, own, given, strict=True):
+            if values is not before:
                 found[j] = of_type(frame[self.layout.slot(self.gradients[wanted[j]])], values)
         return found
 

@@ -47,7 +47,7 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     elif type(gradient) is not np.ndarray:  # a sum of arrays without axes
         gradient = np.asarray(gradient)
     if isinstance(value, LoDTensor):
-        return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
+        return tensor_core.tensor_over(np.ascontiguousarray(gradient), value.lod)
     return DenseTensor(gradient) if isinstance(value, DenseTensor) else gradient
 
 
@@ -59,17 +59,20 @@ def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
     )
 
 
-def without_sharing(gradients: Iterable[Any], *taken: Any) -> list[Any]:
+def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Array] = ()) -> list[Any]:
     """Give gradients memory of their own, where several or something else are the same array or a view of one.
 
-    Rules of gradients may hand on what they got; who gets two gradients may change one in place.
+    Rules of gradients may hand on what they got; who gets two gradients may change one in place. What is `placed` lies
+    where the caller wants it.
     """
-    seen = set(map(id, taken))
+    seen, there = set(map(id, taken)), set(map(id, placed))
     own = []
     for gradient in gradients:
         if isinstance(gradient, SparseTensor) or type(gradient) is np.ndarray:
             values = gradient.values if isinstance(gradient, SparseTensor) else gradient
-            if id(values) in seen or isinstance(values.base, np.ndarray) or not values.flags.writeable:
+            if id(values) in there:
+                there.remove(id(values))
+            elif id(values) in seen or values.base is not None or not values.flags.writeable:
                 gradient = gradient.clone() if isinstance(gradient, SparseTensor) else gradient.copy()
             seen.add(id(values))
         own.append(gradient)

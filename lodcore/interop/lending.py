@@ -80,8 +80,8 @@ def lent(values: Array) -> Array | None:
     if values.flags.writeable:
         return values if _is_own(values) else None
     owner: Any = values
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    while isinstance(base := buffers._held(owner), np.ndarray):
+        owner = base
     if owner is values or not owner.flags.writeable or not owner.flags.c_contiguous or not _is_own(owner):
         return None
     if owner.nbytes == values.nbytes and owner.dtype == values.dtype:  # all of it
@@ -95,7 +95,7 @@ def _is_own(array: Array) -> bool:
     """Tell whether a writable array is over memory that stays writable."""
     base: Any = array
     while isinstance(base, np.ndarray):
-        base = base.base
+        base = buffers._held(base)
     base = base.obj if isinstance(base, memoryview) else base
     return not isinstance(base, (bytes, mmap.mmap))
 

@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from lodcore.kernels.sizes cimport agree
+
 cdef extern from "doors.h" nogil:
     int64_t copy_checked(const char* given, int64_t count, int64_t size, int64_t* first, int64_t* out)
     uint64_t word_sum(const unsigned char* data, int64_t n_words, uint64_t sum)
@@ -29,6 +31,7 @@ def copy_offsets(const integer[::1] offsets not None, int64_t[::1] first not Non
         The first offset that is negative or falls, -1 if there is none.
     """
     cdef Py_ssize_t count = offsets.shape[0], bad
+    agree(count > 0 and first.shape[0] == 1 and out.shape[0] == count)
     cdef const char* source = <const char*> &offsets[0]
     cdef int64_t* begin = &first[0]
     cdef int64_t* result = &out[0]

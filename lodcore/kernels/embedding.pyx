@@ -6,6 +6,8 @@ out of range, -1 if there is none. Bags are pooled as `lodcore.kernels.pool` poo
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 cdef extern from "embedding.h" nogil:
     int SUM, GREATEST, LEAST, BY_ONE
     int64_t first_outside(const int64_t* index, int64_t count, int64_t n_rows)
@@ -76,6 +78,7 @@ def take_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] inde
         The first place whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_rows = rows.shape[0], row_bytes = rows.shape[1], bad
+    agree(out.shape[0] == count and out.shape[1] == row_bytes)
     cdef const int64_t* numbers = &index[0] if count else NULL
     cdef bint cells = n_rows > 0 and row_bytes > 0 and count > 0
     cdef const char* source = <const char*> &rows[0, 0] if cells else NULL
@@ -104,6 +107,7 @@ def add_rows(const real[:, ::1] rows not None, const int64_t[::1] index not None
         The first place whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], height = out.shape[0], width = out.shape[1], bad
+    agree(rows.shape[0] == count and rows.shape[1] == width)
     cdef const int64_t* numbers = &index[0] if count else NULL
     cdef const real* source = &rows[0, 0] if count and width else NULL
     cdef real* result = &out[0, 0] if height and width else NULL
@@ -139,6 +143,7 @@ def number_rows(const int64_t[::1] index not None, int64_t[::1] numbers not None
         The first place whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], height = numbers.shape[0], bad
+    agree(places.shape[0] == count and out.shape[0] == count + 1)
     cdef const int64_t* source = &index[0] if count else NULL
     cdef int64_t* marks = &numbers[0] if height else NULL
     cdef int64_t* result = &places[0] if count else NULL
@@ -179,6 +184,7 @@ def sum_bags(const real[:, ::1] table not None, const int64_t[::1] index not Non
         The first place whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_rows = table.shape[0], n_seqs = out.shape[0], width = out.shape[1], bad
+    agree(table.shape[1] == width and ends_at(offsets, n_seqs, count))
     cdef const real* source = &table[0, 0] if n_rows and width else NULL
     cdef const int64_t* numbers = &index[0] if count else NULL
     cdef const int64_t* ends = &offsets[0]
@@ -208,6 +214,7 @@ def best_bags(const real[:, ::1] table not None, const int64_t[::1] index not No
         The first place whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_rows = table.shape[0], n_seqs = out.shape[0], width = out.shape[1], bad
+    agree(table.shape[1] == width and ends_at(offsets, n_seqs, count))
     cdef const real* source = &table[0, 0] if n_rows and width else NULL
     cdef const int64_t* numbers = &index[0] if count else NULL
     cdef const int64_t* ends = &offsets[0]
@@ -237,6 +244,8 @@ def find_in_bags(const real[:, ::1] table not None, const int64_t[::1] index not
         A place whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t n_rows = table.shape[0], n_seqs = out.shape[0], width = out.shape[1], bad
+    agree(table.shape[1] == width and ends_at(offsets, n_seqs, index.shape[0]) and best.shape[0] == n_seqs
+          and best.shape[1] == width)
     if n_seqs == 0 or width == 0:
         return -1
     cdef const real* source = &table[0, 0] if n_rows else NULL

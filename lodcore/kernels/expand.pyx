@@ -5,6 +5,8 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 cdef extern from "expand.h" nogil:
     ctypedef struct batch:
         char* rows
@@ -33,6 +35,7 @@ def repeat_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] of
     cdef Py_ssize_t n_seqs = rows.shape[0], row_bytes = rows.shape[1]
     if row_bytes != out.shape[1]:
         raise ValueError("rows and out have rows of different sizes")
+    agree(ends_at(offsets, n_seqs, out.shape[0]))
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef const char* source = <const char*> &rows[0, 0]
@@ -55,6 +58,7 @@ def reverse_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] o
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, row_bytes = rows.shape[1]
     if row_bytes != out.shape[1]:
         raise ValueError("rows and out have rows of different sizes")
+    agree(ends_at(offsets, n_seqs, rows.shape[0]) and out.shape[0] == rows.shape[0])
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef const char* source = <const char*> &rows[0, 0]
@@ -77,10 +81,12 @@ def join_sequences(arrays, levels, int64_t[::1] offsets not None, unsigned char[
     out : uint8, shape (n_rows, row_bytes)
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_batches = len(levels), row_bytes = out.shape[1], j, s
+    agree(n_seqs >= 0)
     cdef int64_t* result = &offsets[0]
     cdef char* place = <char*> &out[0, 0] if out.shape[0] * row_bytes else NULL
     cdef Py_ssize_t size = out.shape[0] * row_bytes
-    cdef batch* batches = batches_of(arrays, levels)
+    cdef list held = list(arrays), bounds = list(levels)  # alive while the loops run without the interpreter's lock
+    cdef batch* batches = batches_of(held, bounds, n_batches, n_seqs, row_bytes, out.shape[0])
     with nogil:
         memset(result, 0, (n_seqs + 1) * sizeof(int64_t))
         for j in range(n_batches):
@@ -103,29 +109,43 @@ def split_sequences(const unsigned char[:, ::1] rows not None, levels, arrays):
         Written.
     """
     cdef Py_ssize_t n_batches = len(levels), row_bytes = rows.shape[1], size = rows.shape[0] * row_bytes
+    cdef list held = list(arrays), bounds = list(levels)
+    cdef batch* batches = batches_of(held, bounds, n_batches, -1, row_bytes, rows.shape[0])
     if size == 0:
+        free(batches)
         return
     cdef char* place = <char*> &rows[0, 0]
-    cdef batch* batches = batches_of(arrays, levels)
     with nogil:
         join_batches(batches, n_batches, row_bytes, place, place + size, True)
         free(batches)
 
 
-cdef batch* batches_of(arrays, levels) except NULL:
-    """Take the memory of rows and offsets, which their lists keep alive."""
-    cdef Py_ssize_t n_batches = len(levels), j
+cdef batch* batches_of(list arrays, list levels, Py_ssize_t n_batches, Py_ssize_t n_seqs, Py_ssize_t row_bytes,
+                       Py_ssize_t n_rows) except NULL:
+    """Take the memory of rows and offsets, which their lists keep alive.
+
+    Each batch has `n_seqs` sequences (-1: as many as the first has), and all together have `n_rows` rows.
+    """
+    cdef Py_ssize_t j, total = 0
     cdef const int64_t[::1] view
     cdef cnp.ndarray array
     cdef batch* batches = <batch*> malloc(max(n_batches, 1) * sizeof(batch))
     if batches == NULL:
         raise MemoryError
     try:
+        agree(len(arrays) == n_batches and len(levels) == n_batches)
         for j in range(n_batches):
+            agree(cnp.PyArray_CheckExact(arrays[j]) and levels[j] is not None)
             array, view = arrays[j], levels[j]
+            agree(view.shape[0] > 0 and (n_seqs < 0 or view.shape[0] == n_seqs + 1))
+            n_seqs = view.shape[0] - 1 if n_seqs == -1 else n_seqs
+            agree(cnp.PyArray_IS_C_CONTIGUOUS(array)
+                  and cnp.PyArray_NBYTES(array) == view[view.shape[0] - 1] * row_bytes)
+            total += view[view.shape[0] - 1]
             batches[j].rows = cnp.PyArray_BYTES(array)
             batches[j].end = batches[j].rows + cnp.PyArray_NBYTES(array)
             batches[j].offsets, batches[j].left = &view[0], view.shape[0] - 1
+        agree(total == n_rows)
     except BaseException:
         free(batches)
         raise
@@ -146,6 +166,7 @@ def split_mask(const unsigned char[::1] mask not None, int64_t[::1] out not None
         How many are true.
     """
     cdef Py_ssize_t n = mask.shape[0], s, true = 0, false
+    agree(out.shape[0] == n)
     if n == 0:
         return 0
     cdef const unsigned char* chosen = &mask[0]
@@ -188,11 +209,13 @@ def merge_sequences(arrays, levels, const unsigned char[::1] mask not None, int6
         content of what is written is of no use.
     """
     cdef Py_ssize_t row_bytes = out.shape[1], n_rows = out.shape[0], n = mask.shape[0], s = -1
+    agree(offsets.shape[0] == n + 1)
     cdef const unsigned char* chosen = &mask[0] if n else NULL
     cdef int64_t* result = &offsets[0]
     cdef char* place = <char*> &out[0, 0] if n_rows * row_bytes else NULL
+    cdef list held = list(arrays), bounds = list(levels)  # alive while the loop runs without the interpreter's lock
     cdef const char* end = place + n_rows * row_bytes if place != NULL else NULL
-    cdef batch* sides = batches_of(arrays, levels)
+    cdef batch* sides = batches_of(held, bounds, 2, -2, row_bytes, n_rows)
     cdef batch* side
     with nogil:
         result[0] = 0
@@ -231,6 +254,7 @@ def scale_offsets(const int64_t[::1] offsets not None, int64_t width, int64_t ne
         The first sequence whose cells make no whole number of new rows, -1 if there is none.
     """
     cdef Py_ssize_t count = offsets.shape[0], s, bad = -1
+    agree(count > 0 and out.shape[0] == count and new_width > 0)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
     with nogil:

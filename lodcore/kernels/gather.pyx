@@ -7,6 +7,8 @@ cimport numpy as cnp
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.string cimport memcpy
 
+from lodcore.kernels.sizes cimport agree, size_of_ranges
+
 cdef extern from "Python.h":
     int PyGC_Disable()
     int PyGC_Enable()
@@ -46,6 +48,7 @@ def take_sequences(const int64_t[::1] offsets not None, const int64_t[::1] index
         The first place whose index is out of range or makes the sum overflow, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_seqs = offsets.shape[0] - 1, bad
+    agree(n_seqs >= 0 and ranges.shape[0] == count and ranges.shape[1] == 2 and out.shape[0] == count + 1)
     cdef const int64_t* source = &offsets[0]
     cdef const int64_t* numbers = &index[0] if count else NULL
     cdef int64_t* pairs = &ranges[0, 0] if count else NULL
@@ -77,6 +80,8 @@ def slice_ranges(
         The first sequence that its piece leaves, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    agree(n_seqs >= 0 and start.shape[0] == n_seqs and length.shape[0] == n_seqs and ranges.shape[0] == n_seqs
+          and ranges.shape[1] == 2 and out.shape[0] == n_seqs + 1)
     cdef const int64_t* source = &offsets[0]
     cdef const int64_t* starts = &start[0] if n_seqs else NULL
     cdef const int64_t* lengths = &length[0] if n_seqs else NULL
@@ -119,6 +124,7 @@ def check_ranges(const int64_t[::1] start not None, const int64_t[::1] stop not 
         The first range that is reversed or leaves 0 .. size, -1 if there is none.
     """
     cdef Py_ssize_t count = start.shape[0], j, bad = -1
+    agree(stop.shape[0] == count and out.shape[0] == count and out.shape[1] == 2)
     if count == 0:
         return -1
     cdef const int64_t* starts = &start[0]
@@ -151,6 +157,7 @@ def count_ranges(const int64_t[:, ::1] ranges not None, int64_t[::1] out not Non
         The first range that makes the sum overflow, -1 if there is none.
     """
     cdef Py_ssize_t count = ranges.shape[0], j, bad = -1
+    agree(ranges.shape[1] == 2 and out.shape[0] == count + 1)
     cdef const int64_t* source = &ranges[0, 0] if count else NULL
     cdef int64_t* result = &out[0]
     cdef int64_t size
@@ -182,6 +189,8 @@ def take_offsets(const int64_t[::1] offsets not None, int64_t[:, ::1] ranges not
         The first range that makes the sum overflow, -1 if there is none.
     """
     cdef Py_ssize_t count = ranges.shape[0], bad
+    agree(offsets.shape[0] > 0 and out.shape[0] > 0
+          and size_of_ranges(ranges, offsets.shape[0] - 1) == out.shape[0] - 1)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* place = &ranges[0, 0] if count else NULL
     cdef int64_t* result = &out[0]
@@ -203,6 +212,7 @@ def copy_ranges(const unsigned char[:, ::1] rows not None, const int64_t[:, ::1]
     cdef Py_ssize_t count = ranges.shape[0], n_rows = rows.shape[0], row_bytes = rows.shape[1], size = out.shape[0]
     if out.shape[1] != row_bytes:
         raise ValueError("rows and out have rows of different sizes")
+    agree(size_of_ranges(ranges, n_rows) == size)
     if size == 0 or row_bytes == 0:
         return
     cdef const char* source = <const char*> &rows[0, 0]
@@ -223,6 +233,7 @@ def add_ranges(const real[:, ::1] rows not None, const int64_t[:, ::1] ranges no
         Written whole: rows in no range become 0. Sums run in the order of the ranges.
     """
     cdef Py_ssize_t count = ranges.shape[0], width = out.shape[1], size = out.shape[0] * width, j, k, cells
+    agree(rows.shape[1] == width and size_of_ranges(ranges, out.shape[0]) == rows.shape[0])
     if size == 0:
         return
     cdef real* result = &out[0, 0]
@@ -258,6 +269,7 @@ def count_rows(arrays, int64_t[::1] out not None):
     cdef Py_ssize_t count = out.shape[0] - 1, j
     cdef int64_t total = 0
     cdef cnp.ndarray array, like
+    agree(count >= 0)
     out[0] = 0
     if len(arrays) != count:
         return count
@@ -307,7 +319,8 @@ def first_overlap(arrays, const unsigned char[:, ::1] out not None):
     cdef const char* low = <const char*> &out[0, 0] if size else NULL
     cdef const char* data
     cdef cnp.ndarray array
-    for entry in arrays:
+    for entry in list(arrays):
+        agree(cnp.PyArray_CheckExact(entry))
         array = entry
         data = <const char*> cnp.PyArray_DATA(array)
         if size and cnp.PyArray_NBYTES(array) and data < low + size and low < data + cnp.PyArray_NBYTES(array):
@@ -333,7 +346,9 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
     cdef Py_ssize_t left = out.shape[0] * out.shape[1], size, j = 0
     cdef char* place = <char*> &out[0, 0] if left else NULL
     cdef cnp.ndarray array
-    for entry in arrays:
+    for entry in list(arrays):
+        if not cnp.PyArray_CheckExact(entry):
+            return j
         array = entry
         size = cnp.PyArray_NBYTES(array)
         if size > left or not cnp.PyArray_IS_C_CONTIGUOUS(array):
@@ -384,10 +399,12 @@ def chain(lists, int64_t[::1] out not None):
     """
     cdef Py_ssize_t j = 0
     cdef list flat = []
+    agree(out.shape[0] == len(lists) + 1)
     out[0] = 0
-    for entry in lists:
+    for entry in list(lists):
         flat += entry
         j += 1
+        agree(j < out.shape[0])
         out[j] = len(flat)
     return flat
 
@@ -405,6 +422,7 @@ def nest(flat, const int64_t[::1] offsets not None):
     list of lists
     """
     cdef Py_ssize_t s, n_seqs = offsets.shape[0] - 1
+    agree(n_seqs >= 0 and flat is not None)
     cdef list items = flat, nested = [None] * n_seqs
     cdef bint collecting = PyGC_Disable()  # it would walk over the growing lists again and again
     try:

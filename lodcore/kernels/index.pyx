@@ -6,6 +6,8 @@ An element of a level is a sequence of the next level, or a row at the last. A r
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
 
@@ -34,6 +36,7 @@ def cut_ranges(const int64_t[::1] offsets not None, int64_t start, int64_t stop,
         The offsets of the pieces.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    agree(n_seqs >= 0 and ranges.shape[0] == n_seqs and ranges.shape[1] == 2 and out.shape[0] == n_seqs + 1)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* pairs = &ranges[0, 0] if n_seqs else NULL
     cdef int64_t* result = &out[0]
@@ -65,6 +68,7 @@ def strided_offsets(const int64_t[::1] offsets not None, int64_t start, int64_t 
         The offsets of what is taken.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    agree(n_seqs >= 0 and out.shape[0] == n_seqs + 1 and step != 0)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
     cdef int64_t length, first, last, total = 0, back = step < 0
@@ -96,6 +100,7 @@ def strided_ranges(const int64_t[::1] offsets not None, int64_t start, int64_t s
         n is the last of the new offsets.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    agree(n_seqs >= 0 and ends_at(new_offsets, n_seqs, out.shape[0]) and out.shape[1] == 2)
     cdef const int64_t* source = &offsets[0]
     cdef const int64_t* taken = &new_offsets[0]
     cdef int64_t* pairs = &out[0, 0] if out.shape[0] else NULL
@@ -128,6 +133,7 @@ def pick_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index no
         The first sequence that is too short, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    agree(n_seqs >= 0 and index.shape[0] == n_seqs and out.shape[0] == n_seqs and out.shape[1] == 2)
     if n_seqs == 0:
         return -1
     cdef const int64_t* source = &offsets[0]
@@ -165,6 +171,7 @@ def true_offsets(const int64_t[::1] offsets not None, const unsigned char[::1] m
         The number of runs of neighbours that are left.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, size = mask.shape[0], s, j
+    agree(ends_at(offsets, n_seqs, size) and out.shape[0] == n_seqs + 1)
     cdef const int64_t* source = &offsets[0]
     cdef const unsigned char* held = &mask[0] if size else NULL
     cdef int64_t* result = &out[0]
@@ -192,6 +199,7 @@ def true_ranges(const unsigned char[::1] mask not None, int64_t[:, ::1] out not 
     out : int64, shape (number of runs, 2)
     """
     cdef Py_ssize_t size = mask.shape[0], ends = 2 * out.shape[0], j, k = 0
+    agree(out.shape[1] == 2 and (ends == 0 or size > 0))
     if ends == 0:
         return
     cdef const unsigned char* held = &mask[0]
@@ -228,6 +236,8 @@ def nested_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index_
         The first place whose sequence is too short, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, j, bad = -1
+    agree(n_seqs >= 0 and ends_at(index_offsets, n_seqs, index.shape[0]) and out.shape[0] == index.shape[0]
+          and out.shape[1] == 2)
     if index.shape[0] == 0:
         return -1
     cdef const int64_t* source = &offsets[0]

@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.sizes cimport agree
+
 cdef extern from "rows.h" nogil:
     void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
 
@@ -17,6 +19,7 @@ def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t sto
     out : int64, shape (stop - start + 1,)
     """
     cdef Py_ssize_t count = stop - start + 1
+    agree(0 <= start <= stop < offsets.shape[0] and out.shape[0] == count)
     cdef const int64_t* source = &offsets[start]
     cdef int64_t* result = &out[0]
     with nogil:
@@ -34,6 +37,7 @@ def compose(const int64_t[::1] outer not None, const int64_t[::1] inner not None
         out[s] = inner[outer[s]].
     """
     cdef Py_ssize_t count = outer.shape[0], s
+    agree(count > 0 and out.shape[0] == count and 0 <= outer[count - 1] < inner.shape[0])
     cdef const int64_t* source = &outer[0]
     cdef const int64_t* through = &inner[0]
     cdef int64_t* result = &out[0]
@@ -63,6 +67,7 @@ def relative(const int64_t[::1] outer not None, const int64_t[::1] inner not Non
         there is none.
     """
     cdef Py_ssize_t count = outer.shape[0], last = inner.shape[0] - 1, s, at = 0, bad = -1
+    agree(count > 0 and last >= 0 and out.shape[0] == count)
     cdef const int64_t* source = &outer[0]
     cdef const int64_t* through = &inner[0]
     cdef int64_t* result = &out[0]
@@ -91,13 +96,27 @@ def join(levels, int64_t[::1] out not None):
     """
     cdef Py_ssize_t at = 0
     cdef int64_t base = 0
+    agree(out.shape[0] > 0)
     cdef int64_t* result = &out[0]
     cdef const int64_t[::1] offsets
     result[0] = 0
     for offsets in levels:
+        agree(0 < offsets.shape[0] <= out.shape[0] - at)
         shift_offsets(&offsets[0], offsets.shape[0], base, result + at)
         at += offsets.shape[0] - 1
         base = result[at]
+
+
+cdef Py_ssize_t room_for(const int64_t[::1] outer, list finer) except -2:
+    """Count what `split` writes; -1 if a level has fewer sequences than the one before counts."""
+    cdef Py_ssize_t n_outer = outer.shape[0] - 1, n_seqs = outer[n_outer], total = 0
+    cdef const int64_t[::1] inner
+    for inner in finer:
+        if inner.shape[0] != n_seqs + 1:
+            return -1
+        total += n_seqs + n_outer
+        n_seqs = inner[n_seqs]
+    return total
 
 
 def split(levels, int64_t[::1] out not None):
@@ -115,6 +134,7 @@ def split(levels, int64_t[::1] out not None):
     cdef const int64_t[::1] inner
     cdef int64_t* result = &out[0] if out.shape[0] else NULL
     finer = list(levels[1:])
+    agree(n_outer >= 0 and room_for(outer, finer) == out.shape[0])
     if len(finer) == 1:  # the common depth without a view a sequence
         inner = finer[0]
         with nogil:

@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
     int64_t add_lengths(const int64_t* lengths, int64_t n_seqs, int64_t* out)
@@ -28,6 +30,7 @@ def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out n
         The first length that is negative or makes the sum overflow, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = lengths.shape[0], bad
+    agree(out.shape[0] == n_seqs + 1)
     cdef const int64_t* source = &lengths[0] if n_seqs else NULL
     cdef int64_t* result = &out[0]
     with nogil:
@@ -53,6 +56,7 @@ def lengths_from_offsets(const int64_t[::1] offsets not None, int64_t[::1] out n
     out : int64, shape (n_seqs,)
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    agree(n_seqs >= 0 and out.shape[0] == n_seqs)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0] if n_seqs else NULL
     with nogil:
@@ -76,6 +80,7 @@ def first_bad_offset(const int64_t[::1] offsets not None, int64_t stop):
         if it is not `stop`; -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, bad = -1
+    agree(n_seqs >= 0)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t signs
     with nogil:
@@ -101,6 +106,7 @@ def max_length(const int64_t[::1] offsets not None):
     int
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    agree(n_seqs >= 0)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t most
     with nogil:
@@ -117,6 +123,7 @@ def segment_ids(const int64_t[::1] offsets not None, int64_t[::1] out not None):
     out : int64, shape (n_rows,)
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    agree(ends_at(offsets, n_seqs, out.shape[0]))
     if out.shape[0] == 0:
         return
     cdef const int64_t* source = &offsets[0]
@@ -134,6 +141,7 @@ def positions(const int64_t[::1] offsets not None, int64_t[::1] out not None):
     out : int64, shape (n_rows,)
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    agree(ends_at(offsets, n_seqs, out.shape[0]))
     if out.shape[0] == 0:
         return
     cdef const int64_t* source = &offsets[0]
@@ -158,6 +166,7 @@ def offsets_from_segment_ids(const int64_t[::1] ids not None, int64_t[::1] out n
         The first row whose id falls or is out of range, -1 if there is none.
     """
     cdef Py_ssize_t n_rows = ids.shape[0], n_seqs = out.shape[0] - 1, r, bad = -1
+    agree(n_seqs >= 0)
     cdef const int64_t* source = &ids[0] if n_rows else NULL
     cdef int64_t* result = &out[0]
     cdef int64_t now = -1, following

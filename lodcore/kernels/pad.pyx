@@ -2,8 +2,11 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 cdef extern from "pad.h" nogil:
     int64_t read_once(const int64_t* place)
+    int64_t longest(const int64_t* offsets, int64_t n_seqs)
     void pad_lines(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, const char* row,
                    int64_t line, int left, char* out)
     void unpad_lines(const char* padded, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, int64_t line,
@@ -29,6 +32,7 @@ def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offse
     cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[2], line = out.shape[1] * row_bytes
     if row_bytes != rows.shape[1] or fill.shape[0] not in (0, row_bytes):
         raise ValueError("rows, fill and out have rows of different sizes")
+    agree(ends_at(offsets, n_seqs, rows.shape[0]) and longest(&offsets[0], n_seqs) <= out.shape[1])
     if n_seqs == 0 or line == 0:
         return
     cdef const char* source = <const char*> (&rows[0, 0] if rows.shape[0] else &out[0, 0, 0])
@@ -55,6 +59,7 @@ def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1
     cdef Py_ssize_t n_seqs = padded.shape[0], row_bytes = padded.shape[2], line = padded.shape[1] * row_bytes
     if row_bytes != out.shape[1]:
         raise ValueError("padded and out have rows of different sizes")
+    agree(ends_at(offsets, n_seqs, out.shape[0]) and longest(&offsets[0], n_seqs) <= padded.shape[1])
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef const char* source = <const char*> &padded[0, 0, 0]
@@ -107,6 +112,7 @@ def mask_rows(const int64_t[::1] lengths not None, const unsigned char[::1] one 
     cdef Py_ssize_t n = lengths.shape[0], padded = out.shape[1], item_bytes = out.shape[2], bad
     if item_bytes != one.shape[0]:
         raise ValueError("one and out have items of different sizes")
+    agree(out.shape[0] == n)
     if n == 0:
         return -1
     cdef const int64_t* counts = &lengths[0]

@@ -12,6 +12,8 @@ Of greatest and least cells the first of equal ones stays, and the first nan. An
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 cdef extern from "pool.h" nogil:
     int SUM, GREATEST, LEAST, BY_ONE
     void pool_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
@@ -78,6 +80,7 @@ def sum_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not Non
     out : as x, shape (n_seqs, width)
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
+    agree(x.shape[1] == width and ends_at(offsets, n_seqs, x.shape[0]))
     if n_seqs == 0 or width == 0:
         return
     cdef const number* source = &x[0, 0] if x.shape[0] else NULL
@@ -99,6 +102,7 @@ def best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not No
     out : as x, shape (n_seqs, width)
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
+    agree(x.shape[1] == width and ends_at(offsets, n_seqs, x.shape[0]))
     if n_seqs == 0 or width == 0:
         return
     cdef const number* source = &x[0, 0] if x.shape[0] else NULL
@@ -122,6 +126,8 @@ def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets n
         The row of its sequence that each cell of `out` comes from; -1 for an empty sequence.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
+    agree(x.shape[1] == width and ends_at(offsets, n_seqs, x.shape[0]) and index.shape[0] == n_seqs
+          and index.shape[1] == width)
     if n_seqs == 0 or width == 0:
         return
     cdef const number* source = &x[0, 0] if x.shape[0] else NULL
@@ -153,6 +159,7 @@ def spread_rows(const real[:, ::1] rows not None, const int64_t[::1] offsets not
     out : as rows, shape (n_rows, width)
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1]
+    agree(rows.shape[1] == width and ends_at(offsets, n_seqs, out.shape[0]))
     if out.shape[0] == 0 or width == 0:
         return
     cdef const real* source = &rows[0, 0]
@@ -179,6 +186,8 @@ def scatter_cells(const real[:, ::1] rows not None, const int64_t[::1] offsets n
         Zeros beside these cells.
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1]
+    agree(rows.shape[1] == width and ends_at(offsets, n_seqs, out.shape[0]) and index.shape[0] == n_seqs
+          and index.shape[1] == width)
     if out.shape[0] == 0 or width == 0:
         return
     cdef const real* source = &rows[0, 0]
@@ -204,6 +213,7 @@ def pick_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offs
     out : uint8, shape (n_seqs, row_bytes)
     """
     cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[1]
+    agree(rows.shape[1] == row_bytes and ends_at(offsets, n_seqs, rows.shape[0]))
     if n_seqs == 0 or row_bytes == 0:
         return
     cdef const char* source = <const char*> &rows[0, 0] if rows.shape[0] else NULL
@@ -226,6 +236,7 @@ def place_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] off
     out : uint8, shape (n_rows, row_bytes)
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], row_bytes = out.shape[1]
+    agree(rows.shape[1] == row_bytes and ends_at(offsets, n_seqs, out.shape[0]))
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef const char* source = <const char*> &rows[0, 0]
@@ -247,6 +258,7 @@ def fill_empty(const unsigned char[::1] row not None, const int64_t[::1] offsets
         Read and rewritten.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[1], s
+    agree(row.shape[0] == row_bytes and offsets.shape[0] == n_seqs + 1)
     if n_seqs == 0 or row_bytes == 0:
         return
     cdef const unsigned char* source = &row[0]
@@ -268,6 +280,7 @@ def sum_empty(const real[:, ::1] rows not None, const int64_t[::1] offsets not N
     out : as rows, shape (width,)
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[0], s, c
+    agree(rows.shape[1] == width and offsets.shape[0] == n_seqs + 1)
     if width == 0:
         return
     cdef const real* source = &rows[0, 0] if n_seqs else NULL

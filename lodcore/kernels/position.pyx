@@ -7,11 +7,18 @@ elements; `positions` has their offsets. Sums run over the sequences in their or
 
 from libc.stdint cimport int64_t, uint64_t
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 ctypedef fused number:
     float
     double
     int64_t
     uint64_t
+
+
+cdef inline bint grouped(const int64_t[::1] outer, const int64_t[::1] offsets) noexcept:
+    """Tell whether groups count the sequences that there are."""
+    return outer.shape[0] > 0 and offsets.shape[0] > 0 and outer[outer.shape[0] - 1] == offsets.shape[0] - 1
 
 
 def count_positions(const int64_t[::1] outer not None, const int64_t[::1] offsets not None, int64_t[::1] out not None):
@@ -23,6 +30,7 @@ def count_positions(const int64_t[::1] outer not None, const int64_t[::1] offset
     offsets : int64, shape (n_seqs + 1,)
     out : int64, shape (n_groups + 1,)
     """
+    agree(grouped(outer, offsets) and out.shape[0] == outer.shape[0])
     cdef const int64_t* groups = &outer[0]
     cdef const int64_t* bounds = &offsets[0]
     cdef int64_t* made = &out[0]
@@ -48,6 +56,7 @@ def count_elements(const int64_t[::1] outer not None, const int64_t[::1] offsets
     positions : int64, shape (n_groups + 1,)
     out : int64, shape (n_positions + 1,)
     """
+    agree(grouped(outer, offsets) and ends_at(positions, outer.shape[0] - 1, out.shape[0] - 1))
     cdef const int64_t* groups = &outer[0]
     cdef const int64_t* bounds = &offsets[0]
     cdef const int64_t* firsts = &positions[0]
@@ -85,6 +94,8 @@ def order_by_position(const int64_t[::1] outer not None, const int64_t[::1] offs
     out : int64, shape (n_elements,)
     """
     cdef Py_ssize_t n_groups = outer.shape[0] - 1, g, s, e
+    agree(grouped(outer, offsets) and ends_at(positions, n_groups, next_places.shape[0])
+          and offsets[offsets.shape[0] - 1] == out.shape[0])
     if out.shape[0] == 0:
         return
     cdef const int64_t* groups = &outer[0]
@@ -117,6 +128,8 @@ def add_positions(const number[:, ::1] x not None, const int64_t[::1] outer not 
     out : as x, shape (n_positions, width)
     """
     cdef Py_ssize_t n_groups = outer.shape[0] - 1, width = out.shape[1], g, s, i
+    agree(grouped(outer, offsets) and ends_at(positions, n_groups, out.shape[0]) and x.shape[1] == width
+          and offsets[offsets.shape[0] - 1] == x.shape[0])
     if out.shape[0] == 0 or width == 0:
         return
     cdef const int64_t* groups = &outer[0]
@@ -169,6 +182,9 @@ def best_positions(const number[:, ::1] x not None, const int64_t[::1] outer not
         The cell of x that each cell of `out` comes from, counted row by row; not written if it has no rows.
     """
     cdef Py_ssize_t n_groups = outer.shape[0] - 1, width = out.shape[1], g, s, i
+    agree(grouped(outer, offsets) and ends_at(positions, n_groups, out.shape[0]) and x.shape[1] == width
+          and offsets[offsets.shape[0] - 1] == x.shape[0]
+          and (index.shape[0] == 0 or (index.shape[0] == out.shape[0] and index.shape[1] == width)))
     if out.shape[0] == 0 or width == 0:
         return
     cdef const int64_t* groups = &outer[0]
@@ -221,6 +237,8 @@ def spread_positions(const number[:, ::1] x not None, const int64_t[::1] outer n
     out : as x, shape (n_rows, width)
     """
     cdef Py_ssize_t n_groups = outer.shape[0] - 1, width = out.shape[1], g, s, i
+    agree(grouped(outer, offsets) and ends_at(positions, n_groups, x.shape[0]) and x.shape[1] == width
+          and offsets[offsets.shape[0] - 1] == out.shape[0])
     if out.shape[0] == 0 or width == 0:
         return
     cdef const int64_t* groups = &outer[0]

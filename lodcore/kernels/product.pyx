@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 ctypedef fused number:
     float
     double
@@ -24,6 +26,7 @@ def multiply_rows(const number[:, ::1] x not None, const int64_t[::1] offsets no
         An empty sequence gives ones.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, _r, c
+    agree(x.shape[1] == width and ends_at(offsets, n_seqs, x.shape[0]))
     if n_seqs == 0 or width == 0:
         return
     cdef const int64_t* bounds = &offsets[0]
@@ -56,6 +59,8 @@ def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets no
         The product of the rows before, times that of the rows behind beginning from the last, times the sequence's.
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1], s, r, c
+    agree(x.shape[1] == width and rows.shape[1] == width and out.shape[0] == x.shape[0]
+          and ends_at(offsets, n_seqs, x.shape[0]))
     if out.shape[0] == 0 or width == 0:
         return
     cdef const int64_t* bounds = &offsets[0]
@@ -90,6 +95,7 @@ def true_sequences(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets 
         0 or 1: of an empty sequence, `every`.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, r, c
+    agree(x.shape[1] == width and ends_at(offsets, n_seqs, x.shape[0]))
     if n_seqs == 0 or width == 0:
         return
     cdef const int64_t* bounds = &offsets[0]

@@ -5,7 +5,10 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 cdef extern from "rows.h" nogil:
+    int64_t longest(const int64_t* offsets, int64_t n_seqs)
     void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
     void unpack_by_size(const char* rows, size_t row_bytes, const int64_t* offsets, const int64_t* order,
                         int64_t n_seqs, char** places)
@@ -25,6 +28,7 @@ def step_offsets(const int64_t[::1] offsets not None, int64_t[::1] out not None)
         n_steps is the greatest length. Step t has as many elements as there are sequences longer than t.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_steps = out.shape[0] - 1
+    agree(n_seqs >= 0 and n_steps >= 0 and longest(&offsets[0], n_seqs) <= n_steps)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
     with nogil:
@@ -42,6 +46,8 @@ def rank_by_length(const int64_t[::1] offsets not None, const int64_t[::1] steps
     out : int64, shape (n_seqs,)
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_steps = steps.shape[0] - 1, s, t
+    agree(n_seqs >= 0 and n_steps >= 0 and out.shape[0] == n_seqs and longest(&offsets[0], n_seqs) <= n_steps
+          and steps[n_steps] == offsets[n_seqs])
     if n_seqs == 0:
         return
     cdef const int64_t* source = &offsets[0]
@@ -108,6 +114,7 @@ def unpack_rows(
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = rows.shape[1], t
     if out.shape[0] != rows.shape[0] or out.shape[1] != row_bytes:
         raise ValueError("rows and out have different shapes")
+    agree(n_steps >= 0 and ends_at(offsets, order.shape[0], rows.shape[0]) and steps[n_steps] == rows.shape[0])
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef char** places = <char**> malloc(n_steps * sizeof(char*))
@@ -145,6 +152,7 @@ def pack_rows(
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = rows.shape[1], t
     if out.shape[0] != rows.shape[0] or out.shape[1] != row_bytes:
         raise ValueError("rows and out have different shapes")
+    agree(n_steps >= 0 and ends_at(offsets, order.shape[0], rows.shape[0]) and steps[n_steps] == rows.shape[0])
     if out.shape[0] == 0 or row_bytes == 0:
         return
     cdef const char** places = <const char**> malloc(n_steps * sizeof(char*))
@@ -175,6 +183,7 @@ def pack_steps(
         The first step whose array has another size or is not contiguous, -1 if there is none.
     """
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = out.shape[1], t
+    agree(n_steps >= 0 and ends_at(offsets, order.shape[0], out.shape[0]) and steps[n_steps] == out.shape[0])
     if out.shape[0] == 0 or row_bytes == 0:
         return -1
     cdef cnp.ndarray array
@@ -185,6 +194,9 @@ def pack_steps(
     if places == NULL:
         raise MemoryError
     for t in range(n_steps):
+        if not cnp.PyArray_CheckExact(held[t]):
+            free(places)
+            return t
         array = held[t]
         if (cnp.PyArray_NBYTES(array) != (steps[t + 1] - steps[t]) * row_bytes
                 or not cnp.PyArray_IS_C_CONTIGUOUS(array)):

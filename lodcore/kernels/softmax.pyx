@@ -41,7 +41,7 @@ def softmax_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not N
         or of only -inf, becomes nan.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
-    if offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width:
+    if n_seqs < 0 or offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width:
         raise ValueError("x, offsets and out do not belong together")
     if x.shape[0] == 0 or width == 0:
         return
@@ -68,7 +68,7 @@ def spread_softmax(const real[:, ::1] rows not None, const real[:, ::1] x not No
         exp(x - max) * (row / sum(exp(x - max))).
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
-    if (offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width
+    if (n_seqs < 0 or offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width
             or rows.shape[0] != n_seqs or rows.shape[1] != width):
         raise ValueError("rows, x, offsets and out do not belong together")
     if x.shape[0] == 0 or width == 0:
@@ -95,7 +95,7 @@ def pull_softmax(const real[:, ::1] y not None, const real[:, ::1] d not None, c
     out : as y
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = y.shape[1]
-    if (offsets[n_seqs] != y.shape[0] or out.shape[0] != y.shape[0] or out.shape[1] != width
+    if (n_seqs < 0 or offsets[n_seqs] != y.shape[0] or out.shape[0] != y.shape[0] or out.shape[1] != width
             or d.shape[0] != y.shape[0] or d.shape[1] != width):
         raise ValueError("y, d, offsets and out do not belong together")
     if y.shape[0] == 0 or width == 0:
@@ -123,7 +123,7 @@ def log_sum_exp(const real[:, ::1] x not None, const int64_t[::1] offsets not No
         inf for one with inf, nan for one with nan.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
-    if offsets[n_seqs] != x.shape[0] or out.shape[0] != n_seqs or out.shape[1] != width:
+    if n_seqs < 0 or offsets[n_seqs] != x.shape[0] or out.shape[0] != n_seqs or out.shape[1] != width:
         raise ValueError("x, offsets and out do not belong together")
     if n_seqs == 0 or width == 0:
         return
@@ -151,7 +151,7 @@ def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not 
     out : as x
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1], s
-    if offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width:
+    if n_seqs < 0 or offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width:
         raise ValueError("x, offsets and out do not belong together")
     if x.shape[0] == 0 or width == 0:
         return

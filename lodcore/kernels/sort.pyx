@@ -68,7 +68,7 @@ def keep_first(const int64_t[::1] offsets not None, int64_t k, int64_t[::1] out 
         Offsets of the kept rows.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
-    if out.shape[0] != offsets.shape[0]:
+    if n_seqs < 0 or out.shape[0] != offsets.shape[0]:
         raise ValueError("offsets and out have different shapes")
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
@@ -93,6 +93,8 @@ def sort_rows(cnp.ndarray x not None, const int64_t[::1] offsets not None, const
         The rows that the cells stood in, counted within their sequences; not wanted, if None.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    if n_seqs < 0 or kept.shape[0] != offsets.shape[0]:
+        raise ValueError("offsets and kept do not belong together")
     check_cells(x, offsets[n_seqs])
     check_cells(out, kept[n_seqs])
     cdef int64_t width = cnp.PyArray_DIM(x, 1)
@@ -134,6 +136,8 @@ def place_cells(cnp.ndarray cells not None, const int64_t[::1] offsets not None,
         The first kept row with a position outside of its sequence, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    if n_seqs < 0 or kept.shape[0] != offsets.shape[0]:
+        raise ValueError("offsets and kept do not belong together")
     check_cells(out, offsets[n_seqs])
     check_cells(cells, kept[n_seqs])
     cdef int64_t width = cnp.PyArray_DIM(out, 1), size = cnp.PyArray_ITEMSIZE(out), bad

@@ -63,7 +63,7 @@ def copy_windows(
         raise ValueError("rows and padding have rows of different sizes")
     if padding.shape[0] > 1 and padding.shape[0] != max(0, -start) + max(0, start + length - 1):
         raise ValueError("padding has another number of rows")
-    if rows.shape[0] != offsets[offsets.shape[0] - 1] or not 0 <= first <= rows.shape[0] - out.shape[0]:
+    if offsets.shape[0] == 0 or rows.shape[0] != offsets[offsets.shape[0] - 1] or not 0 <= first <= rows.shape[0] - out.shape[0]:
         raise ValueError("rows, offsets and out have different numbers of rows")
     if out.shape[0] == 0 or width == 0:
         return
@@ -80,7 +80,7 @@ cdef int weigh(const real[:, ::1] x, const int64_t[::1] offsets, const real[:, :
                real[:, ::1] out) except -1:
     """Weigh the rows ahead of each row, or those before it."""
     cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1, taps = filter.shape[0]
-    if x.shape[0] != offsets[n_seqs] or out.shape[0] != x.shape[0] or taps < 1:
+    if n_seqs < 0 or x.shape[0] != offsets[n_seqs] or out.shape[0] != x.shape[0] or taps < 1:
         raise ValueError("x, offsets and out have different numbers of rows, or there is no filter")
     if filter.shape[1] != width or out.shape[1] != width:
         raise ValueError("x, filter and out have different widths")
@@ -143,7 +143,7 @@ def sum_lagged_products(const real[:, ::1] x not None, const real[:, ::1] y not 
         out[j] = the sum of x[t + j] * y[t] over all rows t whose sequence has a row t + j, in order, added to 0.
     """
     cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1, taps = out.shape[0]
-    if x.shape[0] != offsets[n_seqs] or y.shape[0] != x.shape[0] or y.shape[1] != width or out.shape[1] != width:
+    if n_seqs < 0 or x.shape[0] != offsets[n_seqs] or y.shape[0] != x.shape[0] or y.shape[1] != width or out.shape[1] != width:
         raise ValueError("x, y, offsets and out have different numbers of rows, or different widths")
     if taps == 0 or width == 0:
         return
@@ -177,7 +177,7 @@ def sum_edges(const real[:, ::1] x not None, const int64_t[::1] offsets not None
     cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1
     if before < 0 or after < 0 or out.shape[0] != before + after:
         raise ValueError("out has another number of rows")
-    if x.shape[0] != offsets[n_seqs] or out.shape[1] != width:
+    if n_seqs < 0 or x.shape[0] != offsets[n_seqs] or out.shape[1] != width:
         raise ValueError("x and offsets have different numbers of rows, or x and out different widths")
     if out.shape[0] == 0 or width == 0:
         return

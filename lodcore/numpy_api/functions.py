@@ -80,10 +80,10 @@ def _valuewise(function: Any, count: int = 1) -> None:
         """Compute number by number, as NumPy does; not recorded."""
         refuse_symbols(function.__name__, [*operands, *kwargs.values()])
         rest = operands[count:]
-        if any(isinstance(x, LoDTensor) for x in [*rest, *kwargs.values()]):
-            raise TypeError(
-                f"numpy.{function.__name__}: only {'the first operand' if count == 1 else 'operands'} may have levels"
-            )
+        others = {**{f"argument {j}": x for j, x in enumerate(rest, count)}, **kwargs}
+        odd = next((name for name, x in others.items() if isinstance(x, LoDTensor)), None)
+        if odd is not None:
+            raise TypeError(f"numpy.{function.__name__}: {odd}: is a LoDTensor; a number or an array is needed")
         return shared(function.__name__, lambda *x: function(*x, *rest, **kwargs), *operands[:count])
 
 

@@ -10,6 +10,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.numpy_api.paired import Group, is_number, is_vector
 from lodcore.ops.alignment import fitted
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.common import check_equal, kept_in, rows_of
@@ -62,10 +63,6 @@ def _prepared(key: Any) -> Any:
     if hasattr(key, "__index__"):
         return key.__index__()
     raise TypeError(f"index: is {key!r}; integers, slices, masks and vectors of integers are needed")
-
-
-def _is_number(key: Any) -> bool:
-    return type(key) is int or (isinstance(key, Symbol) and key.ndim == 0)  # type: ignore[attr-defined]
 
 
 def _axes(key: Any) -> int:
@@ -129,17 +126,21 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
     if type(key) is not tuple and _levels(x):
         one = _prepared(key)
         if one is not Ellipsis and _axes(one) <= x.ndim:
-            return _along(x, one, 0, None)[0]
-    keys = _expanded(key if isinstance(key, tuple) else (key,), x.ndim)
+            return _along(x, one, 0)[0]
+    group = Group(_expanded(key if isinstance(key, tuple) else (key,), x.ndim))
     at = 0
-    before = None
-    for j, one in enumerate(keys):
+    for j, one in enumerate(group.keys):
         levels = _levels(x)
         if not levels or at > levels:
-            return _values(x, at - levels, keys[j:])
-        x, passed = _along(x, one, at, before)
+            return _values(x, at - levels, group.keys[j:], group, j)
+        paired = group.axis is not None
+        if group.has(one):
+            group.meet(j, at, is_vector(one))
+            if paired:
+                x = pick_along(x, group.entries(x, one, at - 2), at)
+                continue
+        x, passed = _along(x, one, at)
         at += passed
-        before = one
     return x
 
 
@@ -150,22 +151,30 @@ def _field(x: Any, name: str) -> Any:
     return tensor_core.new_tensor(np.ascontiguousarray(x.values[name]), x.lod)
 
 
-def _values(x: Any, before: int, keys: list[Any]) -> Any:
-    """Index axes of rows, or all axes of what is dense, as NumPy does."""
+def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
+    """Index axes of rows, or all axes of what is dense, as NumPy does; j is the number of the first key."""
     if any(_levels(key) for key in keys):
         raise TypeError("index: has levels; only sequences can be indexed with that")
     if isinstance(x, LoDTensor) and not x.num_levels:
         x = x.values
-    return index_values(x, [ALL] * before + keys)
+    way = group.of_rows(j, keys)
+    if way == "first":
+        if before:
+            raise TypeError("index: vectors are separated from an integer by a slice; index step by step")
+        return index_values(index_values(x, [None]), [0, *keys])
+    if way == "paired":
+        last = _levels(x) - 1
+        keys = [group.entries(x, key, last) if group.has(key) else key for key in keys]
+    return index_values(x, [ALL] * before + keys, paired=way == "paired")
 
 
-def _along(x: Any, key: Any, axis: int, before: Any) -> tuple[Any, int]:
+def _along(x: Any, key: Any, axis: int) -> tuple[Any, int]:
     """Apply one key to an axis of levels; give the result, and how many axes it has passed."""
     if key is None:
         return insert_level(x, max(axis - 1, 0), axis == 0), 1
     if isinstance(key, slice):
         return _slice(x, key, axis), 1
-    if _is_number(key):
+    if is_number(key):
         if axis == 0 and type(key) is int and isinstance(x, LoDTensor):
             return x[key], 0
         return pick_along(x, key, axis), 0
@@ -175,7 +184,7 @@ def _along(x: Any, key: Any, axis: int, before: Any) -> tuple[Any, int]:
         if axis:
             raise TypeError("index: a mask or index with levels stands first")
         return (select_by_mask if key.dtype == np.bool_ else take_nested)(x, key), _axes(key)
-    return _vector(x, key, axis, before)
+    return _vector(x, key, axis)
 
 
 def _slice(x: Any, key: slice, axis: int) -> Any:
@@ -193,7 +202,7 @@ def _has_symbols(key: slice) -> bool:
     return isinstance(key.start, Symbol) or isinstance(key.stop, Symbol)
 
 
-def _vector(x: Any, key: Any, axis: int, before: Any) -> tuple[Any, int]:
+def _vector(x: Any, key: Any, axis: int) -> tuple[Any, int]:
     """Apply a vector of integers or bool."""
     if key.ndim != 1:
         raise TypeError(f"index: has shape {key.shape}; a vector is needed, or one with levels")
@@ -203,10 +212,6 @@ def _vector(x: Any, key: Any, axis: int, before: Any) -> tuple[Any, int]:
         return select_by_mask(x, key), 1
     if axis == 0:
         return gather_sequences(x, key), 1
-    if hasattr(before, "dtype") and not _levels(before):  # two vectors go together, as in NumPy
-        if axis > 1:
-            raise TypeError("index: vectors stand beside each other, as the first two indices")
-        return pick_along(x, key, axis), 0
     return take_of_each(x, key, axis), 1
 
 
@@ -252,7 +257,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     if x.num_levels and len(prepared) == 1 and (type(first) is int or _is_run(first)):
         target, lod = _parts(x[first])
         target[...] = _fitting(value, target.shape, target.dtype, lod)
-    elif x.num_levels and type(first) is int:
+    elif x.num_levels and type(first) is int and not any(map(is_vector, prepared)):
         _set_in_sequence(x[first], tuple(prepared[1:]), value)
     elif (
         isinstance(first, LoDTensor)

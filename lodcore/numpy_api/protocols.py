@@ -213,6 +213,9 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     nested = any(getattr(x, "num_levels", 0) for x in xs)
     xs = as_batches("concatenate: arrays", xs) if nested else [tensor_of("concatenate", x) for x in xs]
     shaped = next((x for x in xs if getattr(x, "num_levels", 0)), xs[0])
+    for j, x in enumerate(xs):  # an axis means the same in all of them
+        if x.ndim != xs[0].ndim and x.ndim and xs[0].ndim:
+            raise ShapeError(f"numpy.concatenate: arrays[{j}]: has {x.ndim} axes; arrays[0] has {xs[0].ndim}")
     at = axis_of("concatenate", axis, shaped.ndim)
     if nested and at <= shaped.num_levels:
         xs = ops.sequences_beside("concatenate: arrays", xs, at)

@@ -16,7 +16,7 @@ import numpy as np
 from lodcore.base import buffers
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.tensors.from_lists import as_nested, as_nested_index
+from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, refuse_conversion
@@ -46,7 +46,7 @@ __all__ = [
 
 Array = np.ndarray[Any, Any]
 NUMBERS = (bool, int, float, complex, np.generic, str, bytes)
-STAYS = (LoDTensor, *NUMBERS)
+STAYS = NUMBERS
 PLAIN = frozenset((np.ndarray, list, int))  #: What stays as it is given, mostly.
 BOOL = np.dtype(np.bool_)
 #: Kinds of the Specs of numbers of Python, which have no dtype of their own.
@@ -149,7 +149,7 @@ def given_of(where: str, given: Any) -> Any:
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
     refuse_conversion(where, given.kind if type(given) is Spec else given)
-    return given
+    return exactly(given) if isinstance(given, LoDTensor) else given
 
 
 def operand_of(where: str, given: Any) -> Any:
@@ -163,6 +163,8 @@ def operand_of(where: str, given: Any) -> Any:
         refuse_objects(where, given.dtype)
         return given
     if type(given) is not list:
+        if isinstance(given, LoDTensor):
+            return exactly(given)
         if isinstance(given, STAYS):
             return given
         if type(given) is Spec:
@@ -221,7 +223,7 @@ def nested_of(where: str, given: Any) -> Any:
     LoDTensor or Spec
     """
     if isinstance(given, LoDTensor):
-        return given
+        return exactly(given)
     if isinstance(given, (list, tuple)) and type(given) is not Spec:
         return as_nested(where, given)
     refuse_none(where, given)
@@ -329,8 +331,10 @@ def rows_given_of(where: str, given: Any) -> Any:
     kind = given.kind if spec else type(given)
     if spec and given.shape == () and kind is not object:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
-    if kind is np.ndarray or issubclass(kind, LoDTensor) or kind is object:
+    if kind is np.ndarray or kind is object:
         return given
+    if issubclass(kind, LoDTensor):
+        return given if spec else exactly(given)
     refuse_conversion(where, kind)
     if issubclass(kind, (str, bytes, dict, set, LoD)) or (spec and not hasattr(kind, "__array__")):
         raise DTypeError(f"{where}: is {kind.__name__}; a LoDTensor, an ndarray or lists are needed")

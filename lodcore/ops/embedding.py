@@ -207,7 +207,9 @@ def take_rows(rows: Array, index: Any, skip: int, target: Array) -> int:
     if bad < 0:
 
         def take_some(start: int, stop: int) -> None:
-            kernels.embedding.take_rows(rows, index[start:stop], skip, target[start:stop])
+            wrong = kernels.embedding.take_rows(rows, index[start:stop], skip, target[start:stop])
+            if wrong >= 0:  # another thread has written to it
+                raise IndexError(f"lodcore: ids: changed at position {start + wrong} while they were read")
 
         in_parts(take_some, parts(np.arange(len(index) + 1), target.nbytes))
     return bad
@@ -216,8 +218,8 @@ def take_rows(rows: Array, index: Any, skip: int, target: Array) -> int:
 def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: int, out: Array | None) -> Array:
     """Take rows by their numbers: shape of the numbers, and of a row."""
     if out is not None:
-        check_out(where, out, (*numbers.shape, *rows.shape[1:]), rows.dtype, rows, numbers)
-        flat = out if numbers.ndim == 1 else out.reshape(len(index), *rows.shape[1:])
+        flat = check_out(where, out, (*numbers.shape, *rows.shape[1:]), rows.dtype, rows, numbers)
+        flat = flat if numbers.ndim == 1 else flat.reshape(len(index), *rows.shape[1:])
     else:
         flat = buffers.new_rows(where, rows, len(index))
     bad = take_rows(buffers.as_bytes(rows), index, skip, buffers.as_bytes(flat))
@@ -254,13 +256,15 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -
             bad = kernels.embedding.find_in_bags(source, index, offsets, target, places)
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
+    if lod.num_levels == 1:
+        return result if out is None else out, places
     return with_levels(result, lod, lod.num_levels - 1), places
 
 
 def table_of(where: str, table: Any) -> Any:
     """Take a table as a contiguous array, or its Spec."""
     if buffers.is_plain(table):
-        return table
+        return buffers.private(table)
     if isinstance(table, LoDTensor) or (type(table) is Spec and table.kind is LoDTensor):
         raise DTypeError(f"{where}: table: is a LoDTensor; an array is needed")
     if type(table) is Spec:

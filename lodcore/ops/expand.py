@@ -75,7 +75,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = Non
     offsets = lod._view(k)
     rows = buffers.new_rows(where, x, offsets[count], out)
     over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), offsets, buffers.as_bytes(rows))
-    return rows
+    return rows if out is None else out
 
 
 def _reference(where: str, y: Any, ref_level: int) -> tuple[LoD, int]:

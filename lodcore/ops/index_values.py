@@ -24,7 +24,7 @@ Shape = tuple[int | None, ...]
 
 
 @operator(x=Dense, keys=Keys, lod_rule=same_as("x"))
-def index_values(x: Any, keys: Any) -> Any:
+def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
     """Index values as NumPy does; of a LoDTensor the axes of its rows only.
 
     Parameters
@@ -33,6 +33,8 @@ def index_values(x: Any, keys: Any) -> Any:
     keys : list of int, slice, None, Ellipsis, or arrays of integers or bool
         What stands between the brackets. Of a LoDTensor, the first one is `slice(None)`, and arrays stand side by
         side.
+    paired : bool
+        Vectors among the keys have one entry a row, and each is for its own row; the first key is `slice(None)`.
 
     Returns
     -------
@@ -57,9 +59,25 @@ def index_values(x: Any, keys: Any) -> Any:
     array([0, 2, 4])
     """
     chosen = _chosen(list_of("index_values: keys", keys))
+    values = dense_of("index_values: x", x, levels=True)
+    if paired:
+        return values[_with_rows(chosen, len(values))]
     if isinstance(x, LoDTensor):
         _check_rows(chosen)
-    return dense_of("index_values: x", x, levels=True)[chosen]
+    return values[chosen]
+
+
+def _with_rows(keys: tuple[Any, ...], n_rows: int) -> tuple[Any, ...]:
+    """Let vectors go with the rows."""
+    if not _keeps_rows(keys) or keys[0] is Ellipsis:
+        raise ShapeError(f"index_values: keys: begin with {keys[:1]!r}; slice(None) is needed for all rows")
+    for j, key in enumerate(keys):
+        if _is_array(key) and key.shape != (n_rows,):
+            raise IndexError(
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes ({n_rows},) "
+                f"{tuple(key.shape)}, of index {j}"
+            )
+    return (np.arange(n_rows), *keys[1:])
 
 
 def _chosen(keys: Any) -> tuple[Any, ...]:
@@ -102,11 +120,18 @@ def _keeps_rows(keys: tuple[Any, ...]) -> bool:
 
 
 @index_values.define_infer
-def _(x: Spec, keys: list[Any]) -> Spec:
+def _(x: Spec, keys: list[Any], paired: bool) -> Spec:
     chosen = _chosen(keys)
+    if paired:
+        return Spec((x.shape[0], *_index_shape(x.shape[1:], [_picked(key) for key in chosen[1:]])), x.dtype)
     if x.num_levels:
         _check_rows(chosen)
     return Spec(_index_shape(x.shape, list(chosen)), x.dtype)
+
+
+def _picked(key: Any) -> Any:
+    """Return what takes as many axes away as an array, and adds none."""
+    return 0 if _is_array(key) else key
 
 
 def _index_shape(shape: Shape, keys: list[Any]) -> Shape:
@@ -174,8 +199,10 @@ def _one_size(sizes: tuple[int | None, ...]) -> int | None:
 
 
 @index_values.define_vjp
-def _(d: Array, keys: list[Any], context: Any) -> tuple[Array, None]:
+def _(d: Array, keys: list[Any], paired: bool, context: Any) -> tuple[Array, None]:
     chosen = _chosen(keys)
+    if paired:
+        chosen = _with_rows(chosen, len(d))
     d_x: Array = context.new("x")
     d_x[...] = 0
     if any(isinstance(key, np.ndarray) for key in chosen):

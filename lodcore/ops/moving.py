@@ -55,7 +55,7 @@ def nested_operand(where: str, x: Any) -> Any:
 def as_rows_or_nested(where: str, x: Any) -> Any:
     """Take a LoDTensor, or rows: an ndarray or a flat list; a list of lists is nested."""
     if buffers.is_plain(x):
-        return x
+        return buffers.private(x)
     if isinstance(x, LoDTensor):
         return x if x.lod.num_levels else x.values
     if isinstance(x, (list, tuple)):
@@ -123,7 +123,11 @@ def reals(rows: Array) -> Array:
 def row_ranges(lod: LoD, k: int, index: Array) -> Array:
     """Give where the rows of sequences of level k lie, taken by their numbers: int64, shape (n, 2)."""
     ranges: Array = buffers.new_int64(len(index), 2)
-    kernels.gather.take_sequences(lod.row_offsets(k), index, ranges, buffers.new_int64(len(index) + 1))
+    bad = kernels.gather.take_sequences(lod.row_offsets(k), index, ranges, buffers.new_int64(len(index) + 1))
+    if bad >= 0:
+        raise IndexError(
+            f"lodcore: index: is {index[bad]} at position {bad}; there are {lod.num_sequences(k)} sequences"
+        )
     return ranges
 
 

@@ -89,7 +89,7 @@ def sequence_pad(
     fill = NO_FILLING if type(pad_value) is float and pad_value == 0 else _filling(pad_value, values)
     dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
     over_sequences(kernels.pad.pad_rows, "ro..s", x._rows(), offsets, fill, False, buffers.as_lines(dense))
-    return dense, lod.lengths(k)
+    return dense if out is None else out, lod.lengths(k)
 
 
 def _last_level(where: str, of: Any, level: Any) -> int:
@@ -189,7 +189,7 @@ def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
     LoDTensor(3 sequences of lengths 0..2, int64: [[1, 2], [], [3]])
     """
     where = "sequence_unpad"
-    padded = x if buffers.is_plain(x) else _padded(x)
+    padded = buffers.private(x) if buffers.is_plain(x) else _padded(x)
     _check_padded(padded.shape)
     count, longest = padded.shape[:2]
     lengths = buffers.for_each(length, "sequence_unpad: length", count)

@@ -159,7 +159,7 @@ def pool(
             settle(target, result)
     if row is not None:
         kernels.pool.fill_empty(buffers.as_bytes(row)[0], offsets, buffers.as_bytes(result))
-    return with_levels(result, lod, k), index
+    return result if k == 0 and out is None else out if k == 0 else with_levels(result, lod, k), index
 
 
 def name_of(pool_type: Any) -> str:
@@ -204,8 +204,7 @@ def result_rows(
 ) -> Array:
     """Make (or check) the array for `count` rows of the shape of those of `values`, and of a dtype."""
     if out is not None:
-        check_out(where, out, (count, *values.shape[1:]), dtype, values, *inputs)
-        return out
+        return check_out(where, out, (count, *values.shape[1:]), dtype, values, *inputs)
     if values.dtype != dtype:
         values = np.empty((0, *values.shape[1:]), dtype)
     return buffers.new_rows(where, values, count)

@@ -141,6 +141,7 @@ def as_batches(where: str, xs: Any) -> list[Any]:
         Lists that hold nothing but empty lists say nothing of values: they get the dtype, the shape of rows and the
         missing levels of the first batch that does.
     """
+    xs = list(xs)  # once: it may change meanwhile
     made = [as_nested(f"{where}[{j}]", x) if isinstance(x, (list, tuple)) else x for j, x in enumerate(xs)]
     silent = [
         type(x) is not LoDTensor and isinstance(one, LoDTensor) and not one.num_rows and not has_leaves(x)

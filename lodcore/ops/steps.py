@@ -81,20 +81,23 @@ def in_step_order(
     k = lod._level(level, where)
     offsets = lod._view(k)
     count = len(offsets) - 1
-    order = buffers.new_int64(count) if sort_by_length else np.arange(count)
-    indices_map = IndicesMap.of_order(lod, k, order)
-    steps = indices_map.steps
     if sort_by_length:
-        kernels.rank.rank_by_length(offsets, steps, order)
+        order = buffers.new_offsets(count)
+        kernels.rank.rank_by_length(offsets, core.steps_of(lod, k), order)
+    else:
+        order = np.arange(count)
+    indices_map = IndicesMap._of_order(lod, k, order)
+    order, steps = indices_map._order, indices_map._steps
     if k == lod.num_levels - 1:
         rows = buffers.new_rows(where, x.values, lod.num_rows, out)
         kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
+        buffers.seal(rows)
         by_step = tensor_core.new_tensor(rows, core.make_lod([steps], lod.num_rows))
     else:
         by_step = x._gather(where, k + 1, indices_map.values, out, [steps])
-    if out is not None:
-        by_step = tensor_core.new_tensor(out.view(), by_step.lod)
-    buffers.seal(by_step.values)
+        rows = by_step.values
+        buffers.seal(rows)
+        by_step = tensor_core.new_tensor(rows, by_step.lod)
     return by_step, indices_map
 
 
@@ -175,7 +178,7 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
     upper = [lod.offsets(j) for j in range(k + 1)]
     source = ta.untouched_source
     if isinstance(source, LoDTensor):
-        _check_sizes(where, source.lengths, indices_map.steps)
+        _check_sizes(where, source.lengths, indices_map._steps)
         if source.num_levels == 1:
             return _pack_buffer(where, source, indices_map, upper, out)
     else:
@@ -188,8 +191,8 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
                 if not element.shape:
                     raise IndexError(f"{where}: element {at}: has no axis, to count sequences")
             np.cumsum([len(element) for element in elements], out=counted[1:])
-        if not np.array_equal(counted, indices_map.steps):
-            _check_sizes(where, counted[1:] - counted[:-1], indices_map.steps)
+        if not np.array_equal(counted, indices_map._steps):
+            _check_sizes(where, counted[1:] - counted[:-1], indices_map._steps)
         if elements and (joinable or not any(isinstance(element, LoDTensor) for element in elements)):
             rows = elements if joinable else _of_one_kind(where, elements)
             return _pack_arrays(where, rows, indices_map, upper, out)
@@ -227,7 +230,7 @@ def _pack_buffer(
     """Pack rows of one buffer, step by step."""
     rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
     offsets = indices_map.lod._view(indices_map.level)
-    kernels.rank.pack_rows(steps._rows(), offsets, indices_map.order, indices_map.steps, buffers.as_bytes(rows))
+    kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, buffers.as_bytes(rows))
     made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, len(rows)))
     return made
 
@@ -242,7 +245,7 @@ def _pack_arrays(
     if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
         raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
     offsets = indices_map.lod._view(indices_map.level)
-    bad = kernels.rank.pack_steps(elements, offsets, indices_map.order, indices_map.steps, target)
+    bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, target)
     if bad >= 0:
         raise ShapeError(f"{where}: element {bad}: changed while it was read")
     made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))

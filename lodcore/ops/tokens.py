@@ -91,7 +91,7 @@ def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -
     padding = _filling(filler, values.dtype) if filler else NO_PADDING
     shape = (len(values), size)
     if out is not None:
-        check_out("sequence_enumerate", out, shape, values.dtype, values)
+        out = check_out("sequence_enumerate", out, shape, values.dtype, values)
     else:
         if size > SMALL or len(values) > 2**20:
             check_size("sequence_enumerate", *shape, values.dtype.itemsize)

@@ -21,6 +21,11 @@ def _ratio(d: Any, a: Any, b: Any) -> Any:
     return d * np.divide(a, b, out=np.zeros_like(b), where=b != 0)
 
 
+def _to_winner(d: Any, second: Any) -> tuple[Any, Any]:
+    """Give a cotangent to the operand that was chosen: the second one, or else the first. A nan is chosen, too."""
+    return d * ~second, d * second
+
+
 def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         by_base = np.where(np.equal(y, 0), 0, y * np.power(x, np.subtract(y, 1.0)))
@@ -66,8 +71,8 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "radians": lambda d: d * (np.pi / 180),
     "rad2deg": lambda d: d * (180 / np.pi),
     "degrees": lambda d: d * (180 / np.pi),
-    "maximum": lambda d, x, y: (d * (x >= y), d * (y > x)),
-    "minimum": lambda d, x, y: (d * (x <= y), d * (y < x)),
+    "maximum": lambda d, x, y: _to_winner(d, (y > x) | (np.isnan(y) & ~np.isnan(x))),
+    "minimum": lambda d, x, y: _to_winner(d, (y < x) | (np.isnan(y) & ~np.isnan(x))),
     "fmax": lambda d, x, y: (d * ((x >= y) | np.isnan(y)), d * ((y > x) | np.isnan(x))),
     "fmin": lambda d, x, y: (d * ((x <= y) | np.isnan(y)), d * ((y < x) | np.isnan(x))),
     "power": _power,

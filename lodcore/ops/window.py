@@ -99,7 +99,7 @@ def sequence_conv(
     dtype = _common_dtype("sequence_conv", values.dtype, weights.dtype, None if padding is None else padding.dtype)
     n_rows = len(values)
     if out is not None:
-        check_out(
+        out = check_out(
             "sequence_conv",
             out,
             (n_rows, weights.shape[1]),
@@ -365,7 +365,7 @@ def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> 
     if out is None:
         out = np.empty(values.shape, dtype)
     else:
-        check_out("row_conv", out, values.shape, dtype, values, weights)
+        out = check_out("row_conv", out, values.shape, dtype, values, weights)
     rows, taps = _table(values, dtype), _table(weights, dtype)
     over_sequences(kernels.window.correlate_rows, "ro.r", rows, offsets, taps, _table(out, dtype), cost=2)
     return tensor_core.new_tensor(out, x.lod)

@@ -19,7 +19,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, private_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
-from lodcore.base.memory import whole
+from lodcore.base.memory import check_size, whole
 
 # A view of an argument costs as much as a whole small call: as long as the kernels are the compiled ones their loops
 # are run on the memory itself, behind the same checks.
@@ -302,11 +302,15 @@ cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
     cdef cnp.ndarray steps
     cdef int64_t* out
     if not own_kernels():
-        steps = new_offsets(kernels.offsets.max_length(lod._view(k)) + 1)
+        n_steps = kernels.offsets.max_length(lod._view(k))
+        check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
+        steps = new_offsets(n_steps + 1)
         kernels.rank.step_offsets(lod._view(k), steps)
         return steps
     with nogil:
         n_steps = longest(offsets, n_seqs)
+    if n_steps >= 2**16:
+        check_size("lod_rank_table", n_steps + 1, 16)
     steps = new_offsets(n_steps + 1)
     out = <int64_t*> cnp.PyArray_DATA(steps)
     with nogil:
@@ -359,9 +363,9 @@ cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, lis
     """Take sequences of level k by their numbers; add its offsets to `levels`, and give the ranges below."""
     cdef cnp.ndarray places = as_int64(index, where + ": index", IndexError)
     cdef Py_ssize_t count = cnp.PyArray_DIM(places, 0), sequences
+    cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(places)  # at once, before anything else runs
     cdef cnp.ndarray ranges = new_int64(count, 2), offsets = new_offsets(count + 1)
     cdef const int64_t* level = lod.level(k, &sequences)
-    cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(places)
     cdef int64_t* pairs = <int64_t*> cnp.PyArray_DATA(ranges)
     cdef int64_t* out = <int64_t*> cnp.PyArray_DATA(offsets)
     cdef int64_t bad
@@ -371,7 +375,7 @@ cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, lis
     else:
         bad = kernels.gather.take_sequences(lod._view(k), places, ranges, offsets)
     if bad >= 0:
-        number = int(places[bad])
+        number = numbers[bad]
         if -sequences <= number < sequences:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
         raise IndexError(f"{where}: index: is {number} at position {bad}; there are {sequences} sequences")

@@ -18,7 +18,7 @@ from lodcore.tensors.text import utf8_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["array", "as_nested", "as_nested_index"]
+__all__ = ["array", "as_nested", "as_nested_index", "exactly"]
 
 
 def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None = None) -> LoDTensor:
@@ -124,10 +124,15 @@ def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_le
     return made
 
 
+def exactly(x: LoDTensor) -> LoDTensor:
+    """Take a LoDTensor; one of a subclass, which may say anything of itself, as what it is made of."""
+    return x if type(x) is LoDTensor else tensor_core.body_of(x)
+
+
 def as_nested(where: str, x: Any) -> LoDTensor:
     """Take a LoDTensor, or make one of nested lists."""
     if isinstance(x, LoDTensor):
-        return x
+        return exactly(x)
     if isinstance(x, (list, tuple)):
         return _of_lists(where, x)
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
@@ -136,6 +141,6 @@ def as_nested(where: str, x: Any) -> LoDTensor:
 def as_nested_index(where: str, x: Any) -> LoDTensor:
     """Take a LoDTensor of integers, or make one of nested lists: of int64, if there is nothing in them."""
     made = as_nested(where, x)
-    if made is x or made.num_rows or has_leaves(x):
+    if isinstance(x, LoDTensor) or made.num_rows or has_leaves(x):
         return made
     return tensor_core.new_tensor(np.empty(0, np.int64), made.lod)

@@ -330,10 +330,10 @@ class LoD(core.LoDBody):
         k = self._level(level)
         offsets = self._view(k) if k == self.num_levels - 1 else self.row_offsets(k)
         if out is None:
-            out = buffers.new_int64(self.num_rows)
+            place = out = buffers.new_int64(self.num_rows)
         else:
-            check_out(f"LoD.{name}", out, (self.num_rows,), np.dtype(np.int64))
-        kernel(offsets, out)
+            place = check_out(f"LoD.{name}", out, (self.num_rows,), np.dtype(np.int64))
+        kernel(offsets, place)
         return out
 
     # -- others made of it ---------------------------------------------------------------------------------

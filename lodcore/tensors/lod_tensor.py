@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_out
+from lodcore.base.memory import check_out, check_size
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import core, tensor_core
@@ -124,11 +124,12 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         LoDTensor(2 sequences of lengths 2..3, int64: [[12, 13], [10, 11, 12]])
         """
         where = "LoDTensor.from_starts_stops"
-        rows = as_values(f"{where}: values", values)
+        rows = buffers.private(as_values(f"{where}: values", values))
         first = buffers.as_int64(starts, f"{where}: starts", IndexError)
         last = buffers.as_int64(stops, f"{where}: stops", IndexError)
         if len(first) != len(last):
             raise ShapeError(f"{where}: stops: has {len(last)} entries; starts has {len(first)}")
+        first, last = buffers.private(first), buffers.private(last)
         ranges = buffers.new_int64(len(first), 2)
         bad = kernels.gather.check_ranges(first, last, len(rows), ranges)
         if bad >= 0:
@@ -395,20 +396,25 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
         count = len(offsets) - 1
         shape = None if sizes is None else (*sizes, padded, *values.shape[1:])
+        lines = out
         if shape is not None and out is not None:
-            check_out(where, out, shape, values.dtype, values)
-        lines = out if out is None or shape is None else out.reshape(count, padded, *values.shape[1:])
+            lines = check_out(where, out, shape, values.dtype, values).reshape(count, padded, *values.shape[1:])
+        mask = None
+        if return_mask:  # before anything is written
+            check_size(where, count, padded, values.nbytes // max(1, len(values)) + 1)
+            steps = np.arange(padded)
+            lengths = np.diff(np.asarray(offsets))[:, None]
+            mask = steps < lengths if side == "right" else steps >= padded - lengths
         dense: Array = buffers.new_lines(where, values, count, padded, lines)
         over_sequences(
             kernels.pad.pad_rows, "ro..s", self._rows(), offsets, fill, side == "left", buffers.as_lines(dense)
         )
-        if shape is not None:
-            dense = dense.reshape(shape) if out is None else out
-        if not return_mask:
+        if out is not None:
+            dense = out
+        elif shape is not None:
+            dense = dense.reshape(shape)
+        if mask is None:
             return dense
-        steps = np.arange(padded)
-        lengths = np.diff(np.asarray(offsets))[:, None]
-        mask = steps < lengths if side == "right" else steps >= padded - lengths
         return dense, mask if shape is None else mask.reshape(*shape[: len(sizes or ())], padded)
 
     def flatten(self, level: int = 0) -> Any:
@@ -461,8 +467,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
     def __copy__(self) -> LoDTensor:
-        x: LoDTensor = tensor_core.new_of_class(type(self), self.values, self.lod)
-        return x
+        return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LoDTensor:
         return self.clone()

@@ -280,6 +280,7 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
     if given.dtype.hasobject:
         advice = "; lodcore.encode_utf8 makes bytes of strings" if given.dtype.kind == "T" else ""
         raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size{advice}")
+    check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, and a copy of it many
     if not given.dtype.isnative:
         given, lent = given.astype(given.dtype.newbyteorder("=")), False
     if not (given.flags.c_contiguous and given.flags.aligned):
@@ -311,6 +312,6 @@ def guarded_values(where: str, given: Any) -> Array:
     """Take rows from a caller; what shares memory with it becomes read-only."""
     rows, lent = values_and_lender(where, given)
     if lent:
-        rows = rows.view()
+        rows = buffers.private(rows)
         buffers.seal(rows)
     return rows

@@ -75,30 +75,28 @@ class RankTable(Tensor):
             )
 
     @classmethod
-    def of_level(cls, lod: LoD, level: int, order: Array | None = None) -> RankTable:
+    def _of_level(cls, lod: LoD, level: int, order: Array | None = None) -> RankTable:
         """Rank the sequences of a level (counted from the first), longest first unless an order is given."""
         falls = order is None
         if order is None:
             offsets = lod._view(level)
-            order = buffers.new_int64(len(offsets) - 1)
+            order = buffers.new_offsets(len(offsets) - 1)
             kernels.rank.rank_by_length(offsets, core.steps_of(lod, level), order)
         made = cls.__new__(cls)
-        made._indices, made._lengths = order, lod.lengths(level)[order]
+        made._indices, made._lengths = buffers.sealed(order), buffers.sealed(lod.lengths(level)[order])
         made._falls = falls or not bool((np.diff(made._lengths) > 0).any())
         made._lod, made._level, made._map = lod, level, None
-        buffers.seal(made._indices)
-        buffers.seal(made._lengths)
         return made
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
-        """Numbers of the sequences: int64, shape (n,), read-only."""
-        return self._indices
+        """Numbers of the sequences: int64, shape (n,), read-only for good."""
+        return buffers.private(self._indices)
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Their lengths, in elements of the level: int64, shape (n,), read-only."""
-        return self._lengths
+        """Their lengths, in elements of the level: int64, shape (n,), read-only for good."""
+        return buffers.private(self._lengths)
 
     @property
     def lod(self) -> LoD:
@@ -118,7 +116,7 @@ class RankTable(Tensor):
     def indices_map(self) -> IndicesMap:
         """The same order as a map of elements, which `pack` takes."""
         if self._map is None:
-            self._map = IndicesMap.of_order(self.lod, self._level, self._indices)
+            self._map = IndicesMap._of_order(self.lod, self._level, self._indices)
         return self._map
 
     @property
@@ -181,10 +179,11 @@ class IndicesMap(Tensor):
         raise TypeError("IndicesMap: is made by TensorArray.unpack")
 
     @classmethod
-    def of_order(cls, lod: LoD, level: int, order: Array) -> IndicesMap:
+    def _of_order(cls, lod: LoD, level: int, order: Array) -> IndicesMap:
         """Make the map of a level (counted from the first) whose sequences go through the steps in a given order."""
         made = cls.__new__(cls)
-        made._lod, made._level, made._order, made._steps = lod, level, order, core.steps_of(lod, level)
+        made._lod, made._level, made._order = lod, level, buffers.sealed(order)
+        made._steps = buffers.sealed(core.steps_of(lod, level))
         made._values, made._rank = None, None
         return made
 
@@ -200,19 +199,19 @@ class IndicesMap(Tensor):
 
     @property
     def order(self) -> Array:
-        """The numbers of the sequences, in the order in which they stand in each step: int64, for kernels."""
-        return self._order
+        """The numbers of the sequences, in the order in which they stand in each step: int64, read-only for good."""
+        return buffers.private(self._order)
 
     @property
     def steps(self) -> Array:
-        """Offsets of the steps, in elements: int64, for kernels."""
-        return self._steps
+        """Offsets of the steps, in elements: int64, read-only for good."""
+        return buffers.private(self._steps)
 
     @property
     def rank(self) -> RankTable:
         """The same order as a table of sequences."""
         if self._rank is None:
-            self._rank = RankTable.of_level(self._lod, self._level, self._order)
+            self._rank = RankTable._of_level(self._lod, self._level, self._order)
         return self._rank
 
     @property
@@ -227,8 +226,9 @@ class IndicesMap(Tensor):
 
     @property
     def values(self) -> Array:
-        """The map: int32 (int64 where int32 is too small), one entry an element in step order, read-only."""
-        if self._values is None:
+        """The map: int32 (int64 where int32 is too small), one entry an element in step order, read-only for good."""
+        found = self._values
+        if found is None:
             count = int(self._steps[-1])
             numbers = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
             values = np.empty_like(numbers)
@@ -236,9 +236,8 @@ class IndicesMap(Tensor):
             kernels.rank.unpack_rows(
                 buffers.as_bytes(numbers), offsets, self._order, self._steps, buffers.as_bytes(values)
             )
-            buffers.seal(values)
-            self._values = values
-        return self._values
+            found = self._values = buffers.sealed(values)
+        return buffers.private(found)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -308,10 +307,10 @@ def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int,
 def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
     """Make a map of what `pickle` kept, checking all of it."""
     k, places = _checked_order("IndicesMap", lod, level, order)
-    return IndicesMap.of_order(lod, k, places)
+    return IndicesMap._of_order(lod, k, places)
 
 
 def _restore_table(lod: LoD, level: int, order: Array) -> RankTable:
     """Make a table of what `pickle` kept, checking all of it."""
     k, places = _checked_order("RankTable", lod, level, order)
-    return RankTable.of_level(lod, k, places)
+    return RankTable._of_level(lod, k, places)

@@ -70,20 +70,18 @@ class SparseTensor(Tensor):
         rows = as_values(f"{where}: values", values)
         if rows.dtype.kind not in "biufc":
             raise DTypeError(f"{where}: values: have dtype {rows.dtype}; numbers are needed")
-        index = buffers.as_int64(indices, f"{where}: indices", IndexError)
-        index = index.copy() if index is indices or index.base is not None else index
+        index = buffers.sealed(buffers.as_int64(indices, f"{where}: indices", IndexError))
         if len(rows) != len(index):
             raise ShapeError(f"{where}: values: have shape {rows.shape}; one row for each of {len(index)} is needed")
         check_index(where, "indices", index, self._height)
-        buffers.seal(index)
         self._parts = [(index, rows)]
 
     # -- questions -----------------------------------------------------------------------------------------
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
-        """The number of each row: int64, shape (n,), read-only."""
-        index: npt.NDArray[np.int64] = self._joined()[0]
+        """The number of each row: int64, shape (n,), read-only for good."""
+        index: npt.NDArray[np.int64] = buffers.private(self._joined()[0])
         return index
 
     @property
@@ -114,11 +112,11 @@ class SparseTensor(Tensor):
 
     def _joined(self) -> tuple[Any, Array]:
         """Put the parts of a sum behind each other, once."""
-        if len(self._parts) > 1:
-            index = np.concatenate([index for index, _ in self._parts])
-            buffers.seal(index)
-            self._parts = [(index, np.concatenate([rows for _, rows in self._parts]))]
-        return self._parts[0]
+        parts = self._parts
+        if len(parts) > 1:
+            index = buffers.sealed(np.concatenate([index for index, _ in parts]))
+            self._parts = parts = [(index, np.concatenate([rows for _, rows in parts]))]
+        return parts[0]
 
     # -- other forms ---------------------------------------------------------------------------------------
 
@@ -143,10 +141,10 @@ class SparseTensor(Tensor):
         index, rows = self._joined()
         if out is None:
             check_size(where, *self.shape, rows.itemsize)
-            out = np.empty(self.shape, rows.dtype)
+            place = out = np.empty(self.shape, rows.dtype)
         else:
-            check_out(where, out, self.shape, rows.dtype, rows)
-        add_rows(where, rows, index, out)
+            place = check_out(where, out, self.shape, rows.dtype, rows)
+        add_rows(where, rows, index, place)
         return out
 
     def merge(self) -> SparseTensor:
@@ -205,9 +203,8 @@ class SparseTensor(Tensor):
 
 def new_sparse(index: npt.NDArray[np.int64], values: Array, height: int) -> SparseTensor:
     """Make a SparseTensor of checked numbers that nobody else writes, and a contiguous array."""
-    buffers.seal(index)
     made = SparseTensor.__new__(SparseTensor)
-    made._height, made._parts = height, [(index, values)]
+    made._height, made._parts = height, [(buffers.sealed(index), values)]
     return made
 
 

@@ -145,6 +145,8 @@ def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
     cdef Py_ssize_t place = num_levels + 1, k, count, room = cnp.PyArray_DIM(memory, 0)
     cdef cnp.npy_intp shape[1]
     cdef list levels = []
+    if not 0 <= num_levels < room:
+        raise LoDError(f"LoD: has {num_levels} levels; there are {room} numbers")
     for k in range(num_levels):
         count = sizes[k]
         if count < 0 or count >= room - place:

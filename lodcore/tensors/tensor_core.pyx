@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import threads
-from lodcore.base.buffers cimport as_bytes, new_int64, new_rows, row_size, view_rows
+from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of, new_int64, new_rows, private, row_size, rows_over
 from lodcore.tensors.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.base.dispatch import Symbol
@@ -42,9 +42,15 @@ def register(tensor):
 
 @cython.no_gc
 cdef class LoDTensorBody:
-    """The fields of a LoDTensor, and indexing that computes nothing."""
+    """The fields of a LoDTensor, and indexing that computes nothing.
 
-    cdef cnp.ndarray _values
+    The array of the values is nobody else's. What is handed out are views over its memory, so that changes of their
+    shape, dtype or flags do not reach the tensor, and nobody can resize what a call reads.
+    """
+
+    cdef cnp.ndarray _values  # C-contiguous, as many rows as the structure has
+    cdef Memory _memory  # what views of the values have as their base
+    cdef object _shown  # the view that was handed out last
     cdef LoDBody _lod
     cdef Py_ssize_t _row_bytes
     cdef object _bytes
@@ -57,8 +63,7 @@ cdef class LoDTensorBody:
     @property
     def values(self):
         """The rows of all sequences behind each other: ndarray, shape (num_rows, ...)."""
-        self.check()
-        return self._values
+        return self.shown()
 
     @property
     def lod(self):
@@ -70,18 +75,24 @@ cdef class LoDTensorBody:
         """Offsets of the outermost level: int64, read-only."""
         return self._lod.array(0 if self._lod._num_levels else self._lod._level(0))
 
-    cdef int check(self) except -1:
-        """Make sure that nobody gave the values another shape in place."""
-        if (cnp.PyArray_NDIM(self._values) == 0 or cnp.PyArray_DIM(self._values, 0) != self._lod._num_rows
-                or row_size(self._values) != self._row_bytes or not cnp.PyArray_IS_C_CONTIGUOUS(self._values)):
-            raise ShapeError(f"LoDTensor: values: were given the shape {(<object> self._values).shape} in place; the "
-                             f"structure has {self._lod._num_rows} rows, of {self._row_bytes} bytes")
-        return 0
+    cdef Memory memory(self):
+        if self._memory is None:
+            self._memory = memory_of(self._values)
+        return self._memory
+
+    cdef cnp.ndarray shown(self):
+        """Give a view of the values that nobody else holds."""
+        if self._shown is None or not is_untouched(self._shown, self._values):
+            self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))
+        return self._shown
+
+    cdef cnp.ndarray rows(self, Py_ssize_t start, Py_ssize_t stop):
+        """Give the rows from `start` to `stop`, which are in range, as a view."""
+        return rows_over(self.memory(), self._values, start, stop)
 
     def _rows(self):
         """Give the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
         cdef const unsigned char[:, ::1] taken
-        self.check()
         if self._bytes is None:
             taken = as_bytes(self._values)
             self._bytes = taken
@@ -112,11 +123,7 @@ cdef class LoDTensorBody:
             The upper levels, `level` and the levels below.
         """
         cdef list levels = take_below(where, self._lod, level, ranges, [] if upper is None else upper, &size)
-        self.check()
         cdef cnp.ndarray rows = new_rows(where, self._values, size, out)
-        self.check()  # again: looking at `out` may have let another thread run
-        if cnp.PyArray_DIM(rows, 0) != size or row_size(rows) != self._row_bytes:
-            raise ShapeError(f"{where}: out: was given another shape meanwhile")
         cdef const char* source = cnp.PyArray_BYTES(self._values)
         cdef char* target = cnp.PyArray_BYTES(rows)
         cdef const int64_t* pairs = <const int64_t*> cnp.PyArray_DATA(ranges)
@@ -162,28 +169,27 @@ cdef class LoDTensorBody:
         i = key
         i = i + size if i < 0 else i
         if self._lod._num_levels == 1:
-            self.check()
-            return view_rows(self._values, outer[i], outer[i + 1])
+            return self.rows(outer[i], outer[i + 1])
         if self._lod._num_levels == 0:
-            return self.values[i]
+            return self.shown()[i]
         return self.cut_out(1, outer[i], outer[i + 1])
 
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
         """Give the sequences from `start` to `stop` of a level as a view."""
-        self.check()
         lod, low, high = cut(self._lod, level, start, stop)
-        return new_tensor(view_rows(self._values, low, high), lod)
+        return new_tensor(self.rows(low, high), lod)
 
     def __iter__(self):
         if self._lod._num_levels == 0:
-            return iter(self.values)
+            return iter(self.shown())
         return Sequences(self)
 
 
 cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):
     """Copy ranges of rows behind each other, in several threads."""
     offsets = new_int64(cnp.PyArray_DIM(ranges, 0) + 1)
-    kernels.gather.count_ranges(ranges, offsets)
+    if kernels.gather.count_ranges(ranges, offsets) >= 0:
+        raise MemoryError("lodcore: the result has more than 2**63 - 1 rows")
 
     def copy(start, stop):
         kernels.gather.copy_ranges(rows, ranges[start:stop], out[offsets[start]:offsets[stop]])
@@ -196,19 +202,36 @@ cdef inline bint is_symbol(PyObject* bound):
 
 
 cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
-    """Make a LoDTensor of values and structure that are known to agree."""
+    """Make a LoDTensor of an array that nobody else holds, C-contiguous, and a structure of as many rows."""
     cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
+    return filled(x, values, lod)
+
+
+cdef inline LoDTensorBody filled(LoDTensorBody x, cnp.ndarray values, LoDBody lod):
+    if (values is None or lod is None or cnp.PyArray_NDIM(values) == 0
+            or cnp.PyArray_DIM(values, 0) != lod._num_rows or not cnp.PyArray_IS_C_CONTIGUOUS(values)):
+        raise ShapeError(f"LoDTensor: values: have shape {np.shape(values)} and strides "
+                         f"{getattr(values, 'strides', None)}; the structure {lod!r} has other rows")
     x._values, x._lod, x._row_bytes = values, lod, row_size(values)
     return x
+
+
+def tensor_over(cnp.ndarray values, LoDBody lod):
+    """Make a LoDTensor of an array that others may hold, too, C-contiguous, and a structure of as many rows."""
+    return new_tensor(private(values), lod)
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
-    """Make a tensor of a subclass of LoDTensor, of values and structure that are known to agree."""
+    """Make a tensor of a subclass of LoDTensor; arguments as of `tensor_over`."""
     if cls is TENSOR:
-        return new_tensor(values, lod)
+        return new_tensor(private(values), lod)
     cdef LoDTensorBody x = LoDTensorBody.__new__(cls)
-    x._values, x._lod, x._row_bytes = values, lod, row_size(values)
-    return x
+    return filled(x, private(values), lod)
+
+
+def body_of(LoDTensorBody x not None):
+    """Give a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
+    return new_tensor(x._values, x._lod)
 
 
 cdef class Sequences:
@@ -219,7 +242,6 @@ cdef class Sequences:
     cdef Py_ssize_t at, row
 
     def __cinit__(self, LoDTensorBody x not None):
-        x.check()
         self.x = x
         if x._lod._num_levels > 1:
             self.lods = Splitter(x._lod)
@@ -237,13 +259,12 @@ cdef class Sequences:
             raise StopIteration
         if self.lods is None:
             self.at += 1
-            self.x.check()
-            return view_rows(self.x._values, self.x._lod._block[self.at - 1], self.x._lod._block[self.at])
+            return self.x.rows(self.x._lod._block[self.at - 1], self.x._lod._block[self.at])
         lod = self.lods.following()
         self.at += 1
         start = self.row
         self.row += lod._num_rows
-        return new_tensor(view_rows(self.x._values, start, self.row), lod)
+        return new_tensor(self.x.rows(start, self.row), lod)
 
 
 def alike(list tensors):
@@ -265,7 +286,6 @@ def alike(list tensors):
         if type(entry) is not TENSOR:
             return None
         tensor = entry
-        tensor.check()
         values = tensor._values
         if first is None:
             first = values
@@ -275,6 +295,6 @@ def alike(list tensors):
         for axis in range(1, cnp.PyArray_NDIM(first)):
             if cnp.PyArray_DIM(values, axis) != cnp.PyArray_DIM(first, axis):
                 return None
-        found.append(values)
+        found.append(values)  # nobody hands them out
         lods.append(tensor._lod)
     return None if first is None else (found, lods)

@@ -23,6 +23,11 @@ def from_the_first(level, lod):
     return level % lod.num_levels
 
 
+def same_memory(array, other):
+    """Tell whether two arrays are views of the same cells."""
+    return array.shape == other.shape and array.dtype == other.dtype and array.ctypes.data == other.ctypes.data
+
+
 def assert_lod(lod, nested, num_levels):
     """Make sure that a LoD is the structure of nested lists."""
     rows, levels = flatten(nested, num_levels)

@@ -16,7 +16,7 @@ from lodcore.graph import Executor, Program, Variable, data, grad_check
 from lodcore.numpy_api.methods import OWN, Face
 from lodcore.numpy_api.protocols import FUNCTIONS, NAMED
 from reference.ops.axes import insert_axis, reduce_axis, reduction
-from tests.helpers.agree import assert_close, same
+from tests.helpers.agree import assert_close, same, same_memory
 from tests.helpers.draw import lods
 from tests.samples.common import SEEDS, batches
 
@@ -493,7 +493,7 @@ def test_results_in_place():
     x = LoDTensor(X.values.copy(), X.lod, share=True)
     memory = x.values
     assert np.add(x, 1, out=x) is x
-    assert x.values is memory
+    assert same_memory(x.values, memory)
     assert same(x, X + 1)
     np.multiply(x, 0, out=x, where=x > 2)
     assert same(x, like(X, np.where(X.values + 1 > 2, 0.0, X.values + 1)))
@@ -672,3 +672,30 @@ def test_methods_have_examples_that_run():
             continue
         for example in doctest.DocTestFinder(recurse=False).find(member, name):
             assert doctest.DocTestRunner().run(example).failed == 0
+
+
+# -- what an axis means, and who has no levels -------------------------------------------------------------------------
+
+
+def test_concatenate_takes_the_axis_of_all_operands():
+    x = lodcore.array([[1.0, 2.0], [3.0]])
+    rows = LoDTensor.from_lengths(np.ones((3, 2)), [2, 1])
+    for first, second in ((x, rows), (rows, x), (np.ones(2), x)):
+        for axis in (0, 1, -1):
+            with pytest.raises(lodcore.ShapeError, match=r"arrays\[1\]: has \d axes; arrays\[0\] has \d"):
+                np.concatenate([first, second], axis=axis)
+
+
+def test_a_nested_tensor_where_a_number_is_needed():
+    x = lodcore.array([[1.0, 2.0], [3.0]])
+    with pytest.raises(TypeError, match=r"numpy.nan_to_num: nan: is a LoDTensor; a number or an array is needed"):
+        np.nan_to_num(x, nan=x)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_a_nan_that_wins_over_the_initial_value_keeps_its_gradient(name, axis):
+    x = lodcore.array([[np.nan, 2.0], [3.0]])
+    value, pullback = lodcore.vjp(lambda a: getattr(lodcore.ops, name)(a, axis=axis, initial=2.5), x)
+    assert np.isnan(np.ravel(value)[0])
+    assert pullback(np.ones_like(value))[0].values[0] == 1.0

@@ -1,5 +1,7 @@
 """What stands between the brackets, against the same on nested lists; assignment; Variables."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -331,3 +333,67 @@ def test_rows_of_a_mask_take_a_tensor_of_their_structure():
     wide[lodcore.array([[True], [False, True]])] = [1.0, 2.0]
     wide[lodcore.array([[False], [True, False]])] = np.array([[5.0, 6.0]])
     assert wide.values.tolist() == [[1.0, 2.0], [5.0, 6.0], [1.0, 2.0]]
+
+
+# -- vectors of integers in one index go together, as in NumPy ---------------------------------------------------------
+
+TOGETHER = [slice(None), slice(0, 2), [1, 0, 1], [0], 1, -1]
+EVEN = [(1, (3, 4, 5)), (1, (3, 4, 2, 3)), (2, (3, 2, 4, 3)), (2, (2, 3, 2))]
+
+
+def even(num_levels, shape):
+    """Make a LoDTensor of equally long sequences, and the same array."""
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    counts = [int(np.prod(shape[:k])) for k in range(1, num_levels + 1)]
+    lengths = [[shape[k]] * count for k, count in enumerate(counts, 1)]
+    return LoDTensor.from_lengths(array.reshape(-1, *shape[num_levels + 1 :]).copy(), *lengths), array
+
+
+def regular(x):
+    return np.asarray(x.to_regular() if isinstance(x, LoDTensor) else x)
+
+
+@pytest.mark.parametrize(("num_levels", "shape"), EVEN)
+def test_vectors_and_integers_follow_the_rule_of_numpy(num_levels, shape):
+    """Taken and written; what NumPy transposes is refused."""
+    x, array = even(num_levels, shape)
+    refused = seen = 0
+    for count in range(2, len(shape) + 1):
+        for keys in itertools.product(TOGETHER, repeat=count):
+            try:
+                wanted = array[keys]
+            except IndexError:  # too short an axis
+                continue
+            try:
+                found = regular(x[keys])
+            except TypeError as error:
+                assert "separated" in str(error)
+                refused += 1
+                continue
+            seen += 1
+            assert found.shape == wanted.shape, keys
+            assert (found == wanted).all(), keys
+            y, copied = x.clone(), array.copy()
+            y[keys] = copied[keys] = -1
+            np.testing.assert_array_equal(y.values.ravel(), copied.ravel(), str(keys))
+    assert seen > 10 * refused
+
+
+def test_vectors_of_other_lengths_say_what_is_wrong():
+    x, _ = even(1, (3, 4, 5))
+    with pytest.raises(IndexError, match=r"shape mismatch"):
+        x[[0, 1], [0, 1], [0, 1, 2]]
+    with pytest.raises(IndexError, match=r"shape mismatch"):
+        x[:, [0, 1], [0, 1, 2]]
+
+
+def test_sequences_of_any_length_and_their_gradient():
+    x = lodcore.LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 4])
+    assert x[[1, 0], [3, -1], [0, 1]].tolist() == [10.0, 3.0]
+    assert x[[1, 0], 1, [0, 1]].tolist() == [6.0, 3.0]
+    assert x[:, [0, 1], [1, 0]].tolist() == [[1.0, 2.0], [5.0, 6.0]]
+    assert x[[1, 0], :, [0, 1]].tolist() == [[4.0, 6.0, 8.0, 10.0], [1.0, 3.0]]
+    for keys in (([1, 0], [3, -1], [0, 1]), ([1, 0], 1, [0, 1])):
+        value, pullback = vjp(lambda a, keys=keys: a[keys], x)
+        (gradient,) = pullback(np.array([2.0, 3.0]))
+        assert (gradient.values * x.values).sum() == (value * [2.0, 3.0]).sum()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor, grad_check, row_conv, sequence_conv, vjp
 from lodcore.ops import window
+from tests.helpers.agree import same_memory
 from tests.helpers.draw import int64, lods, read_only, whole_numbers
 
 RANDOM = np.random.default_rng(0)
@@ -120,10 +121,10 @@ def test_a_result_in_memory_that_is_given():
     x = batch(300, 2, lengths=[100, 200])
     weights = RANDOM.standard_normal((6, 3))
     out = np.empty((300, 3))
-    assert sequence_conv(x, weights, 3, out=out).values is out
+    assert same_memory(sequence_conv(x, weights, 3, out=out).values, out)
     np.testing.assert_allclose(out, sequence_conv(x, weights, 3).values, rtol=1e-12)
     short = LoDTensor.from_lengths(x.values, [1] * 300)
-    assert sequence_conv(short, weights, 3, out=out).values is out
+    assert same_memory(sequence_conv(short, weights, 3, out=out).values, out)
     np.testing.assert_allclose(out, x.values @ weights[2:4], rtol=1e-12)
     rows = np.zeros((5, 2))
     for call in (
@@ -148,8 +149,8 @@ class Reshaper:
 @pytest.mark.parametrize("call", [row_conv, lambda x, filter: sequence_conv(x, filter, 1)])
 def test_a_filter_that_changes_the_rows(call):
     x = LoDTensor(np.zeros((4, 2)), LoD.from_lengths([4]), share=True)
-    with pytest.raises(lodcore.ShapeError, match="values: were given the shape"):
-        call(x, Reshaper(x))
+    assert call(x, Reshaper(x)).values.shape[0] == 4
+    assert x.values.shape == (4, 2)
 
 
 # -- across blocks -----------------------------------------------------------------------------------------------------

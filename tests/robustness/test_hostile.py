@@ -68,10 +68,9 @@ def test_steps_that_were_given_another_shape_in_place(names):
     buffer = steps.read(0)
     while isinstance(buffer.base, np.ndarray):
         buffer = buffer.base
-    buffer.shape = (12,)
-    with suppress(ShapeError):
-        packed = steps.pack(0, indices_map)
-        assert len(packed.values) == packed.num_rows
+    buffer.shape = (buffer.size,)
+    packed = steps.pack(0, indices_map)
+    assert len(packed.values) == packed.num_rows
 
 
 # -- lists that lie ------------------------------------------------------------------------------------------------

@@ -1,0 +1,368 @@
+"""Change what a call works on while it runs: after any Python-level step of it, in finalizers, and in other threads.
+
+    python -m tests.robustness.injection --seconds 60 --seed 0
+
+Whatever happens, a call gives a whole result or raises an error; it never kills the interpreter. So this runs in a
+process of its own. The file named by --log holds the case that runs: it tells what killed the process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import random
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import lodcore
+from lodcore import IndicesMap, LoD, LoDTensor, RankTable, SparseTensor, TensorArray
+from tests.robustness import calls
+
+ALLOWED = (
+    *(ValueError, TypeError, IndexError, KeyError, MemoryError, AttributeError, RuntimeError, BufferError),
+    *(ArithmeticError, OSError),
+)
+
+
+# -- what is changed ---------------------------------------------------------------------------------------------------
+
+
+class Victims(NamedTuple):
+    """The arrays, lists and tensors that a call works on, which somebody else changes meanwhile."""
+
+    arrays: list[Any]
+    lists: list[Any]
+    tensors: list[Any]
+
+
+def own(value: Any, victims: Victims) -> Any:
+    """Copy an argument into memory that this module may change, and remember all of its parts."""
+    if isinstance(value, LoDTensor):
+        array = np.array(value.values)
+        victims.arrays.append(array)
+        shared = value if array.dtype.hasobject else LoDTensor(array, value.lod, share=True)
+        victims.tensors.append(shared)
+        return shared
+    if isinstance(value, np.ndarray):
+        array = np.array(value)
+        victims.arrays.append(array)
+        return array
+    if isinstance(value, list):
+        made = [own(one, victims) for one in value]
+        victims.lists.append((made, list(made)))
+        return made
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(own(one, victims) for one in value)
+    if isinstance(value, (RankTable, IndicesMap, SparseTensor)):
+        victims.tensors.append(value)
+    return value
+
+
+def attempt(step: Callable[..., Any], *arguments: Any) -> None:
+    """Do something that NumPy, or Python, may refuse."""
+    with suppress(*ALLOWED):
+        step(*arguments)
+
+
+def set_field(array: Any, name: str, value: Any) -> None:
+    """Set a field of an array in place."""
+    setattr(array, name, value)
+
+
+def change_array(array: Any, random: random.Random) -> None:
+    """Do one thing to an array that NumPy lets everyone do at any time."""
+    which = random.randrange(10)
+    if which == 0:
+        attempt(set_field, array, "shape", (-1,))
+    elif which == 1:
+        attempt(set_field, array, "shape", (-1, 1))
+    elif which == 2:
+        attempt(set_field, array, "shape", (1, -1))
+    elif which == 3:
+        attempt(array.resize, (0,))
+    elif which == 4:
+        attempt(array.resize, (1000,))
+    elif which == 5:
+        attempt(set_field, array, "dtype", random.choice([np.uint8, np.int16, np.float32, np.int64, "S1"]))
+    elif which == 6:
+        attempt(array.setflags, random.random() < 0.5)
+    elif which == 7 and array.dtype.kind in "iu":
+        attempt(array.fill, random.choice([-1, 10**6, 0, 2**31 - 1, 127]))
+    elif which == 8 and array.dtype.kind in "bf":
+        attempt(array.fill, random.choice([0, 1, np.nan]) if array.dtype.kind == "f" else random.random() < 0.5)
+    elif array.ndim > 1:
+        attempt(set_field, array, "shape", array.shape[::-1])
+
+
+def change_list(made: list[Any], random: random.Random) -> None:
+    """Empty a list, or put something else into it."""
+    which = random.randrange(5)
+    if which == 0:
+        made.clear()
+    elif which == 1 and made:
+        made[random.randrange(len(made))] = None
+    elif which == 2:
+        made.append(random.choice([None, 10**9, -1, np.ones(3), [[]], "x"]))
+    elif which == 3 and made:
+        made.pop()
+    else:
+        made.reverse()
+
+
+def handed_by(tensor: Any, random: random.Random) -> list[Any]:
+    """List arrays that a tensor hands out, and what these are views of."""
+    names = ("values", "offsets", "lengths", "indices", "order", "steps")
+    found = []
+    for name in names:
+        with suppress(*ALLOWED):
+            found.append(getattr(tensor, name))
+    return [one for one in found if isinstance(one, np.ndarray)]
+
+
+def change_handed(array: Any, random: random.Random) -> None:
+    """Do to an array that lodcore handed out what would kill one that owns its memory."""
+    base = array.base
+    which = random.randrange(4)
+    if which == 0:
+        attempt(array.__setstate__, (1, (0,), np.dtype(np.int8), False, b""))
+    elif which == 1:
+        attempt(array.resize, (0,))
+    elif which == 2 and isinstance(base, np.ndarray):
+        attempt(base.resize, (0,))
+    else:
+        change_array(array, random)
+
+
+def change(victims: Victims, random: random.Random) -> None:
+    """Change one of the victims in one way."""
+    kinds = [kind for kind in (victims.arrays, victims.arrays, victims.lists, victims.tensors) if kind]
+    if not kinds:
+        return
+    kind = random.choice(kinds)
+    one = random.choice(kind)
+    if kind is victims.arrays:
+        change_array(one, random)
+    elif kind is victims.lists:
+        change_list(one[0], random)
+    else:
+        handed = handed_by(one, random)
+        if handed:
+            change_handed(random.choice(handed), random)
+
+
+# -- what a call gives -------------------------------------------------------------------------------------------------
+
+
+def check(result: Any) -> None:
+    """Make sure that a result is whole, reading all of it."""
+    if isinstance(result, LoDTensor):
+        assert len(result.values) == result.num_rows
+        result.values.tobytes()
+        check(result.lod)
+        repr(result)
+    elif isinstance(result, LoD):
+        for level in range(result.num_levels):
+            offsets = result.offsets(level)
+            assert offsets[0] == 0
+            assert (offsets[1:] >= offsets[:-1]).all()
+            below = result.num_sequences(level + 1) if level + 1 < result.num_levels else result.num_rows
+            assert offsets[-1] == below
+    elif isinstance(result, np.ndarray):
+        result.tobytes()
+    elif isinstance(result, (list, tuple)):
+        for one in result:
+            check(one)
+    elif isinstance(result, (RankTable, IndicesMap, SparseTensor, TensorArray)):
+        repr(result)
+
+
+# -- the ways ----------------------------------------------------------------------------------------------------------
+
+
+class Machine:
+    """Runs cases in all ways, as long as there is time."""
+
+    def __init__(self, seed: int, log: str | None, end: float) -> None:
+        self.random, self.end = random.Random(seed), end
+        self.count = self.raised = 0
+        self._log = None if log is None else os.open(log, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+
+    def note(self, text: str) -> None:
+        """Write down what runs next."""
+        if self._log is not None:
+            os.pwrite(self._log, text[:300].ljust(300).encode() + b"\n", 0)
+
+    def over(self) -> bool:
+        return time.perf_counter() > self.end
+
+    def run(self, case: calls.Case, victims: Victims, arguments: Any) -> None:
+        """Make one call, and check what it gives."""
+        self.count += 1
+        try:
+            result = case.run(*arguments)
+        except (*ALLOWED, AssertionError):  # lodcore.testing makes assertions of what it is given
+            self.raised += 1
+            return
+        check(result)
+
+    def fresh(self, case: calls.Case) -> tuple[Victims, Any]:
+        """Make the arguments of a case anew."""
+        victims = Victims([], [], [])
+        return victims, own(case.arguments, victims)
+
+    def profiled(self, case: calls.Case, every: int) -> None:
+        """Change something at each call and return of a function, one after the other, each in a run of its own."""
+        at, met = self.random.randrange(every), 1 << 30
+        while at < met and not self.over():
+            victims, arguments = self.fresh(case)
+            seen = 0
+
+            def step(frame: Any, event: str, argument: Any, at: int = at, victims: Victims = victims) -> None:
+                nonlocal seen
+                seen += 1
+                if seen == at:
+                    sys.setprofile(None)
+                    change(victims, self.random)
+                    change(victims, self.random)
+
+            self.note(f"{case.name}: profiled at {at}")
+            sys.setprofile(step)
+            try:
+                self.run(case, victims, arguments)
+            finally:
+                sys.setprofile(None)
+            met = seen if seen < at else met
+            at += 1 + self.random.randrange(2 * every - 1)
+
+    def traced(self, case: calls.Case, every: int) -> None:
+        """Change something between two instructions of the interpreter, where another thread could run."""
+        at, met = self.random.randrange(every), 1 << 30
+        while at < met and not self.over():
+            victims, arguments = self.fresh(case)
+            seen = 0
+
+            def step(frame: Any, event: str, argument: Any, at: int = at, victims: Victims = victims) -> Any:
+                nonlocal seen
+                frame.f_trace_opcodes, frame.f_trace_lines = True, False
+                seen += 1
+                if seen == at:
+                    sys.settrace(None)
+                    change(victims, self.random)
+                    change(victims, self.random)
+                    return None
+                return step
+
+            self.note(f"{case.name}: traced at {at}")
+            sys.settrace(step)
+            try:
+                self.run(case, victims, arguments)
+            finally:
+                sys.settrace(None)
+            met = seen if seen < at else met
+            at += 1 + self.random.randrange(2 * every - 1)
+
+    def collected(self, case: calls.Case, most: int) -> None:
+        """Change something in finalizers, which the garbage collector runs inside the call."""
+        before = gc.get_threshold()
+        for threshold in range(1, most):
+            if self.over():
+                break
+            victims, arguments = self.fresh(case)
+            self.note(f"{case.name}: collected at {threshold}")
+            gc.disable()
+            for _ in range(3):
+                Cycle(lambda victims=victims: change(victims, self.random))
+            gc.set_threshold(threshold)
+            gc.enable()
+            try:
+                self.run(case, victims, arguments)
+            finally:
+                gc.set_threshold(*before)
+        gc.enable()
+
+    def threaded(self, case: calls.Case, seconds: float) -> None:
+        """Change something in another thread all the time."""
+        victims, arguments = self.fresh(case)
+        first = [(array, array.shape, array.dtype) for array in victims.arrays]
+        done = threading.Event()
+        numbers = random.Random(self.random.random())
+
+        def run() -> None:
+            while not done.is_set():
+                change(victims, numbers)
+                for array, shape, dtype in first:  # so that most calls see something that fits
+                    attempt(set_field, array, "dtype", dtype)
+                    attempt(set_field, array, "shape", shape)
+                for made, content in victims.lists:
+                    made[:] = content
+
+        self.note(f"{case.name}: threaded")
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        thread = threading.Thread(target=run)
+        thread.start()
+        try:
+            end = time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                self.run(case, victims, arguments)
+        finally:
+            done.set()
+            thread.join()
+            sys.setswitchinterval(before)
+
+
+class Cycle:
+    """What only the garbage collector frees."""
+
+    def __init__(self, last: Callable[[], None]) -> None:
+        self.me, self.last = self, last
+
+    def __del__(self) -> None:
+        self.last()
+
+
+def soak(seed: int, seconds: float, log: str | None = None, names: str = "") -> Machine:
+    """Run all cases in all ways, in some order, again and again while there is time."""
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    cases = [case for case in calls.cases() if names in case.name]
+    machine = Machine(seed, log, time.perf_counter() + seconds)
+    while not machine.over():
+        machine.random.shuffle(cases)
+        for case in cases:
+            if machine.over():
+                break
+            way = machine.random.randrange(4)
+            if way == 0:
+                machine.profiled(case, 7)
+            elif way == 1:
+                machine.traced(case, 97)
+            elif way == 2:
+                machine.collected(case, 12)
+            else:
+                machine.threaded(case, 0.02)
+    return machine
+
+
+def main() -> None:
+    """Soak as long as is wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--log", help="a file that holds the case that runs")
+    parser.add_argument("--names", default="", help="only cases whose names have this in them")
+    chosen = parser.parse_args()
+    machine = soak(chosen.seed, chosen.seconds, chosen.log, chosen.names)
+    print(f"{machine.count} calls, {machine.raised} raised an error; lodcore {lodcore.__version__} lives")
+
+
+if __name__ == "__main__":
+    main()

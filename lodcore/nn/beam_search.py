@@ -37,6 +37,14 @@ class BeamSearchResult(NamedTuple):
         is, where it has ended, and has not only become as long as it may.
     scores : LoDTensor
         Sources, hypotheses: the log probability of the hypothesis, divided by the penalty of its length.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.nn import BeamSearchResult
+    >>> found = BeamSearchResult(lodcore.array([[[3, 1], [2]]]), lodcore.array([[-0.5, -1.0]]))
+    >>> found.tokens[0]
+    LoDTensor(2 sequences of lengths 1..2, int64: [[3, 1], [2]])
     """
 
     tokens: LoDTensor

@@ -25,7 +25,7 @@ from lodcore.ops import (
 )
 from lodcore.ops.arguments import choice_of, integer_of
 
-__all__ = ["GRU", "LSTM", "Layer", "SimpleRNN"]
+__all__ = ["GRU", "LSTM", "SimpleRNN"]
 
 ALL = slice(None)
 ACTIVATIONS: dict[str, Any] = {"tanh": tanh, "sigmoid": sigmoid, "relu": relu, "identity": lambda x: x}

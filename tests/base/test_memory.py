@@ -14,49 +14,11 @@ import lodcore
 from lodcore import LoDTensor, TensorArray
 from tests.helpers import wrong_calls
 from tests.helpers.kept_memory import C, growth, resident
-from tests.helpers.wrong_calls import things
+from tests.helpers.wrong_calls import RIGHT, things
 
 pytestmark = pytest.mark.not_on_reference  # it is compiled code that can lose memory
 
 ROOT = Path(__file__).parents[2]
-RIGHT = [
-    *("LoD.from_offsets([0, 2], [0, 1, 2])", "LoD.from_lengths([2, 0], [1, 3])", "LoD.from_segment_ids([0, 0, 2])"),
-    *("LoD.from_row_offsets([0, 3], [0, 1, 3])", "lod.offsets(1)", "lod.lengths(1)", "lod.row_offsets(0)"),
-    *("lod.segment_ids(0)", "lod.positions(1)", "lod.split()", "lod.take([0, 2])", "lod.take([0, 2], 1)"),
-    *("lod.slice(1, 3)", "lod.concat(lod)", "lod.append(lengths=[1] * 6)", "lod.drop(0)", "lod.drop(1)"),
-    *("lod == lod.take([0, 1, 2])", "hash(lod.take([0, 1]))", "repr(lod)", "lod.num_sequences(-1)"),
-    *("LoDTensor(rows, flat.lod)", "LoDTensor.from_lengths(rows, [5])", "LoDTensor.from_offsets(rows, [0, 5])"),
-    *("LoDTensor.from_segment_ids(rows, rows)", "LoDTensor.from_starts_stops(rows, [0, 1], [2, 5])"),
-    *("LoDTensor.from_arrays([rows, rows])", "LoDTensor.from_arrays([[1], [2.5]])"),
-    *("LoDTensor.from_padded(dense, [1, 0, 4])", "LoDTensor.from_padded(dense, mask=dense == 0)"),
-    *("x[1]", "flat[0]", "flat[1:]", "list(x)", "list(flat)", "x.tolist()", "x.to_arrays()", "x.flatten()", "repr(x)"),
-    *("wide.to_padded()", "flat.to_padded(-1, 'left', 5, 2, True)", "array([[1, 2], [3]]).to_padded()"),
-    *("wide[:1].to_regular()", "wide.clone()", "wide.equals(wide)", "wide.shape", "wide.lengths", "wide.offsets"),
-    *("array([[[1, 2]], []])", "array([rows, rows])", "array(flat)", "array([['a']])"),
-    *("gather_sequences(x, [2, 0])", "gather_sequences(x, [2, 0], 1)", "gather_sequences(wide, rows[:2])"),
-    *("concat_batches([x, x])", "sequence_slice(flat, 0, [1, 0, 2])", "sequence_slice(x, 0, 0, 0)"),
-    *(
-        "lod_rank_table(x)",
-        "reorder_by_rank(flat, table)",
-        "shrink_memory(reorder_by_rank(flat, table), 0, table)",
-        "repr(table)",
-    ),
-    *("TensorArray.unpack(wide, 0)", "TensorArray.unpack(x, 0, False)", "steps.pack(0, steps_map)"),
-    *("inner_steps.pack(0, inner_map)", "rewritten.pack(0, steps_map)", "list(steps)", "steps.sizes()"),
-    *("steps.concat()", "pair.concat()", "pair.stack()", "TensorArray.unstack(dense).stack(1)", "steps_map.clone()"),
-    *("TensorArray().write(0, rows)", "TensorArray.unpack(flat, 0)[1].tolist()", "DenseTensor(rows).clone()"),
-]
-WRONG = [
-    *("LoD.from_offsets([0, 2, 1])", "LoD.from_lengths([1, -1])", "LoD.from_segment_ids([1, 0])", "lod.take([9])"),
-    *("LoD.from_row_offsets([0, 3], [0, 2, 5])", "lod.append(lengths=[-1])", "lod.concat(flat.lod)", "lod.drop(5)"),
-    *("LoDTensor(rows, lod)", "LoDTensor.from_starts_stops(rows, [0], [9])", "LoDTensor.from_arrays([rows, dense])"),
-    *("LoDTensor.from_padded(dense, [9, 9, 9])", "x[9]", "x['a']", "flat.to_padded(length=1)", "np.asarray(x)"),
-    *("array([[1], 2])", "array([[1, None]])", "array([rows, dense])", "gather_sequences(x, [0, 9])"),
-    *("gather_sequences(x, [0.5])", "concat_batches([flat, wide])", "sequence_slice(flat, 9, 9)", "lod_rank_table(3)"),
-    *("reorder_by_rank(rows, table)", "shrink_memory(flat, -1, table)", "TensorArray.unpack(flat, 7)"),
-    *("steps.pack(0, inner_map)", "with_hole.stack()", "mixed.concat()", "uneven.stack()", "steps.read(9)"),
-    *("gather_sequences(x, [0], out=rows)", "LoDTensor.from_lengths([1], [1 << 62, 1 << 62])", "hash(x)"),
-]
 
 
 def repeated(codes, names):

@@ -12,7 +12,7 @@ from lodcore import kernels
 from tests.helpers.draw import int64, lengths, running_sum
 from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
-from tests.kernels.test_softmax import REALS, scores
+from tests.helpers.rows import REALS, scores
 
 OFFSETS = lengths(None, 5, 5).map(running_sum).map(int64)
 WIDTHS = [0, 1, 2, 5, 16, 17, 40]

@@ -6,35 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.helpers.draw import int64, read_only, running_sum
 from tests.helpers.face_to_face import agree, unwritten
-
-OFFSETS = st.sampled_from([(8, 5), (4, 17)]).flatmap(lambda most: lengths(None, *most)).map(running_sum).map(int64)
-SEEDS = st.integers(0, 2**32)
-REALS = ["f4", "f8"]
+from tests.helpers.rows import OFFSETS, REALS, SEEDS, alike, rows
 
 
 def shorter(offsets):
     """Give the offsets of one row fewer a sequence."""
     return int64(running_sum(np.maximum(np.diff(offsets) - 1, 0).tolist()))
-
-
-@st.composite
-def rows(draw, dtypes):
-    """Draw rows of any bits, or of small numbers, and offsets."""
-    offsets, dtype, width = draw(OFFSETS), np.dtype(draw(st.sampled_from(dtypes))), draw(st.sampled_from([1, 1, 3, 0]))
-    shape, seed = (int(offsets[-1]), width), draw(SEEDS)
-    if draw(st.booleans()):
-        return read_only(np.random.default_rng(seed).integers(0, 4, shape).astype(dtype)), offsets
-    return read_only(values_from_seed(seed, shape[0], dtype, (width,))), offsets
-
-
-def alike(*arguments):
-    """Make all nan of what was written alike: their signs depend on the order of operands."""
-    out = arguments[-1]
-    if out.dtype.kind == "f":
-        out[np.isnan(out)] = np.nan
-    return [out]
 
 
 @pytest.mark.not_on_reference

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
-from tests.kernels.test_softmax import REALS, scores
+from tests.helpers.rows import REALS, scores
 
 WIDTHS = [0, 1, 2, 5, 15, 16, 17, 33, 64]
 

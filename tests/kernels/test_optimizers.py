@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
-from tests.kernels.test_softmax import REALS, scores
+from tests.helpers.rows import REALS, scores
 
 COUNTS = [0, 1, 2, 15, 16, 17, 40]
 NUMBERS = st.sampled_from([0.0, 1e-3, 0.5, 0.9, 0.999, 1.0])

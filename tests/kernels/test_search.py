@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.draw import int64, lengths, read_only, running_sum
 from tests.helpers.face_to_face import agree, unwritten
-from tests.kernels.test_neighbours import SEEDS
+from tests.helpers.rows import SEEDS
 
 
 @st.composite

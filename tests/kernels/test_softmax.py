@@ -14,21 +14,11 @@ from reference.kernels import softmax as twin
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
 from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
+from tests.helpers.rows import REALS, scores
 
 SHAPES = st.sampled_from([(8, 5), (3, 40), (2, 300)])  # most sequences, longest
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
-REALS = [np.dtype("f4"), np.dtype("f8")]
 WIDTHS = [1, 1, 2, 5, 16, 40, 0]
-
-
-def scores(seed, n_rows, dtype, width):
-    """Make rows as people have them: a spread of any size; some are -inf, a few nan or inf."""
-    random = np.random.default_rng(seed)
-    made = random.normal(size=(n_rows, width)) * random.choice([0.1, 1, 10, 100, 1000])
-    for odd, part in [(-np.inf, 0.2), (np.nan, 0.01), (np.inf, 0.01)]:
-        if random.random() < 0.3:
-            made[random.random(made.shape) < part] = odd
-    return read_only(made.astype(dtype))
 
 
 @st.composite

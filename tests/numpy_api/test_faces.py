@@ -518,7 +518,7 @@ REFUSED = [
     ("np.fft.fft(X)", TypeError, "fft: is not supported"),
     ("np.where(X, 1)", TypeError, "condition, and two choices"),
     ("np.concatenate([X, X], axis=None)", TypeError, "axis"),
-    ("np.concatenate([X, X.values])", ShapeError, r"arrays\[1\]: has 1 axes; the sequences have 2"),
+    ("np.concatenate([X, X.values])", ShapeError, r"arrays\[1\]: has 1 axes; arrays\[0\] has 2"),
     ("np.concatenate([X, 1.0], axis=0)", ShapeError, r"arrays\[1\]: is a number; along axis 0"),
     ("np.concatenate([X, np.zeros((2, 1))], axis=1)", LoDError, r"xs\[1\]: has 2 sequences"),
     ("np.stack([X, X], out=X)", TypeError, "out"),

@@ -14,8 +14,8 @@ from lodcore import LoD, LoDTensor, SparseTensor, TensorArray, vjp
 from lodcore.ops.registry import OPS
 from lodcore.testing import ways
 from lodcore.testing.samples import Sample
-from tests.base.test_memory import RIGHT
 from tests.helpers import wrong_calls
+from tests.helpers.wrong_calls import RIGHT
 from tests.samples import SAMPLES
 
 EXAMPLES = 3  # of each operator, and of its gradient

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.nn.layers import Layer
+from lodcore.nn.recurrent import Layer
 from lodcore.ops import concat_values
 
 __all__ = ["Bidirectional", "Stacked"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import level_of, nested_of
+from lodcore.base.dispatch import Symbol, recording
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, WhileLoop, tree_leaves, tree_map
 from lodcore.graph.body import LoopVariable, changes, spec_in_body
@@ -30,10 +30,11 @@ from lodcore.ops import (
     tensor_array_write,
 )
 from lodcore.ops import sum as sum_of
-from lodcore.roles import spec_of
-from lodcore.symbol import Symbol, recording
-from lodcore.tensor import LoDTensor, Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.arguments import level_of, nested_of
+from lodcore.ops.roles import spec_of
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["dynamic_rnn", "static_rnn"]
 

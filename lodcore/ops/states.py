@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import integer_of, level_of, single_of
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod_rules import computed, levels_of, no_lod, same_as
-from lodcore.memory import check_size
+from lodcore.ops.arguments import integer_of, level_of, single_of
 from lodcore.ops.array import check_steps
 from lodcore.ops.array_joining import cut_rows, joined_elements
 from lodcore.ops.common import Array, check_equal, rows_of
 from lodcore.ops.gather import concat_batches
+from lodcore.ops.lod_rules import computed, levels_of, no_lod, same_as
 from lodcore.ops.moving import add_back, as_rows_or_nested, row_ranges, spec_rows
-from lodcore.rank_table import IndicesMap, map_of
-from lodcore.registry import operator
-from lodcore.roles import Index, Map, Nested, Rows, Steps
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Index, Map, Nested, Rows, Steps
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.rank_table import IndicesMap, map_of
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["last_of_steps", "refuse_unlike", "zero_states"]
 

@@ -29,7 +29,7 @@ from lodcore import (
 )
 from lodcore.testing.samples import bits
 from reference.nn.dynamic_rnn import dynamic_rnn as meaning
-from tests.draw import lods
+from tests.helpers.draw import lods
 from tests.nn.networks import STRUCTURES, assert_same, batch
 
 

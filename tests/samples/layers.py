@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import layers as oracle
 from reference.ops.recurrent import ACTIVATIONS
-from tests.draw import lods, read_only
+from tests.helpers.draw import lods, read_only
 from tests.samples import Samples, call
 from tests.samples.recurrent import SLOPING, odd_form
 

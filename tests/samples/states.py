@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, TensorArray
 from lodcore.testing.samples import elements_of
 from reference.ops import states as oracle
-from tests.draw import lods, read_only
+from tests.helpers.draw import lods, read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, batches, smooth_batches
 

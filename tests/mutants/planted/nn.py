@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 OPERATORS = "lodcore/ops/layers.py"
 STATES = "lodcore/ops/states.py"
 LSTM = "lodcore/ops/lstm.py"
-LAYERS = "lodcore/nn/layers.py"
+LAYERS = "lodcore/nn/recurrent.py"
 COMBINED = "lodcore/nn/combined.py"
 LOOP = "lodcore/nn/dynamic_rnn.py"
 LAYER_TESTS = "tests/nn/test_layers.py"
@@ -97,7 +97,7 @@ MUTANTS = [
         STATES,
         "made[rank.order[start:stop]] = rows_of(element)[start:]",
         "made[rank.order[start:stop]] = rows_of(element)[: stop - start]",
-        "tests/test_operators.py",
+        "tests/ops/test_operators.py",
     ),
     Mutant(
         "boot-states-keep-what-steps-replaced",

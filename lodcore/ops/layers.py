@@ -377,7 +377,7 @@ def _check(where: str, x: Any, given: dict[str, Any], count: int | None, gates: 
     }
     for name, one in given.items():
         if one is not None and not fits(one.shape, *wanted[name]):
-            sizes = ", ".join("any" if size is None else str(size) for size in wanted[name])
+            sizes = ", ".join(map(str, wanted[name]))
             needed = f"({sizes}{',' * (len(wanted[name]) == 1)}) is needed for a weight_h of shape {weight}"
             raise ShapeError(f"{where}: {name}: has shape {one.shape}; {needed}")
     if not fits(x, None, *n_in):

@@ -107,8 +107,8 @@ SAMPLES = {
                 LoDError,
                 "a longer sequence after a shorter one",
             ),
-            ("ops.last_of_steps(rows, rows, steps_map)", DTypeError, "ta: .*ndarray"),
-            ("ops.last_of_steps(steps, rows, rows)", DTypeError, "indices_map: is .*ndarray"),
+            ("ops.last_of_steps(np.zeros(3), rows, steps_map)", DTypeError, "ta: .*ndarray"),
+            ("ops.last_of_steps(steps, rows, np.zeros(3))", DTypeError, "indices_map: is .*ndarray"),
         ],
     ),
 }

@@ -15,6 +15,7 @@ from lodcore.nested import as_array
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
 from lodcore.ops.numbers import number_of
+from lodcore.ops.pool import DIVIDE
 from lodcore.recycling import Recycled, computed
 from lodcore.registry import operator
 from lodcore.roles import Dense, Index
@@ -252,7 +253,7 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
     if not spread:
         return losses - picked, shifted, classes
     with np.errstate(invalid="ignore"):
-        return losses - (1 - spread) * picked - spread * shifted.mean(1), shifted, classes
+        return losses - (1 - spread) * picked - spread * _means(shifted), shifted, classes
 
 
 def _greatest(x: Array) -> Array:
@@ -262,6 +263,15 @@ def _greatest(x: Array) -> Array:
     made = np.empty((len(x), 1), x.dtype)
     over_sequences(kernels.pool.best_rows, "ro.s", x.reshape(-1, 1), _row_bounds(x), False, made)
     return made
+
+
+def _means(x: Array) -> Array:
+    """Compute the mean of each row."""
+    if x.dtype.char not in "fd":
+        return np.asarray(x.mean(1))
+    made = np.empty((len(x), 1), x.dtype)
+    over_sequences(kernels.pool.sum_rows, "ro.s", x.reshape(-1, 1), _row_bounds(x), DIVIDE["mean"], made)
+    return made[:, 0]
 
 
 def _log_sums(x: Array) -> Array:
@@ -285,7 +295,7 @@ def _spread(d: Array, x: Array) -> Array:
 
 
 def _row_bounds(x: Array) -> Array:
-    """Give offsets by which each row is a sequence of its cells."""
+    """Compute offsets by which each row is a sequence of its cells."""
     return np.arange(0, x.size + 1, max(x.shape[1], 1), dtype=np.int64)
 
 

@@ -289,7 +289,7 @@ def parts_of(where: str, parameters: Any, *names: str) -> list[Any]:
 
 
 def shape_of(x: Any) -> tuple[int | None, ...]:
-    """Give the shape of the values of a tensor, or of a Variable, as far as it is known."""
+    """Return the shape of the values of a tensor, or of a Variable, as far as it is known."""
     known = settled(x)
     if isinstance(known, Variable):
         return known.spec.shape

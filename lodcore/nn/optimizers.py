@@ -330,11 +330,12 @@ def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
     norm = math.sqrt(math.fsum(map(_sum_squares, merged)))
     if norm <= most or not math.isfinite(norm):
         return gradients, norm
-    return rebuilt([_scaled(value, most / norm) for value in merged]), norm
+    with Recycled():
+        return rebuilt([_scaled(value, most / norm) for value in merged]), norm
 
 
 def _values_of(gradient: Any) -> Any:
-    """Give the numbers of a gradient, None of what is none."""
+    """Return the numbers of a gradient, None of what is none."""
     if isinstance(gradient, (SparseTensor, LoDTensor)):
         gradient = gradient.values
     found = isinstance(gradient, (np.ndarray, np.generic, float)) and np.asarray(gradient).dtype.kind in "fc"

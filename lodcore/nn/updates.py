@@ -178,7 +178,7 @@ def _update_all(
 
 
 def _line(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Give the numbers of an array as a line that a kernel reads."""
+    """Return the numbers of an array as a line that a kernel reads."""
     return np.ascontiguousarray(x, dtype.newbyteorder("=")).reshape(-1)
 
 

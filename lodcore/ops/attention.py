@@ -134,7 +134,7 @@ def _attend_to_all(
 
 
 def _bounds(query_lod: LoD, lod: LoD) -> tuple[Array, Array]:
-    """Give the offsets in rows of the last level of queries and memory."""
+    """Return the offsets in rows of the last level of queries and memory."""
     return np.asarray(below(query_lod, query_lod.num_levels - 1)), np.asarray(below(lod, lod.num_levels - 1))
 
 
@@ -142,13 +142,13 @@ def _bounds(query_lod: LoD, lod: LoD) -> tuple[Array, Array]:
 
 
 def _has_several(query: Any, memory: Any) -> bool:
-    """Tell whether there may be several queries a sequence: as many levels as the memory has."""
+    """Return whether there may be several queries a sequence: as many levels as the memory has."""
     levels: int = query.num_levels if isinstance(query, (LoDTensor, Spec)) else 0
     return bool(levels == memory.num_levels)
 
 
 def _dtype(query: np.dtype[Any], memory: np.dtype[Any], values: np.dtype[Any] | None) -> np.dtype[Any]:
-    """Tell in which dtype attention is computed."""
+    """Return the dtype in which attention is computed."""
     return reals_of(WHERE, query=query, memory=memory, values=memory if values is None else values)
 
 

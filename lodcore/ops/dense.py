@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from lodcore.base.recycling import computed
+from lodcore import kernels
+from lodcore.base.recycling import Recycled, computed
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import axis_of, dense_of
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
 from lodcore.ops.numbers import number_of
+from lodcore.ops.pool import DIVIDE
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Index
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -21,6 +24,8 @@ from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
+
+COST = 8  # of an exponential, beside copying a number
 
 
 @operator(x=Dense, y=Dense, on_arrays=np.matmul, rowwise="x")
@@ -232,8 +237,8 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0) -> Any
     return _cross_entropy(logits, labels, label_smoothing)[0]
 
 
-@cross_entropy.define_residuals("powers", "sums", "classes")
-def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[Any, Array, Array, Array]:
+@cross_entropy.define_residuals("shifted", "classes")
+def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[Any, Array, Array]:
     spread = number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
     if isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor):
         aligned("cross_entropy", np.empty((logits.num_rows, 0)), logits, labels)
@@ -241,17 +246,58 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
     if scores.ndim != 2 or scores.dtype.kind not in "biuf":
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     classes = _labels(labels, *scores.shape)
-    scores = scores.astype(float_of("cross_entropy", scores.dtype), copy=False)
-    with np.errstate(invalid="ignore"):  # inf - inf
-        shifted = scores - scores.max(1, keepdims=True, initial=-np.inf) if scores.size else scores
-    powers = np.exp(shifted)
-    sums = powers.sum(1)
-    rows = np.arange(len(scores))
+    scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
+    with np.errstate(invalid="ignore"), Recycled():  # inf - inf
+        shifted = scores - _greatest(scores) if scores.size else scores
+    losses = _log_sums(shifted)
+    picked = shifted[np.arange(len(scores)), classes]
     if not spread:
-        return np.log(sums) - shifted[rows, classes], powers, sums, classes
+        return losses - picked, shifted, classes
     with np.errstate(invalid="ignore"):
-        losses = np.log(sums) - (1 - spread) * shifted[rows, classes] - spread * shifted.mean(1)
-    return losses, powers, sums, classes
+        return losses - (1 - spread) * picked - spread * _means(shifted), shifted, classes
+
+
+def _greatest(x: Array) -> Array:
+    """Find the greatest number of each row, nan if one is: shape (n, 1)."""
+    if x.dtype.char not in "fd":
+        return np.asarray(x.max(1, keepdims=True))
+    made = np.empty((len(x), 1), x.dtype)
+    over_sequences(kernels.pool.best_rows, "ro.s", x.reshape(-1, 1), _row_bounds(x), False, made)
+    return made
+
+
+def _means(x: Array) -> Array:
+    """Compute the mean of each row."""
+    if x.dtype.char not in "fd":
+        return np.asarray(x.mean(1))
+    made = np.empty((len(x), 1), x.dtype)
+    over_sequences(kernels.pool.sum_rows, "ro.s", x.reshape(-1, 1), _row_bounds(x), DIVIDE["mean"], made)
+    return made[:, 0]
+
+
+def _log_sums(x: Array) -> Array:
+    """Compute log(sum(exp(x))) of each row, whose greatest number is 0."""
+    if x.dtype.char not in "fd":
+        return np.asarray(np.log(np.exp(x).sum(1)))
+    made = np.empty((len(x), 1), x.dtype)
+    over_sequences(kernels.softmax.log_sum_exp, "ros", x.reshape(-1, 1), _row_bounds(x), made, cost=COST)
+    return made[:, 0]
+
+
+def _spread(d: Array, x: Array) -> Array:
+    """Spread one number a row over the row, by the softmax of the row."""
+    if x.dtype.char not in "fd":
+        powers = np.exp(x)
+        return np.asarray(powers * (d / powers.sum(1))[:, None])
+    made, given = np.empty(x.shape, x.dtype), np.ascontiguousarray(d, x.dtype).reshape(-1, 1)
+    cells = x.reshape(-1, 1), _row_bounds(x), made.reshape(-1, 1)
+    over_sequences(kernels.softmax.spread_softmax, "sror", given, *cells, cost=COST)
+    return made
+
+
+def _row_bounds(x: Array) -> Array:
+    """Compute offsets by which each row is a sequence of its cells."""
+    return np.arange(0, x.size + 1, max(x.shape[1], 1), dtype=np.int64)
 
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
@@ -278,10 +324,10 @@ def _(logits: Spec, labels: Any, label_smoothing: float) -> Spec:
 
 
 @cross_entropy.define_vjp
-def _(d: Array, powers: Array, sums: Array, classes: Array, label_smoothing: float) -> tuple[Array, None]:
+def _(d: Array, shifted: Array, classes: Array, label_smoothing: float) -> tuple[Array, None]:
     spread = float(label_smoothing)
-    d_logits = powers * (d / sums)[:, None]
+    d_logits = _spread(d, shifted)
     d_logits[np.arange(len(classes)), classes] -= d if not spread else (1 - spread) * d
     if spread:
-        d_logits -= (spread / powers.shape[1] * d)[:, None]
+        d_logits -= (spread / shifted.shape[1] * d)[:, None]
     return d_logits, None

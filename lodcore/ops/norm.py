@@ -92,7 +92,7 @@ def _layer_norm(x: Any, scale: Any, shift: Any, eps: float, out: Any = None) -> 
 
 
 def _rows(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Give the rows of an array as a matrix of a dtype; of no columns there are as many rows."""
+    """View the rows of an array as a matrix of a dtype; of no columns there are as many rows."""
     flat = np.ascontiguousarray(values, dtype)
     return flat.reshape(math.prod(flat.shape[:-1]), flat.shape[-1])
 

@@ -33,7 +33,7 @@ def number_of(where: str, given: Any, least: float = -math.inf, most: float = ma
 
 
 def reals_of(where: str, **dtypes: np.dtype[Any]) -> np.dtype[Any]:
-    """Tell in which dtype operands are computed: float32 or float64, as NumPy's promotion says.
+    """Return the dtype in which operands are computed: float32 or float64, as NumPy's promotion says.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A decoder as "Design of Dynamic RNN with Beamsearch" means it: `while_loop`, `VarArray`, `beam_search`, `break_if`."""
+"""A decoder as "Design of Dynamic RNN with Beamsearch" means it: while_loop, VarArray, beam_search, break_if."""
 
 import numpy as np
 import pytest

@@ -86,14 +86,16 @@ def decode_calls(draw):
         ends = np.cumsum(prefixes)
         prefixes = np.array([kept[stop - n : stop].sum() for stop, n in zip(ends, prefixes, strict=True)], np.int64)
     beam_size, end_id = draw(st.sampled_from([1, 2, 3, 100, 2**70])), draw(st.sampled_from([END, END, 0, -1, 2**70]))
-    ids, scores = (TensorArray.of_elements(len(x), dict(enumerate(x))) for x in (ids, scores))
+    if draw(st.booleans()):
+        ids, scores = (TensorArray.of_elements(len(x), dict(enumerate(x))) for x in (ids, scores))
     return call(ids, scores, beam_size, end_id)
 
 
 def decoded(arguments):
     given = []
     for name in ("ids_array", "scores_array"):
-        steps = elements_of(arguments[name])
+        steps = arguments[name]
+        steps = elements_of(steps) if isinstance(steps, TensorArray) else steps
         column = steps[0].values.ndim == 2
         given.append([LoDTensor(x.values.reshape(-1), x.lod).tolist() for x in steps])
     found = oracle.beam_search_decode(*given, arguments["beam_size"], arguments["end_id"])

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import choice_of, integer_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_leaves, tree_map
-from lodcore.memory import check_size
 from lodcore.nn.token_sampling import real_of, sampling_of
 from lodcore.ops import gather_sequences
-from lodcore.tensor import LoDTensor
+from lodcore.ops.arguments import choice_of, integer_of
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["BeamSearchDecoder", "BeamSearchResult"]
 

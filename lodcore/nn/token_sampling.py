@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore.arguments import integer_of
 from lodcore.errors import DTypeError
+from lodcore.ops.arguments import integer_of
 
 __all__ = ["Sampling", "sampling_of"]
 

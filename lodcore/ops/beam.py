@@ -6,19 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import dense_of, integer_of, level_of, operand_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.dispatch import Symbol, operators, recorder_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed
+from lodcore.ops.arguments import dense_of, integer_of, level_of, operand_of
 from lodcore.ops.array import check_steps, element_spec
 from lodcore.ops.array_joining import joined_elements
 from lodcore.ops.common import Array
-from lodcore.registry import operator
-from lodcore.roles import Given, Index, Role, Rows
-from lodcore.symbol import Symbol, operators, recorder_of
-from lodcore.tensor import LoDTensor, Spec, as_nested
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.lod_rules import computed
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Given, Index, Role, Rows
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["beam_search", "beam_search_decode"]
 

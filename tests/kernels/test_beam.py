@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.draw import int64, lengths, read_only, running_sum
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, lengths, read_only, running_sum
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
 
 OFFSETS = lengths(None, 4, 5).map(running_sum).map(int64)
 END = 3

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
 from reference.ops import beam as oracle
-from tests.agree import elements_of
-from tests.draw import lods, read_only
+from tests.helpers.agree import elements_of
+from tests.helpers.draw import lods, read_only
 from tests.samples import Samples, call
 
 INTEGERS = ["i8", "i8", "i4", "u1"]

@@ -216,7 +216,7 @@ class _Search:
         self.decoder, self.num_sources = decoder, num_sources
         _check_state(state, num_sources, "sources")
         sources = np.arange(num_sources)
-        self.random = np.random.default_rng(decoder.seed)
+        self.random = None if decoder.sampling is None else np.random.default_rng(decoder.seed)
         if decoder.sampling is not None and decoder.beam_size > 1:
             check_size("BeamSearchDecoder: beam_size", num_sources, decoder.beam_size, 8)
             sources = sources.repeat(decoder.beam_size)
@@ -332,8 +332,10 @@ class _Search:
         decoder = self.decoder
         if forbidden is not None:
             log_probs = np.where(forbidden, log_probs.dtype.type(-np.inf), log_probs)
+        assert self.random is not None
+        assert decoder.sampling is not None
         chances = self.random.random(self.num_sources * decoder.beam_size)[self.slots]
-        tokens = decoder.sampling.draw(log_probs, chances)  # type: ignore[union-attr]
+        tokens = decoder.sampling.draw(log_probs, chances)
         branches = np.arange(len(tokens))
         return tokens, self.scores + log_probs[branches, tokens], branches
 

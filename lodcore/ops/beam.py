@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.dispatch import Symbol
+from lodcore.base.dispatch import Symbol, operators, recorder_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, integer_of, level_of, operand_of
 from lodcore.ops.array import check_steps, element_spec
@@ -317,10 +317,12 @@ def _steps_of(where: str, given: Any) -> Any:
     """Take a TensorArray, or make one of a list of tensors."""
     if not isinstance(given, (list, tuple)) or type(given) is Spec:
         return given
-    for j, x in enumerate(given):
-        if isinstance(x, Symbol):
-            raise DTypeError(f"{where}[{j}]: is a Variable; where it is recorded, a TensorArray is needed")
-    return TensorArray.of_elements(len(given), {j: as_nested(f"{where}[{j}]", x) for j, x in enumerate(given)})
+    if not any(isinstance(x, Symbol) for x in given):
+        return TensorArray.of_elements(len(given), {j: as_nested(f"{where}[{j}]", x) for j, x in enumerate(given)})
+    array = TensorArray()
+    for j, x in enumerate(given):  # which records
+        array.write(j, x)
+    return array
 
 
 #: A TensorArray, or a list of tensors.
@@ -379,6 +381,8 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     >>> scores.tolist()
     [[[0.0, -2.0, -3.0], [0.0, -1.0, -4.0]]]
     """
+    if recorder_of(ids_array) is not None or recorder_of(scores_array) is not None:  # of lists of Variables
+        return operators.beam_search_decode(ids_array, scores_array, beam_size, end_id)  # type: ignore[no-any-return]
     where = "beam_search_decode"
     most = _beam_size(where, beam_size)
     end = integer_of(f"{where}: end_id", end_id)

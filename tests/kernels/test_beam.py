@@ -145,6 +145,8 @@ class TestTheOrder:
         assert kept([[0.5, 0.5], [0.5, 0.5]], 2, dtype=dtype) == ([0, 1], [1, 1])
         assert kept([[0.5, 0.1], [0.5, 0.1]], 3, dtype=dtype) == ([0, 0, 1], [0, 1, 1])
         assert kept([[-0.0, -1.0], [0.0, -1.0]], 1, dtype=dtype) == ([0], [1])
+        assert kept([[0.0, -1.0], [-0.0, -1.0]], 1, dtype=dtype) == ([0], [1])
+        assert kept([[-0.0, 0.0]], 1, dtype=dtype) == kept([[0.0, -0.0]], 1, dtype=dtype) == ([1], [0])
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     def test_of_nan(self, dtype):

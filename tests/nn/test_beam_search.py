@@ -168,6 +168,15 @@ def test_it_goes_on_as_long_as_a_longer_hypothesis_may_win():
     assert len(sizes) == 12
 
 
+def test_it_waits_for_a_branch_that_wins_at_its_full_length_only():
+    """At its next step it would still be behind what has finished."""
+    table = [[1e-30, 0.9, 0.1], [0.5, 0.5, 1e-30], [1e-30, 1e-30, 1.0]]
+    decoder, _ = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
+    result = decoder(None, 1)
+    assert result.tokens.tolist() == [[[2] * 12]]
+    assert result.scores.values[0] == pytest.approx(np.log(0.1) / 12)
+
+
 def test_finished_sources_leave_the_batch():
     def countdown(ids, state):
         sizes.append(len(ids))

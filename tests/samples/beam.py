@@ -86,14 +86,16 @@ def decode_calls(draw):
         ends = np.cumsum(prefixes)
         prefixes = np.array([kept[stop - n : stop].sum() for stop, n in zip(ends, prefixes, strict=True)], np.int64)
     beam_size, end_id = draw(st.sampled_from([1, 2, 3, 100, 2**70])), draw(st.sampled_from([END, END, 0, -1, 2**70]))
-    ids, scores = (TensorArray.of_elements(len(x), dict(enumerate(x))) for x in (ids, scores))
+    if draw(st.booleans()):
+        ids, scores = (TensorArray.of_elements(len(x), dict(enumerate(x))) for x in (ids, scores))
     return call(ids, scores, beam_size, end_id)
 
 
 def decoded(arguments):
     given = []
     for name in ("ids_array", "scores_array"):
-        steps = elements_of(arguments[name])
+        steps = arguments[name]
+        steps = elements_of(steps) if isinstance(steps, TensorArray) else steps
         column = steps[0].values.ndim == 2
         given.append([LoDTensor(x.values.reshape(-1), x.lod).tolist() for x in steps])
     found = oracle.beam_search_decode(*given, arguments["beam_size"], arguments["end_id"])
@@ -102,6 +104,7 @@ def decoded(arguments):
 
 STEP = "beam_search([1, 1, 1, 1, 1], {}, None, wide, 2, 0)"
 PAIR = "LoDTensor({}, LoD.from_lengths([1, 1], [1, 2]))"
+MORE = "LoDTensor(np.arange(4), LoD.from_lengths([2, 2], [1, 1, 1, 1]))"
 IDS, SCORES = PAIR.format("np.array([1, 2, 3])"), PAIR.format("np.zeros(3)")
 SAMPLES = {
     "beam_search": Samples(
@@ -165,6 +168,11 @@ SAMPLES = {
                 "scores_array: has 2 steps; ids_array has 1",
             ),
             (f"beam_search_decode([{IDS}, {IDS}], [{SCORES}, {SCORES}], 1, 0)", LoDError, "step 1 has 1 prefixes of"),
+            (
+                f"beam_search_decode([{IDS}, {MORE}], [{SCORES}, {MORE} / 1.0], 1, 0)",
+                LoDError,
+                "ids_array: step 1 has 2 prefixes of source 0; step 0 has kept 1",
+            ),
             (f"beam_search_decode([{IDS}, x], [{SCORES}, {SCORES}], 1, 0)", LoDError, "step 1 has 3 sources; step 0"),
             (f"beam_search_decode([flat], [{SCORES}], 1, 0)", LoDError, "ids_array: step 0 has 1 level; 2 are needed"),
             (f"beam_search_decode([rows], [{SCORES}], 1, 0)", DTypeError, r"ids_array\[0\]: is ndarray"),

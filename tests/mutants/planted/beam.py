@@ -1,0 +1,80 @@
+"""Beam search: a step, the ways back, and the decoder."""
+
+from tests.mutants.mutant import Mutant
+
+FEW = "lodcore/kernels/beam.h"
+CELLS = "lodcore/kernels/beam_cells.h"
+OPS = "lodcore/ops/beam.py"
+NN = "lodcore/nn/beam_search.py"
+SAMPLING = "lodcore/nn/token_sampling.py"
+KERNEL_TESTS = "tests/kernels/test_beam.py"
+TESTS = "tests/ops/test_beam.py"
+DECODER_TESTS = "tests/nn/test_beam_search.py"
+
+MUTANTS = [
+    Mutant(
+        "equal-ones-keep-the-last-place",
+        FEW,
+        "odd |= (uint64_t)(one ^ best[most - 1]) - 1 < FEW - 1;",
+        "odd |= 0;",
+        KERNEL_TESTS,
+    ),
+    Mutant("minus-zero-is-below-zero", FEW, "score += 0.0f;", "score += -0.0f;", KERNEL_TESTS),
+    Mutant("nan-has-a-rank", FEW, "odd |= row[c] != row[c];", "odd |= 0;", KERNEL_TESTS),
+    Mutant(
+        "earlier-prefixes-first",
+        CELLS,
+        "PREFIX_OF(places[AT]) < PREFIX_OF(place)))",
+        "PREFIX_OF(places[AT]) > PREFIX_OF(place)))",
+        KERNEL_TESTS,
+    ),
+    Mutant("what-has-ended-stays", CELLS, "count = open ? count : 0;", "", KERNEL_TESTS),
+    Mutant(
+        "a-block-without-its-end", CELLS, "passes |= !(row[c + k] < worst);", "passes |= row[c] > worst;", KERNEL_TESTS
+    ),
+    Mutant(
+        "every-end-token-counts",
+        FEW,
+        "count += count == 0 || read_once(ids + item) != end_id;",
+        "count++;",
+        KERNEL_TESTS,
+    ),
+    Mutant(
+        "steps-that-do-not-follow",
+        OPS,
+        "differ = prefixes[1:] != items[:-1]",
+        "differ = prefixes[1:] < items[:-1]",
+        "tests/ops/test_operators.py",
+    ),
+    Mutant("logarithms-alone", OPS, "found += before.reshape(-1, 1)", "pass", TESTS),
+    Mutant(
+        "stops-before-the-best-is-found",
+        NN,
+        "exact / decoder.penalty(decoder.max_length))",
+        "exact / decoder.penalty(soonest))",
+        DECODER_TESTS,
+    ),
+    Mutant(
+        "ends-too-soon",
+        NN,
+        "if length < decoder.min_length and",
+        "if length + 1 < decoder.min_length and",
+        DECODER_TESTS,
+    ),
+    Mutant(
+        "states-stay-where-they-are",
+        NN,
+        "state if stays or not len(parents)",
+        "state if len(parents) == len(log_probs) or not len(parents)",
+        DECODER_TESTS,
+    ),
+    Mutant(
+        "masks-of-other-sources",
+        NN,
+        "forbidden = forbidden[self.sources]",
+        "forbidden = forbidden[: len(self.ids)]",
+        DECODER_TESTS,
+    ),
+    Mutant("drawn-without-its-chance", SAMPLING, "sums <= (chances *", "sums <= (0.5 *", DECODER_TESTS),
+    Mutant("one-token-too-many", SAMPLING, "sums - shares <", "sums - 2 * shares <", DECODER_TESTS),
+]

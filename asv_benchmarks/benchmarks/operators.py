@@ -38,7 +38,7 @@ ARGUMENTS = {
     "argwhere": lambda: (X,),
     "cartesian": lambda: (X, X),
     "cast": lambda: (X, np.float32),
-    "combination_places": lambda: (X, 3),
+    "combination_places": lambda: (X, 3, 2),
     "concat_values": lambda: ([WIDE, WIDE], 1),
     "cross_entropy": lambda: (DENSE, [0, 1, 2, 3]),
     "dynamic_gru": lambda: (LoDTensor(np.ones((len(WIDE.values), 6)), WIDE.lod), np.ones((2, 6))),

@@ -7,12 +7,22 @@ def number_keys(keys, table, ids, firsts):
     for r in range(keys.shape[0]):
         key = keys[r].tobytes()
         if key not in known:
-            if count == len(table) // 2:
+            if count == len(table) // 4 * 3:
                 return -1
             firsts[count] = r
             known[key] = count
             count += 1
         ids[r] = known[key]
+    return count
+
+
+def find_runs(keys, out):
+    """Find where runs of equal keys begin; give their count."""
+    count = 0
+    for r in range(keys.shape[0]):
+        if r == 0 or keys[r].tobytes() != keys[r - 1].tobytes():
+            out[count] = r
+            count += 1
     return count
 
 

@@ -43,7 +43,8 @@ LODCORE_INLINE uint64_t hash_of(const char *key, int64_t size)
     const char *last = key + size - 8;
     for (; size > 16; size -= 16, key += 16)
         hash = folded(word_at(key) ^ 0xa0761d6478bd642fULL, word_at(key + 8) ^ hash);
-    return folded(word_at(key) ^ 0xe7037ed1a0b428dbULL, word_at(last) ^ hash);
+    word = size > 8 ? word_at(key) : 0;
+    return folded(word ^ 0xe7037ed1a0b428dbULL, word_at(last) ^ hash);
 }
 
 LODCORE_INLINE int same_key(const char *one, const char *other, int64_t size)

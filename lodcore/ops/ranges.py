@@ -126,7 +126,8 @@ def _sizes(where: str, first: Array, last: Array, step: Array) -> Array:
             raise MemoryError(f"{where}: a range has more numbers than fit in memory")
         return np.maximum(exact, 0).astype(np.int64)
     if (step == 1).all() and all(abs(int(vector[at])) < 2**61 for vector, at in _extremes(first, last)):
-        return np.maximum(last - first, 0)
+        lengths: Array = np.maximum(last - first, 0)
+        return lengths
     wide = [vector.astype(np.uint64) for vector in (first, last, step)]  # differences of int64 fit in uint64
     up = (step > 0) & (last > first)
     down = (step < 0) & (last < first)

@@ -32,11 +32,15 @@ def order_by_id(ids, offsets, out):
     for r in range(len(ids)):
         if ids[r] < 0 or ids[r] >= count:
             return r
+    rows = []
+    for _ in range(count):
+        rows.append([])
+    for r in range(len(ids)):
+        rows[ids[r]].append(r)
     offsets[0] = place = 0
     for number in range(count):
-        for r in range(len(ids)):
-            if ids[r] == number:
-                out[place] = r
-                place += 1
+        for r in rows[number]:
+            out[place] = r
+            place += 1
         offsets[number + 1] = place
     return -1

@@ -52,7 +52,7 @@ ARGUMENTS = {
     "beam_search": lambda: (np.ones(4, int), np.zeros(4), None, LoDTensor.from_lengths(DENSE, [4]), 4, 0),
     "beam_search_decode": lambda: ([ONE_STEP], [ONE_STEP_SCORES], 4, 0),
     "cast": lambda: (X, np.float32),
-    "combination_places": lambda: (X, 3),
+    "combination_places": lambda: (X, 3, 2),
     "concat_values": lambda: ([WIDE, WIDE], 1),
     "cross_entropy": lambda: (DENSE, [0, 1, 2, 3]),
     "dot_attention": lambda: (DENSE, WIDE),

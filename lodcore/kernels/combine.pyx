@@ -101,6 +101,102 @@ def product_ranges(const int64_t[::1] offsets not None, const int64_t[::1] other
     return bad
 
 
+cdef int64_t ways(int64_t count, int64_t n) noexcept nogil:
+    """Count the combinations of n of `count` elements, -1 if int64 cannot hold it."""
+    cdef int64_t found = 1, i, left
+    if n > count:
+        return 0
+    left = n if n < count - n else count - n
+    for i in range(1, left + 1):  # found is the number of combinations of i - 1, so each division is exact
+        if found > INT64_MAX // (count - left + i):
+            return -1
+        found = found * (count - left + i) // i
+    return found
+
+
+def combination_offsets(const int64_t[::1] offsets not None, int64_t n, int64_t again, int64_t[::1] out not None):
+    """Count the combinations of n elements of each sequence.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    n : int
+        1 or more.
+    again : int
+        1 if an element may be taken several times, else 0.
+    out : int64, shape (n_seqs + 1,)
+        Written: their offsets.
+
+    Returns
+    -------
+    int
+        The first sequence whose combinations int64 cannot count, -1 if there is none.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    cdef int64_t size, length, total = 0
+    with nogil:
+        out[0] = 0
+        for s in range(n_seqs):
+            length = offsets[s + 1] - offsets[s]
+            size = ways(length + (n - 1) * again, n) if length else 0
+            if size < 0 or total > INT64_MAX - size:
+                bad = s
+                break
+            total += size
+            out[s + 1] = total
+    return bad
+
+
+def list_combinations(const int64_t[::1] offsets not None, int64_t n, int64_t again, int64_t column, bint counted,
+                      int64_t[::1] chosen not None, int64_t[::1] out not None):
+    """List one element of each combination of n elements of a sequence, in lexicographic order.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    n, again : int
+        As of `combination_offsets`.
+    column : int
+        Which of the n elements: 0 .. n - 1.
+    counted : bool
+        Elements are counted over the batch, or from the start of their sequence.
+    chosen : int64, shape (n,)
+        A place to work.
+    out : int64, shape (n_combinations,)
+        Written.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    cdef int64_t* result = &out[0] if out.shape[0] else NULL
+    cdef int64_t* digits = &chosen[0]
+    cdef int64_t length, first, last, e, j, gap = 1 - again, place = 0
+    with nogil:
+        for s in range(n_seqs):
+            length = offsets[s + 1] - offsets[s]
+            if length < 1 or length < n * gap:
+                continue
+            first = offsets[s] if counted else 0
+            for j in range(n):
+                digits[j] = j * gap
+            while True:
+                last = digits[n - 2] + gap if n > 1 else 0
+                if column == n - 1:
+                    for e in range(last, length):
+                        result[place] = first + e
+                        place += 1
+                else:
+                    for e in range(last, length):
+                        result[place] = first + digits[column]
+                        place += 1
+                j = n - 2  # the next choice of all but the last element
+                while j >= 0 and digits[j] >= length - 1 - (n - 1 - j) * gap:
+                    j -= 1
+                if j < 0:
+                    break
+                digits[j] += 1
+                for e in range(j + 1, n - 1):
+                    digits[e] = digits[e - 1] + gap
+
+
 def take_turns(levels, int64_t[::1] out not None):
     """List the elements of joined sequences in turn: the first of each of their parts, then the second of each.
 

@@ -14,19 +14,48 @@ LODCORE_INLINE uint64_t mixed(uint64_t key)
     return key ^ (key >> 33);
 }
 
+/* The product of two words, its halves brought together. */
+LODCORE_INLINE uint64_t folded(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__)
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    return mixed(a) ^ (mixed(b) * 0x9e3779b97f4a7c15ULL);
+#endif
+}
+
+LODCORE_INLINE uint64_t word_at(const char *key)
+{
+    uint64_t word;
+    memcpy(&word, key, 8);
+    return word;
+}
+
+/* Sixteen bytes at a time; the last ones overlap those before. */
 LODCORE_INLINE uint64_t hash_of(const char *key, int64_t size)
 {
-    uint64_t hash = (uint64_t)size, word = 0;
-    for (; size >= 8; size -= 8, key += 8) {
-        memcpy(&word, key, 8);
-        hash = mixed(hash ^ word) + 0x9e3779b97f4a7c15ULL;
-    }
-    if (size) {
-        word = 0;
+    uint64_t hash = 0x9e3779b97f4a7c15ULL ^ (uint64_t)size, word = 0;
+    if (size < 8) {
         memcpy(&word, key, (size_t)size);
-        hash = mixed(hash ^ word);
+        return mixed(word ^ hash);
     }
-    return hash;
+    const char *last = key + size - 8;
+    for (; size > 16; size -= 16, key += 16)
+        hash = folded(word_at(key) ^ 0xa0761d6478bd642fULL, word_at(key + 8) ^ hash);
+    word = size > 8 ? word_at(key) : 0;
+    return folded(word ^ 0xe7037ed1a0b428dbULL, word_at(last) ^ hash);
+}
+
+LODCORE_INLINE int same_key(const char *one, const char *other, int64_t size)
+{
+    if (size < 8)
+        return memcmp(one, other, (size_t)size) == 0;
+    int64_t at = 0;
+    for (; at + 8 <= size; at += 8)
+        if (word_at(one + at) != word_at(other + at))
+            return 0;
+    return word_at(one + size - 8) == word_at(other + size - 8);
 }
 
 /* A slot of the table: the number of a key, -1 if there is none, and its hash; of keys of 8 bytes the key itself. */
@@ -35,7 +64,7 @@ typedef struct {
     uint64_t hash;
 } key_slot;
 
-/* Number equal keys in the order of their first appearance; -1 if there are more than `most`, half of the slots. */
+/* Number equal keys in the order of their first appearance; -1 if there are more than `most`, three quarters of the slots. */
 LODCORE_INLINE int64_t number_sized(const char *keys, int64_t size, int64_t n_keys, key_slot *table, uint64_t mask,
                                     int64_t most, int64_t *ids, int64_t *firsts)
 {
@@ -48,14 +77,14 @@ LODCORE_INLINE int64_t number_sized(const char *keys, int64_t size, int64_t n_ke
             memcpy(&hash, key, 8);
         else
             hash = hash_of(key, size);
-        if (last >= 0 && hash == last_hash && (size == 8 || memcmp(keys + firsts[last] * size, key, (size_t)size) == 0)) {
+        if (last >= 0 && hash == last_hash && (size == 8 || same_key(keys + firsts[last] * size, key, size))) {
             ids[r] = last; /* runs of equal keys are common */
             continue;
         }
         slot = (size == 8 ? mixed(hash) : hash) & mask;
         while (table[slot].id >= 0 &&
                (table[slot].hash != hash ||
-                (size != 8 && memcmp(keys + firsts[table[slot].id] * size, key, (size_t)size) != 0)))
+                (size != 8 && !same_key(keys + firsts[table[slot].id] * size, key, size))))
             slot = (slot + 1) & mask;
         if (table[slot].id < 0) {
             if (count == most)
@@ -77,10 +106,28 @@ static LODCORE_UNUSED int64_t number_all(const char *keys, int64_t size, int64_t
         table[2 * slot] = -1;
     uint64_t mask = (uint64_t)slots - 1;
     if (size == 8)
-        return number_sized(keys, 8, n_keys, (key_slot *)table, mask, slots / 2, ids, firsts);
+        return number_sized(keys, 8, n_keys, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
     if (size == 4)
-        return number_sized(keys, 4, n_keys, (key_slot *)table, mask, slots / 2, ids, firsts);
-    return number_sized(keys, size, n_keys, (key_slot *)table, mask, slots / 2, ids, firsts);
+        return number_sized(keys, 4, n_keys, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
+    return number_sized(keys, size, n_keys, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
+}
+
+/* The first row of each run of equal keys. */
+static LODCORE_UNUSED int64_t find_all_runs(const char *keys, int64_t size, int64_t n_keys, int64_t *out)
+{
+    int64_t count = 0;
+    if (size == 8) {
+        const uint64_t *words = (const uint64_t *)keys;
+        for (int64_t r = 0; r < n_keys; r++) {
+            out[count] = r;
+            count += r == 0 || words[r] != words[r - 1];
+        }
+        return count;
+    }
+    for (int64_t r = 0; r < n_keys; r++)
+        if (r == 0 || memcmp(keys + r * size, keys + (r - 1) * size, (size_t)size) != 0)
+            out[count++] = r;
+    return count;
 }
 
 /* A stable counting sort: offsets of the rows of each number, and the rows. */

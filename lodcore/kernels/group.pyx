@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 cdef extern from "group.h" nogil:
     int64_t number_all(const char* keys, int64_t size, int64_t n_keys, int64_t* table, int64_t slots, int64_t* ids,
                        int64_t* firsts)
+    int64_t find_all_runs(const char* keys, int64_t size, int64_t n_keys, int64_t* out)
     void order_all(const int64_t* ids, int64_t n_rows, int64_t count, int64_t* offsets, int64_t* out)
 
 
@@ -17,16 +18,16 @@ def number_keys(const unsigned char[:, ::1] keys not None, int64_t[:, ::1] table
     keys : uint8, shape (n_rows, key_bytes)
         Equal if all of their bytes are. Read more than once: nobody else may write them meanwhile.
     table : int64, shape (slots, 2)
-        A place to work; slots are a power of two, 2 or more.
+        A place to work; slots are a power of two, 4 or more.
     ids : int64, shape (n_rows,)
         Written: the number of each key.
-    firsts : int64, shape (slots // 2,)
+    firsts : int64, shape (slots // 4 * 3,)
         Written: for each number the row of its first key.
 
     Returns
     -------
     int
-        How many different keys there are; -1 if there are more than slots // 2, and what is written is of no use.
+        How many different keys there are; -1 if there are more than slots // 4 * 3, and what is written is of no use.
     """
     cdef int64_t n_rows = keys.shape[0], size = keys.shape[1], slots = table.shape[0], count
     if n_rows == 0:
@@ -41,6 +42,34 @@ def number_keys(const unsigned char[:, ::1] keys not None, int64_t[:, ::1] table
         return 1
     with nogil:
         count = number_all(source, size, n_rows, work, slots, numbers, places)
+    return count
+
+
+def find_runs(const unsigned char[:, ::1] keys not None, int64_t[::1] out not None):
+    """Find where runs of equal keys begin.
+
+    Parameters
+    ----------
+    keys : uint8, shape (n_rows, key_bytes)
+        Equal if all of their bytes are.
+    out : int64, shape (n_rows,)
+        Written: the first row of each run; what is behind these is of no use.
+
+    Returns
+    -------
+    int
+        How many runs there are.
+    """
+    cdef int64_t n_rows = keys.shape[0], size = keys.shape[1], count
+    if n_rows == 0:
+        return 0
+    if size == 0:
+        out[0] = 0
+        return 1
+    cdef const char* source = <const char*> &keys[0, 0]
+    cdef int64_t* places = &out[0]
+    with nogil:
+        count = find_all_runs(source, size, n_rows, places)
     return count
 
 

@@ -29,5 +29,9 @@ def fill_ranges(const number[::1] starts not None, const number[::1] steps not N
             size = bounds[s + 1] - first
             start = starts[s]
             step = steps[s]
-            for place in range(size):
-                result[first + place] = start + <number> place * step
+            if step == 1:
+                for place in range(size):
+                    result[first + place] = start + <number> place
+            else:
+                for place in range(size):
+                    result[first + place] = start + <number> place * step

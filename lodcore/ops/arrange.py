@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import check_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, each_of, level_of, nested_index_of
 from lodcore.ops.common import Array, check_equal
@@ -129,8 +130,24 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
     >>> lodcore.sequence_repeat([[1, 2], [], [3]], [0, 1, 3]).tolist()
     [[2], [], [3, 3, 3]]
     """
+    if type(repeats) is int:
+        alike = _alike(x, repeats, level_of("sequence_repeat", x.lod, level))
+        if alike is not None:
+            return alike
     repeated: LoDTensor = _repeat(x, repeats, level)[0]
     return repeated
+
+
+def _alike(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
+    """Repeat all rows as often, which NumPy does faster; None for what is no rows, or an error."""
+    lod, count = x.lod, x.lod.num_rows
+    if k + 1 < lod.num_levels or not x.values.size or not 0 <= times < 2**62 // count:
+        return None
+    check_size("sequence_repeat", count, times, x.values.nbytes // count)
+    rows = np.repeat(x.values, times, axis=0)
+    levels = [*(lod.offsets(j) for j in range(k)), lod.offsets(k) * times]
+    alike: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
+    return alike
 
 
 @sequence_repeat.define_residuals("bounds")

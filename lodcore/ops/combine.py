@@ -13,10 +13,11 @@ from lodcore.ops.arguments import integer_of, level_of
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.gather import sequence_concat
 from lodcore.ops.index import take_nested
-from lodcore.ops.index_values import index_values
 from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, nested_operand, row_ranges, spec_rows, sum_copies
+from lodcore.ops.pick import gather_nested
 from lodcore.ops.places import lod_positions
+from lodcore.ops.position import drop_level
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Batches, Nested
 from lodcore.tensors import core, tensor_core
@@ -259,61 +260,63 @@ def _place_levels(x: Any, level: Any) -> list[Any]:
     lod_rule=computed("as `x` before `level`; combinations are computed", _place_levels),
     differentiable=False,
 )
-def combination_places(x: Any, n: int, replacement: bool = False, level: int = -1) -> LoDTensor:
-    """List the combinations of n elements of each sequence, as places in it.
+def combination_places(
+    x: Any, n: int, column: int, replacement: bool = False, level: int = -1, of_batch: bool = False
+) -> LoDTensor:
+    """List one element of each combination of n elements of a sequence, as its place in it.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     n : int
-        1 or more.
+        1 .. 64.
+    column : int
+        Which of the n elements: 0 .. n - 1.
     replacement : bool
         Take an element several times, too.
     level : int
+    of_batch : bool
+        Count elements over the whole batch, not from the start of their sequence.
 
     Returns
     -------
     LoDTensor
-        int64, rows of shape (n,): each row is a combination, in lexicographic order. Its levels are those of x up to
-        `level`, whose sequences have as many elements as there are combinations.
+        int64, in lexicographic order of the combinations. Its levels are those of x up to `level`, whose sequences
+        have as many elements as there are combinations.
 
     Raises
     ------
     ValueError, DTypeError, LevelError
-        If n is out of range, or there is no such level.
+        If n or column are out of range, or there is no such level.
 
     Examples
     --------
     >>> import lodcore
-    >>> lodcore.ops.combination_places([["a", "b", "c"], ["d"]], 2).tolist()
-    [[[0, 1], [0, 2], [1, 2]], []]
+    >>> lodcore.ops.combination_places([["a", "b", "c"], ["d"]], 2, 1).tolist()
+    [[1, 2, 2], []]
     """
     where = "combination_places"
     k, lod = level_of(where, x.lod, level), x.lod
-    size = _size(where, n)
-    offsets = lod.offsets(k)
-    bounds, columns, gap = offsets, [np.arange(offsets[-1])], 0 if replacement else 1
-    ends = np.repeat(offsets[1:], np.diff(offsets))
-    for _ in range(size - 1):
-        last = columns[-1]
-        left = ends - last - gap
-        repeats = buffers.new_offsets(len(last) + 1)
-        bad = kernels.offsets.offsets_from_lengths(left, repeats)
-        if bad >= 0:
-            raise LoDError(f"{where}: x: has more combinations of {size} than int64 can count")
-        total = repeats.item(len(last))
-        index = _numbers(repeats)
-        place = buffers.new_int64(total)
-        kernels.offsets.positions(repeats, place)
-        ends = ends[index]
-        columns = [*(column[index] for column in columns), last[index] + place + gap]
-        bounds = repeats[bounds]
-    begins = np.repeat(offsets[:-1], np.diff(bounds))
-    places = np.stack([column - begins for column in columns], axis=1)
+    size, chosen = _size_and_column(where, n, column)
+    offsets = lod._view(k)
+    bounds = buffers.new_offsets(len(offsets))
+    again = 1 if replacement else 0
+    bad = kernels.combine.combination_offsets(offsets, size, again, bounds)
+    if bad >= 0:
+        raise LoDError(f"{where}: x: sequence {bad} has more combinations of {size} than int64 can count")
+    places = buffers.new_int64(bounds.item(len(bounds) - 1))
+    work = buffers.new_int64(size)
+    kernels.combine.list_combinations(offsets, size, again, chosen, bool(of_batch), work, places)
     made: LoDTensor = tensor_core.new_tensor(
         places, core.make_lod([*(lod.offsets(j) for j in range(k)), bounds], len(places))
     )
     return made
+
+
+def _size_and_column(where: str, n: Any, column: Any) -> tuple[int, int]:
+    """Take the size of a combination, and one of its elements."""
+    size = _size(where, n)
+    return size, integer_of(f"{where}: column", column, 0, size - 1)
 
 
 def _size(where: str, n: Any) -> int:
@@ -322,9 +325,10 @@ def _size(where: str, n: Any) -> int:
 
 
 @combination_places.define_infer
-def _(x: Spec, n: int, replacement: bool, level: int) -> Spec:
+def _(x: Spec, n: int, column: int, replacement: bool, level: int, of_batch: bool) -> Spec:
     level_of("combination_places", x, level)
-    return Spec((None, _size("combination_places", n)), np.dtype(np.int64))
+    _size_and_column("combination_places", n, column)
+    return Spec((None,), np.dtype(np.int64))
 
 
 def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1) -> tuple[Any, ...]:
@@ -334,7 +338,7 @@ def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1)
     ----------
     x : LoDTensor or nested lists
     n : int
-        1 or more.
+        1 .. 64.
     replacement : bool
         Take an element several times, too.
     level : int
@@ -358,10 +362,16 @@ def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1)
     [[3, 4, 5], [], []]
     """
     x = nested_operand("combinations: x", x)
-    if _size("combinations", n) == 2:
+    size = _size("combinations", n)
+    if size == 2:
         pairs: tuple[Any, ...] = sequence_pairs(x, replacement, level)
         return pairs
-    return tuple(take_nested(x, place) for place in argcombinations(x, n, replacement, level))
+    k = level_of("combinations", x.num_levels, level)
+    elements = x
+    for _ in range(k + 1):
+        elements = drop_level(elements, 0)
+    places = [combination_places(x, size, j, replacement, k, of_batch=True) for j in range(size)]
+    return tuple(gather_nested(elements, place) for place in places)
 
 
 def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1) -> tuple[Any, ...]:
@@ -386,11 +396,8 @@ def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = 
     ([[0, 0, 1], [], []], [[1, 2, 2], [], []])
     """
     x = nested_operand("argcombinations: x", x)
-    if _size("argcombinations", n) == 2 and level in (-1, x.num_levels - 1):
-        pairs: tuple[Any, ...] = sequence_pairs(lod_positions(x, -1), replacement)
-        return pairs
-    places = combination_places(x, n, replacement, level)
-    return tuple(index_values(places, [slice(None), j]) for j in range(n))
+    size = _size("argcombinations", n)
+    return tuple(combination_places(x, size, j, replacement, level) for j in range(size))
 
 
 def argcartesian(x: Any, y: Any) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ from lodcore.ops.moving import nested_operand
 from lodcore.ops.pick import gather_nested
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense
+from lodcore.ops.structure import lod_reset
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -31,9 +32,11 @@ WAYS = ("inner", "left", "outer")
 
 
 def _keys(where: str, given: Any) -> Array:
-    """Take a vector of keys: a private copy whose bytes are equal where keys are."""
-    keys = dense_of(where, given)
+    """Take a vector of keys whose bytes are equal where keys are."""
+    keys: Array = dense_of(where, given)
     _check_keys(where, keys.shape, keys.dtype)
+    if keys.dtype.kind != "f" and keys.dtype.isnative and keys.flags.c_contiguous and keys.flags.aligned:
+        return keys
     made: Array = np.array(keys, keys.dtype.newbyteorder("="), order="C")
     if made.dtype.kind == "f":
         made += 0.0  # of two zeros one
@@ -59,13 +62,13 @@ def _numbered(keys: Array) -> tuple[Array, Array]:
         The row of the first key of each number.
     """
     ids = buffers.new_int64(len(keys))
-    slots = 1 << 11
+    slots = 1 << 12
     while True:  # most keys are few: a table that is small is fast
-        firsts = buffers.new_int64(slots // 2)
+        firsts = buffers.new_int64(slots // 4 * 3)
         count = kernels.group.number_keys(buffers.as_bytes(keys), buffers.new_int64(slots, 2), ids, firsts)
         if count >= 0:
             return ids, firsts[:count]
-        slots *= 16
+        slots *= 8
 
 
 def _ordered(ids: Array, count: int) -> tuple[Array, Array]:
@@ -73,6 +76,25 @@ def _ordered(ids: Array, count: int) -> tuple[Array, Array]:
     offsets, places = buffers.new_offsets(count + 1), buffers.new_int64(len(ids))
     kernels.group.order_by_id(ids, offsets, places)
     return offsets, places
+
+
+def _is_narrow(keys: Array) -> bool:
+    """Return whether keys are integers between bounds so near that all between them may be counted."""
+    if keys.dtype.kind not in "iub" or not len(keys):
+        return False
+    return int(keys.max()) - int(keys.min()) < 2 * len(keys)
+
+
+def _counted(keys: Array) -> tuple[Array, LoDTensor]:
+    """Group rows by integers between near bounds, in their order."""
+    least = keys.min()
+    ids = (keys - least).astype(np.int64) if keys.dtype == np.uint64 else keys.astype(np.int64) - int(least)
+    count = int(ids.max()) + 1
+    offsets, places = _ordered(ids, count)
+    there = np.flatnonzero(offsets[1:] > offsets[:-1])
+    bounds = np.append(offsets[there], len(keys))
+    groups: LoDTensor = tensor_core.new_tensor(places, core.make_lod([bounds], len(keys)))
+    return keys[places[bounds[:-1]]], groups
 
 
 @operator(
@@ -115,11 +137,11 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
     keys = _keys(f"{where}: key", key)
     n_rows = len(keys)
     if order == "runs":
-        changes = np.flatnonzero(keys[1:] != keys[:-1]) + 1
-        if keys.dtype.kind == "f":  # nan is not nan
-            changes = changes[~(np.isnan(keys[changes]) & np.isnan(keys[changes - 1]))]
-        firsts = np.concatenate([np.zeros(min(n_rows, 1), np.int64), changes])
-        offsets, places = np.concatenate([firsts, [n_rows]]), np.arange(n_rows)
+        found = buffers.new_int64(n_rows)
+        firsts = found[: kernels.group.find_runs(buffers.as_bytes(keys), found)]
+        offsets, places = np.append(firsts, n_rows), np.arange(n_rows)
+    elif order == "sorted" and _is_narrow(keys):
+        return _counted(keys)
     else:
         ids, firsts = _numbered(keys)
         if order == "sorted":
@@ -171,6 +193,8 @@ def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
     (['fig', 'pear'], [[2.0], [1.5, 2.5]])
     """
     keys, groups = group_rows(key, order)
+    if order == "runs" and not any(levels_of_given(column) for column in columns):
+        return keys, *(lod_reset(_column("group_by", j, key, column), groups) for j, column in enumerate(columns))
     return keys, *(gather_nested(_column("group_by", j, key, column), groups) for j, column in enumerate(columns))
 
 

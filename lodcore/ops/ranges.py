@@ -76,7 +76,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
         raise MemoryError(f"{where}: the ranges have more numbers than int64 can count")
     total = offsets.item(count)
     check_size(where, total, 1, dtype.itemsize)
-    values = np.empty(total, dtype)
+    values = buffers.new_rows(where, np.empty(0, dtype), total)
     kernels.ranges.fill_ranges(np.ascontiguousarray(first), np.ascontiguousarray(step), offsets, values)
     made: LoDTensor = tensor_core.new_tensor(values, core.make_lod([offsets], total))
     return made
@@ -105,6 +105,11 @@ def _exact(where: str, vector: Array, dtype: np.dtype[Any]) -> Array:
     return made
 
 
+def _extremes(*vectors: Array) -> list[tuple[Array, int]]:
+    """Find the least and the greatest of vectors."""
+    return [(vector, int(find(vector))) for vector in vectors if len(vector) for find in (np.argmin, np.argmax)]
+
+
 def _sizes(where: str, first: Array, last: Array, step: Array) -> Array:
     """Count the numbers of each range."""
     if first.dtype.kind == "f":
@@ -123,6 +128,9 @@ def _sizes(where: str, first: Array, last: Array, step: Array) -> Array:
         if (exact >= 2**62).any():
             raise MemoryError(f"{where}: a range has more numbers than fit in memory")
         return np.maximum(exact, 0).astype(np.int64)
+    if (step == 1).all() and all(abs(int(vector[at])) < 2**61 for vector, at in _extremes(first, last)):
+        lengths: Array = np.maximum(last - first, 0)
+        return lengths
     wide = [vector.astype(np.uint64) for vector in (first, last, step)]  # differences of int64 fit in uint64
     up = (step > 0) & (last > first)
     down = (step < 0) & (last < first)

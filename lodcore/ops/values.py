@@ -176,18 +176,19 @@ def argwhere(x: Any) -> Array:
     if not isinstance(x, LoDTensor) or not x.num_levels:
         return np.stack(found, axis=1).astype(np.int64) if values.ndim else np.empty((len(found[0]), 0), np.int64)
     levels = x.num_levels
-    places = np.empty((len(found[0]), x.ndim), np.int64)
-    places[:, levels:] = np.stack(found, axis=1)
-    element = places[:, levels].copy()
+    columns = np.empty((x.ndim, len(found[0])), np.int64)
+    for j, column in enumerate(found):
+        columns[levels + j] = column
+    element = found[0]
     for k in range(levels - 1, -1, -1):  # from the rows to the sequences that they are in
         offsets = x.lod.offsets(k)
         numbers = buffers.new_int64(offsets.item(len(offsets) - 1))
         kernels.offsets.segment_ids(offsets, numbers)
         sequence = numbers[element]
-        places[:, k + 1] = element - offsets[sequence]
+        np.subtract(element, offsets[sequence], out=columns[k + 1])
         element = sequence
-    places[:, 0] = element
-    return places
+    columns[0] = element
+    return columns.T
 
 
 def _check_numbers(where: str, dtype: np.dtype[Any], kinds: str = "biufc") -> None:
@@ -243,8 +244,10 @@ def sequence_bitwise(x: Any, name: str, level: int = -1) -> Any:
     k = level_of(where, x.lod, level)
     offsets = np.asarray(below(x.lod, k))
     values = x.values
-    combined = np.full((len(offsets) - 1, *values.shape[1:]), np.array(nothing).astype(values.dtype))
     full = offsets[1:] > offsets[:-1]
+    if len(full) and full.all():
+        return with_levels(ufunc.reduceat(values, offsets[:-1], axis=0), x.lod, k)
+    combined = np.full((len(offsets) - 1, *values.shape[1:]), np.array(nothing).astype(values.dtype))
     if full.any():
         combined[full] = ufunc.reduceat(values, offsets[:-1][full], axis=0)
     return with_levels(combined, x.lod, k)
@@ -278,7 +281,8 @@ def spread(x: Any, y: Any) -> Any:
     >>> lodcore.ops.spread(7, lodcore.array([[1, 2], [3]])).tolist()
     [[7, 7], [7]]
     """
-    return np.array(np.broadcast_arrays(x, y)[0])
+    shape = np.broadcast_shapes(np.shape(x), np.shape(y))
+    return x if type(x) is np.ndarray and x.shape == shape else np.array(np.broadcast_to(x, shape))
 
 
 @spread.define_vjp

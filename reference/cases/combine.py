@@ -40,19 +40,21 @@ def _(x, y, level):
 
 @cases(STRUCTURES | walks(3), gradient=False)
 def combination_places(source):
-    x = ragged(source, 3)
+    x, n = ragged(source, 3), source.integer(1, 3)
     return {
         "x": x,
-        "n": source.integer(1, 3),
+        "n": n,
+        "column": source.integer(0, n - 1),
         "replacement": source.choice([False, True]),
         "level": level_of(source, x),
+        "of_batch": source.choice([False, True]),
     }
 
 
 @combination_places.expected
-def _(x, n, replacement, level):
+def _(x, n, column, replacement, level, of_batch):
     k = x.level(level)
-    return x.made(oracle.combination_places(x.nested, n, replacement, k), k + 1, (n,), "int64")
+    return x.made(oracle.combination_places(x.nested, n, column, replacement, k, of_batch), k + 1, (), "int64")
 
 
 @cases(STRUCTURES | walks(3), gradient=False, walked="xs")

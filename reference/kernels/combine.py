@@ -30,6 +30,41 @@ def product_ranges(offsets, others, repeats, ranges, out):
     return -1
 
 
+def _combinations(length, n, again, first=0):
+    """List the combinations of n of the places from the first on, as lists."""
+    if n == 0:
+        return [[]]
+    found = []
+    for place in range(first, length):
+        for rest in _combinations(length, n - 1, again, place + 1 - again):
+            found.append([place, *rest])
+    return found
+
+
+def combination_offsets(offsets, n, again, out):
+    """Count the combinations of n elements of each sequence; give the first sequence of too many, or -1."""
+    out[0] = total = 0
+    for s in range(len(offsets) - 1):
+        length = int(offsets[s + 1] - offsets[s])
+        size = 1 if length else 0
+        for i in range(n):
+            size = size * (length + (n - 1) * again - i) // (i + 1) if length + (n - 1) * again >= n else 0
+        total += size
+        if total >= 2**63:
+            return s
+        out[s + 1] = total
+    return -1
+
+
+def list_combinations(offsets, n, again, column, counted, chosen, out):
+    """List one element of each combination of n elements of a sequence."""
+    place = 0
+    for s in range(len(offsets) - 1):
+        for one in _combinations(int(offsets[s + 1] - offsets[s]), n, again):
+            out[place] = one[column] + (offsets[s] if counted else 0)
+            place += 1
+
+
 def take_turns(levels, out):
     """List the elements of joined sequences in turn, as places in the joined sequence."""
     if len(levels) == 0 or len(out) == 0:

@@ -7,12 +7,22 @@ def number_keys(keys, table, ids, firsts):
     for r in range(keys.shape[0]):
         key = keys[r].tobytes()
         if key not in known:
-            if count == len(table) // 2:
+            if count == len(table) // 4 * 3:
                 return -1
             firsts[count] = r
             known[key] = count
             count += 1
         ids[r] = known[key]
+    return count
+
+
+def find_runs(keys, out):
+    """Find where runs of equal keys begin; give their count."""
+    count = 0
+    for r in range(keys.shape[0]):
+        if r == 0 or keys[r].tobytes() != keys[r - 1].tobytes():
+            out[count] = r
+            count += 1
     return count
 
 
@@ -22,11 +32,15 @@ def order_by_id(ids, offsets, out):
     for r in range(len(ids)):
         if ids[r] < 0 or ids[r] >= count:
             return r
+    rows = []
+    for _ in range(count):
+        rows.append([])
+    for r in range(len(ids)):
+        rows[ids[r]].append(r)
     offsets[0] = place = 0
     for number in range(count):
-        for r in range(len(ids)):
-            if ids[r] == number:
-                out[place] = r
-                place += 1
+        for r in rows[number]:
+            out[place] = r
+            place += 1
         offsets[number + 1] = place
     return -1

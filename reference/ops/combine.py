@@ -29,9 +29,18 @@ def cartesian(nested, other, level):
     return tuple(each_at_level([[pair[j] for pair in found] for found in pairs], nested, level) for j in (0, 1))
 
 
-def combination_places(nested, n, replacement, level):
-    """List the combinations of n elements of each sequence, as places in it."""
-    return at_level(lambda sequence: list(map(list, ways(len(sequence), n, replacement))), nested, level)
+def combination_places(nested, n, column, replacement, level, of_batch=False):
+    """List one element of each combination of n elements of a sequence, as its place in it, or in the batch."""
+    begins = [0]
+    for sequence in sequences(nested, level):
+        begins.append(begins[-1] + len(sequence))
+    begins = iter(begins)
+
+    def listed(sequence):
+        begin = next(begins) if of_batch else 0
+        return [begin + way[column] for way in ways(len(sequence), n, replacement)]
+
+    return at_level(listed, nested, level)
 
 
 def turns(parts):

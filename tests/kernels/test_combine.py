@@ -33,6 +33,28 @@ class TestTwins:
         outputs = unwritten(5), unwritten(4, 2), unwritten(3)
         assert agree("combine.product_ranges", offsets, others, *outputs) == 1
 
+    @given(SIZES.filter(lambda sizes: max(sizes, default=0) < 20), st.integers(1, 4), st.booleans(), st.data())
+    def test_combinations(self, sizes, n, again, data):
+        offsets, counts = int64(running_sum(sizes)), unwritten(len(sizes) + 1)
+        agree("combine.combination_offsets", offsets, n, int(again), counts)
+        kernels.combine.combination_offsets(offsets, n, int(again), counts)
+        agree(
+            "combine.list_combinations",
+            offsets,
+            n,
+            int(again),
+            data.draw(st.integers(0, n - 1)),
+            data.draw(st.booleans()),
+            unwritten(n),
+            unwritten(int(counts[-1])),
+            seen=lambda *given: [given[-1]],
+        )
+
+    @pytest.mark.parametrize(("sizes", "n"), [([3, 2**40], 2), ([3, 200], 64), ([2**31, 2**32], 2), ([1, 2**62], 1)])
+    def test_combinations_that_cannot_be_counted_are_reported(self, sizes, n):
+        found = agree("combine.combination_offsets", int64(running_sum(sizes)), n, 0, unwritten(3))
+        assert found == {(2**40, 2): 1, (200, 64): 1, (2**32, 2): 1, (2**62, 1): -1}[sizes[1], n]
+
     @given(SIZES, st.data())
     def test_take_turns(self, sizes, data):
         parts = [sizes, *[data.draw(lengths(count=len(sizes))) for _ in range(data.draw(st.integers(0, 3)))]]

@@ -58,13 +58,15 @@ def multiplied(arguments):
 @st.composite
 def place_calls(draw):
     x = draw(ANY)
-    return call(x, draw(st.integers(1, 4)), draw(st.booleans()), level_of(draw, x))
+    n = draw(st.integers(1, 4))
+    return call(x, n, draw(st.integers(0, n - 1)), draw(st.booleans()), level_of(draw, x), draw(st.booleans()))
 
 
 def places(arguments):
     x = arguments["x"]
     level = from_the_first(arguments["level"], x.lod)
-    return oracle.combination_places(x.tolist(), arguments["n"], arguments["replacement"], level)
+    settings = [arguments[name] for name in ("n", "column", "replacement")]
+    return oracle.combination_places(x.tolist(), *settings, level, arguments["of_batch"])
 
 
 @st.composite
@@ -112,9 +114,10 @@ SAMPLES = {
         places,
         None,
         [
-            ("ops.combination_places(flat, 0)", ValueError, "n: is 0; 1 .. 64"),
-            ("ops.combination_places(flat, 2.0)", DTypeError, "n: is 2.0"),
-            ("ops.combination_places(flat, 2, False, 1)", LevelError, "level: is 1"),
+            ("ops.combination_places(flat, 0, 0)", ValueError, "n: is 0; 1 .. 64"),
+            ("ops.combination_places(flat, 2.0, 0)", DTypeError, "n: is 2.0"),
+            ("ops.combination_places(flat, 2, 2)", ValueError, "column: is 2; 0 .. 1"),
+            ("ops.combination_places(flat, 2, 0, False, 1)", LevelError, "level: is 1"),
         ],
     ),
     "interleave_places": Samples(

@@ -28,7 +28,9 @@ def several(names, *arguments):
 #: What each operator is called with, made anew for each benchmark.
 ARGUMENTS = {
     **several("sigmoid tanh relu exp log sqrt sequence_softmax sequence_logsumexp sequence_cumsum sequence_sort", X),
-    **several("sequence_argsort", X),
+    **several("sequence_argsort sequence_unique sequence_unique_all sequence_n_unique sequence_mode", X),
+    **several("sequence_rank run_lengths sequence_var sequence_std", X),
+    "repeat_runs": lambda: (X, NUMBERS),
     "sequence_quantile": lambda: (X, 0.5),
     **several("sequence_prod sequence_pad sequence_reverse by_position drop_level rows logical_not", X),
     **several("add minus mul div less_than less_equal_than greater_than greater_equal_than equal not_equal", X, 2.0),

@@ -6,6 +6,7 @@ from lodcore.kernels import gather, levels, offsets, rank
 
 if TYPE_CHECKING:
     from lodcore.kernels import (
+        deviation,
         doors,
         embedding,
         expand,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         pool,
         position,
         product,
+        runs,
         softmax,
         sort,
         tokens,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "deviation",
     "doors",
     "embedding",
     "expand",
@@ -41,6 +44,7 @@ __all__ = [
     "position",
     "product",
     "rank",
+    "runs",
     "softmax",
     "sort",
     "tokens",

@@ -15,6 +15,7 @@ from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.nested import refuse_conversion
 from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import full_like
+from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.index_values import index_values
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
@@ -301,6 +302,9 @@ def var(
     levels = getattr(x, "num_levels", 0)
     axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
     upper = [one for one in axes if one <= levels] if levels else []
+    if where is True and out is None and _is_below(axes, levels):
+        found = sequence_var(x, ddof, axes[0] - 1)
+        return _with_axes_of_1(found, len(axes)) if keepdims else found
     if upper and axes == (upper[0],) and upper[0] < levels and where is True:
         low = upper[0]
         for at in range(low, levels):
@@ -316,6 +320,11 @@ def var(
         _reduced("sum", mul(distance, distance), axis, out, keepdims, None, where),
         _count(x, axis, keepdims, where, ddof),
     )
+
+
+def _is_below(axes: tuple[int, ...], levels: int) -> bool:
+    """Tell whether axes are those of levels from one of them to the last, not that of the sequences of the batch."""
+    return bool(axes) and axes[0] > 0 and axes == tuple(range(axes[0], levels + 1))
 
 
 def std(
@@ -336,6 +345,15 @@ def std(
     >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
     array([ 1., nan,  0.])
     """
+    x = tensor_of("std", x)
+    levels = getattr(x, "num_levels", 0)
+    if levels and type(axis) is int and axis == levels and dtype is None and where is True and not keepdims:
+        if out is None and x.dtype.char in "fd":  # what is mostly asked for
+            return sequence_std(x, ddof)
+    plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
+    if levels and plain and x.dtype.itemsize <= 8 and _is_below(axes := axes_of("std", axis, x.ndim), levels):
+        found = sequence_std(x, ddof, axes[0] - 1)
+        return _with_axes_of_1(found, len(axes)) if keepdims else found
     squared = var(x, axis, dtype, out, ddof, keepdims, where=where)
     if not isinstance(squared, Symbol):
         return sqrt(squared)

@@ -5,6 +5,7 @@ from lodcore.ops.array_joining import *
 from lodcore.ops.axes import mean as mean  # all others have names of Python's own functions
 from lodcore.ops.compare import *
 from lodcore.ops.dense import *
+from lodcore.ops.deviation import *
 from lodcore.ops.embedding import *
 from lodcore.ops.expand import *
 from lodcore.ops.gather import *
@@ -15,6 +16,7 @@ from lodcore.ops.pad import *
 from lodcore.ops.pool import *
 from lodcore.ops.rank import *
 from lodcore.ops.recurrent import *
+from lodcore.ops.runs import *
 from lodcore.ops.scores import *
 from lodcore.ops.select import *
 from lodcore.ops.sequence_matmul import *

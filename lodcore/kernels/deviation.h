@@ -1,0 +1,101 @@
+/* Squared distances from the mean of each sequence, column by column, in float64. Rows of one cell are added in lanes
+ * and block by block, so that a block is read twice while it is in a cache; blocks are put together as Chan, Golub and
+ * LeVeque do. Every path has the same bits: cell k of a block is in lane k modulo LANES. */
+#ifndef LODCORE_DEVIATION_H
+#define LODCORE_DEVIATION_H
+
+#include "simd.h"
+#include <math.h>
+#include <stdint.h>
+
+enum { LANES = 32, BLOCK = 4096 };
+
+LODCORE_INLINE double halve(double *lanes)
+{
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            lanes[j] += lanes[j + half];
+    return lanes[0];
+}
+
+#define LODCORE_DEVIATE(REAL)                                                                             \
+    LODCORE_INLINE void add_block_##REAL(const REAL *x, int64_t n, double *mean, double *squares)         \
+    {                                                                                                     \
+        double lanes[LANES] = {0}, rests[LANES] = {0}, middle;                                            \
+        int64_t k = 0;                                                                                    \
+        for (; k + LANES <= n; k += LANES)                                                                \
+            for (int j = 0; j < LANES; j++)                                                               \
+                lanes[j] += (double)x[k + j];                                                             \
+        for (int j = 0; k + j < n; j++)                                                                   \
+            lanes[j] += (double)x[k + j];                                                                 \
+        middle = halve(lanes) / (double)n;                                                                \
+        for (int j = 0; j < LANES; j++)                                                                   \
+            lanes[j] = 0;                                                                                 \
+        for (k = 0; k + LANES <= n; k += LANES)                                                           \
+            for (int j = 0; j < LANES; j++) {                                                             \
+                double distance = (double)x[k + j] - middle;                                              \
+                lanes[j] += distance * distance;                                                          \
+                rests[j] += distance;                                                                     \
+            }                                                                                             \
+        for (int j = 0; k + j < n; j++) {                                                                 \
+            double distance = (double)x[k + j] - middle;                                                  \
+            lanes[j] += distance * distance;                                                              \
+            rests[j] += distance;                                                                         \
+        }                                                                                                 \
+        double rest = halve(rests);                                                                       \
+        *mean = middle;                                                                                   \
+        *squares = halve(lanes) - rest * rest / (double)n;                                                \
+    }                                                                                                     \
+    LODCORE_BODY deviate_##REAL##_body(const REAL *x, const int64_t *offsets, int64_t n_seqs,             \
+                                       double *means, double *squares)                                    \
+    {                                                                                                     \
+        for (int64_t s = 0; s < n_seqs; s++) {                                                            \
+            double mean = 0, total = 0, part_mean, part;                                                  \
+            for (int64_t first = offsets[s]; first < offsets[s + 1]; first += BLOCK) {                    \
+                int64_t before = first - offsets[s];                                                      \
+                int64_t n = offsets[s + 1] - first < BLOCK ? offsets[s + 1] - first : BLOCK;              \
+                add_block_##REAL(x + first, n, &part_mean, &part);                                        \
+                double apart = part_mean - mean, share = (double)n / (double)(before + n);                \
+                if (before == 0) {                                                                        \
+                    mean = part_mean;                                                                     \
+                    total = part;                                                                         \
+                } else {                                                                                  \
+                    mean += apart * share;                                                                \
+                    total += part + apart * apart * ((double)before * share);                             \
+                }                                                                                         \
+            }                                                                                             \
+            means[s] = mean;                                                                              \
+            squares[s] = total < 0 ? 0 : total;                                                           \
+        }                                                                                                 \
+    }                                                                                                     \
+    LODCORE_THRICE(deviate_##REAL,                                                                        \
+                   (const REAL *x, const int64_t *offsets, int64_t n_seqs, double *means, double *squares), \
+                   (x, offsets, n_seqs, means, squares))                                                  \
+    LODCORE_BODY deviate_wide_##REAL##_body(const REAL *x, const int64_t *offsets, int64_t n_seqs,        \
+                                            int64_t width, double *means, double *squares)                \
+    {                                                                                                     \
+        for (int64_t s = 0; s < n_seqs; s++, means += width, squares += width) {                          \
+            double n = (double)(offsets[s + 1] - offsets[s]);                                             \
+            for (int64_t c = 0; c < width; c++)                                                           \
+                means[c] = squares[c] = 0;                                                                \
+            for (int64_t r = offsets[s]; r < offsets[s + 1]; r++)                                         \
+                for (int64_t c = 0; c < width; c++)                                                       \
+                    means[c] += (double)x[r * width + c];                                                 \
+            for (int64_t c = 0; c < width && n > 0; c++)                                                  \
+                means[c] /= n;                                                                            \
+            for (int64_t r = offsets[s]; r < offsets[s + 1]; r++)                                         \
+                for (int64_t c = 0; c < width; c++) {                                                     \
+                    double distance = (double)x[r * width + c] - means[c];                                \
+                    squares[c] += distance * distance;                                                    \
+                }                                                                                         \
+        }                                                                                                 \
+    }                                                                                                     \
+    LODCORE_THRICE(deviate_wide_##REAL,                                                                   \
+                   (const REAL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, double *means,  \
+                    double *squares),                                                                     \
+                   (x, offsets, n_seqs, width, means, squares))
+
+LODCORE_DEVIATE(float)
+LODCORE_DEVIATE(double)
+
+#endif

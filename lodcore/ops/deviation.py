@@ -1,0 +1,167 @@
+"""Variances and standard deviations of sequences, each column of a row on its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.errors import DTypeError
+from lodcore.lod_rules import before
+from lodcore.ops.common import Array, below, rows_below, with_levels
+from lodcore.ops.moving import spec_rows
+from lodcore.ops.pool import cells_for, cells_of, numbers_of, settle
+from lodcore.registry import operator
+from lodcore.roles import Nested
+from lodcore.tensor import Spec
+from lodcore.threads import over_sequences
+
+__all__ = ["sequence_std", "sequence_var"]
+
+DOUBLE = np.dtype(np.float64)
+
+
+@operator(x=Nested, lod_rule=before("level"))
+def sequence_var(x: Any, ddof: float = 0, level: int = -1) -> Any:
+    """Average the squared distances of the rows of each sequence from their mean, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Real numbers of at most float64.
+    ddof : number
+        Taken from the number of rows that is divided by.
+    level : int
+        Of all rows below each sequence of this level.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        One row a sequence, of the dtype of x, float64 for integers; nan where ddof leaves nothing to divide by, and of
+        an empty sequence.
+
+    Raises
+    ------
+    LevelError, DTypeError
+        If there is no such level, x has no real numbers, or ddof is no number.
+
+    Notes
+    -----
+    Computed in float64, also of float32, in one order on every machine; see `lodcore.kernels.deviation`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_var([[1.0, 3.0], [], [3.0]])
+    array([ 1., nan,  0.])
+    """
+    return _varied("sequence_var", x, ddof, level)[0]
+
+
+@sequence_var.define_residuals("means")
+def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
+    return _varied("sequence_var", x, ddof, level)
+
+
+def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tuple[Any, Array]:
+    """Compute variances, or their roots, and means."""
+    values = x.values
+    work, dtype = _numbers(where, values.dtype)
+    taken = _number(where, ddof)
+    k = x.lod._level(level, where)
+    offsets = below(x.lod, k)
+    cells = cells_of(values, work)
+    shape = (len(offsets) - 1, cells.shape[1])
+    means, squares = np.empty(shape), np.empty(shape)
+    over_sequences(kernels.deviation.vary_rows, "ro.ss", cells, offsets, taken, means, squares)
+    result = squares.reshape(len(squares), *values.shape[1:])
+    if dtype != DOUBLE:
+        with np.errstate(over="ignore"):
+            result = result.astype(dtype)
+    if root:
+        np.sqrt(result, out=result)
+    return with_levels(result, x.lod, k), means
+
+
+def _numbers(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+    """Tell in which dtype rows are read, and which one the result has."""
+    if dtype.kind == "c":
+        raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers are needed")
+    found: tuple[Any, np.dtype[Any]] = numbers_of(where, "mean", dtype)
+    return found
+
+
+def _number(where: str, ddof: Any) -> float:
+    if isinstance(ddof, (bool, np.bool_)) or not isinstance(ddof, (int, float, np.integer, np.floating)):
+        raise DTypeError(f"{where}: ddof: is {ddof!r}; a number is needed")
+    return float(ddof)
+
+
+@sequence_var.define_infer
+def _(x: Spec, ddof: float, level: int) -> Spec:
+    _number("sequence_var", ddof)
+    return Spec(spec_rows(x), _numbers("sequence_var", x.dtype)[1])
+
+
+@sequence_var.define_vjp
+def _(d: Array, x: Any, ddof: float, level: int, means: Array, context: Any) -> Array:
+    left = _left(x, ddof, level)
+    return _spread(x, level, means, 2 * d.reshape(means.shape).astype(DOUBLE) / left, context.new("x"))
+
+
+def _left(x: Any, ddof: float, level: int) -> Array:
+    """Count what is divided by; nan where nothing is left."""
+    left = rows_below(x.lod, x.lod._level(level))[:, None] - float(ddof)
+    return np.where(left > 0, left, np.nan)
+
+
+def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Array:
+    """Multiply the distances from the means."""
+    work, _ = _numbers("sequence_var", x.dtype)
+    offsets, rows = below(x.lod, x.lod._level(level)), cells_for(d_x, work)
+    over_sequences(kernels.deviation.spread_distances, "rossr", cells_of(x.values, work), offsets, means, scales, rows)
+    settle(rows, d_x)
+    return d_x
+
+
+@operator(x=Nested, lod_rule=before("level"))
+def sequence_std(x: Any, ddof: float = 0, level: int = -1) -> Any:
+    """Compute the standard deviation of the rows of each sequence: the square root of `sequence_var`.
+
+    Parameters
+    ----------
+    x, ddof, level
+        As of `sequence_var`.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        As of `sequence_var`; where all rows are equal the slope is 0.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_std([[1.0, 3.0], [], [3.0]])
+    array([ 1., nan,  0.])
+    """
+    return _varied("sequence_std", x, ddof, level, True)[0]
+
+
+@sequence_std.define_residuals("means")
+def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
+    return _varied("sequence_std", x, ddof, level, True)
+
+
+@sequence_std.define_infer
+def _(x: Spec, ddof: float, level: int) -> Spec:
+    _number("sequence_std", ddof)
+    return Spec(spec_rows(x), _numbers("sequence_std", x.dtype)[1])
+
+
+@sequence_std.define_vjp
+def _(d: Array, x: Any, ddof: float, level: int, out: Any, means: Array, context: Any) -> Array:
+    width = np.asarray(getattr(out, "values", out)).reshape(means.shape).astype(DOUBLE)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scales = d.reshape(means.shape) / (_left(x, ddof, level) * width)
+    return _spread(x, level, means, np.where(width == 0, 0.0, scales), context.new("x"))

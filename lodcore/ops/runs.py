@@ -1,0 +1,517 @@
+"""Runs of equal rows: different values, how often they stand, ranks among them, and sequences written as runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, core, kernels, tensor_core
+from lodcore.arguments import choice_of, integers_of, level_of
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.lod import LoD
+from lodcore.lod_rules import before, computed
+from lodcore.memory import check_size
+from lodcore.ops.common import Array, below, check_equal, with_levels
+from lodcore.ops.moving import spec_rows, sum_copies
+from lodcore.ops.ordering import check_order, ordered
+from lodcore.registry import operator
+from lodcore.roles import Nested
+from lodcore.tensor import LoDTensor, Spec
+
+__all__ = [
+    "repeat_runs",
+    "run_lengths",
+    "sequence_mode",
+    "sequence_n_unique",
+    "sequence_rank",
+    "sequence_unique",
+    "sequence_unique_all",
+]
+
+COUNT, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
+KINDS = ("ordinal", "min", "max", "dense", "average")  # in the order of the kernel's numbers
+
+
+class Runs:
+    """The runs of equal rows within sequences.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (n_rows, ...)
+        nan is equal to nan, of real and complex numbers.
+    offsets : int64, in rows
+    """
+
+    def __init__(self, rows: Array, offsets: Any) -> None:
+        starts = buffers.new_int64(len(rows) + 1)
+        self.offsets = offsets
+        self.runs = buffers.new_offsets(len(offsets))
+        count = kernels.runs.find_runs(_comparable(rows), offsets, starts, self.runs)
+        self.starts = starts[:count]
+
+    def counts(self) -> Array:
+        """Count the rows of each run."""
+        made = buffers.new_int64(len(self.starts))
+        kernels.runs.measure_runs(self.starts, self.runs, self.offsets, made)
+        return made
+
+    def ranks(self, positions: Array, kind: str) -> Array:
+        """Rank rows that were sorted, at the places where they stood."""
+        made = buffers.new_int64(len(positions))
+        bad = kernels.runs.rank_runs(self.starts, self.runs, self.offsets, positions, KINDS.index(kind), made)
+        if bad >= 0:
+            raise IndexError(f"positions: row {bad} names no row of its sequence")
+        return made
+
+
+def _comparable(rows: Array) -> Array:
+    """Give rows as what can be compared: floats as numbers, all else as bytes."""
+    if rows.dtype.kind == "f" and rows.dtype.itemsize == 2:
+        rows = rows.astype(np.float32)
+    if rows.dtype.char in "fdFD":
+        return buffers.as_cells(rows, rows.real.dtype)
+    return buffers.as_bytes(rows)
+
+
+def _columns(values: Array) -> Iterator[Array]:
+    """List the columns of rows."""
+    if values.ndim == 1:
+        yield values
+        return
+    table = values.reshape(len(values), math.prod(values.shape[1:]))
+    for c in range(table.shape[1]):
+        yield np.ascontiguousarray(table[:, c])
+
+
+def _sorted_runs(where: str, column: Array, offsets: Any, positions: bool) -> tuple[Array, Array, Runs]:
+    """Sort a column within its sequences, and find the runs."""
+    cells, places = ordered(where, column, offsets, False, True, positions)
+    flat = np.empty(0, COUNT) if places is None else places.reshape(-1)
+    return cells, flat, Runs(cells, offsets)
+
+
+def _joined(columns: list[Array], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Put columns beside each other."""
+    if len(shape) == 1:
+        return columns[0]
+    made = np.empty((shape[0], math.prod(shape[1:])), dtype)
+    for c, column in enumerate(columns):
+        made[:, c] = column
+    return made.reshape(shape)
+
+
+def _shorter(lod: LoD, k: int, offsets: Array) -> LoD:
+    """Make the levels of a LoD up to one, whose sequences have other lengths."""
+    return core.make_lod([*map(lod.offsets, range(k)), offsets], offsets.item(len(offsets) - 1))
+
+
+# -- different values ----------------------------------------------------------------------------------------------
+
+
+def _up_to(x: Any, level: int) -> int:
+    return level_of("sequence_unique", x, level) + 1
+
+
+@operator(
+    x=Nested,
+    lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter", _up_to),
+    differentiable=False,
+)
+def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
+    """Find the different values of each sequence, in order.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Rows of one number, text or date; see `sequence_argsort`.
+    level : int
+        Of all rows below a sequence of this level.
+
+    Returns
+    -------
+    LoDTensor
+        With the levels up to `level`. nan is equal to nan, and the last one; of -0.0 and 0.0 the first one stays.
+
+    Raises
+    ------
+    ShapeError
+        If rows have axes.
+    LevelError, DTypeError
+        If there is no such level, or the dtype has no order.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_unique([[3, 1, 3], [], [5, 5]])
+    LoDTensor(3 sequences of lengths 0..2, int64: [[1, 3], [], [5]])
+    """
+    where = "sequence_unique"
+    _check_single(where, x)
+    k = x.lod._level(level, where)
+    cells, _, runs = _sorted_runs(where, x.values, below(x.lod, k), False)
+    return tensor_core.new_tensor(cells[runs.starts], _shorter(x.lod, k, runs.runs))
+
+
+@sequence_unique.define_infer
+def _(x: Spec, level: int) -> Spec:
+    _check_single("sequence_unique", x)
+    return Spec((None,), x.dtype)
+
+
+def _check_single(where: str, x: Any) -> None:
+    """Raise if rows are no single values that have an order."""
+    check_order(where, x.dtype)
+    row_shape = tuple(x.shape[1:]) if isinstance(x, Spec) else x.values.shape[1:]
+    if row_shape:
+        raise ShapeError(f"{where}: x: has rows of shape {row_shape}; rows of one value are needed")
+
+
+def _levels_of_all(x: Any, level: int) -> tuple[int, ...]:
+    k = level_of("sequence_unique_all", x, level) + 1
+    return k, k, x.num_levels, k
+
+
+@operator(
+    x=Nested,
+    results=4,
+    lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter; inverse as `x`", _levels_of_all),
+    differentiable=False,
+)
+def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, LoDTensor, LoDTensor]:
+    """Find the different values of each sequence, where they stand, and how often.
+
+    Parameters
+    ----------
+    x, level
+        As of `sequence_unique`.
+
+    Returns
+    -------
+    values : LoDTensor
+        What `sequence_unique` gives.
+    index : LoDTensor of int64
+        For each of them the place in its sequence where it stands first.
+    inverse : LoDTensor of int64
+        With the LoD of x: for each row which of the values of its sequence it is.
+    counts : LoDTensor of int64
+        How often each of the values stands in its sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> values, index, inverse, counts = lodcore.sequence_unique_all([[3, 1, 3], [], [5, 5]])
+    >>> values.tolist(), index.tolist(), inverse.tolist(), counts.tolist()
+    ([[1, 3], [], [5]], [[1, 0], [], [0]], [[1, 0, 1], [], [0, 0]], [[1, 2], [], [2]])
+    """
+    where = "sequence_unique_all"
+    _check_single(where, x)
+    k = x.lod._level(level, where)
+    cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), True)
+    kept = _shorter(x.lod, k, runs.runs)
+    return (
+        tensor_core.new_tensor(cells[runs.starts], kept),
+        tensor_core.new_tensor(positions[runs.starts], kept),
+        tensor_core.new_tensor(runs.ranks(positions, "dense") - 1, x.lod),
+        tensor_core.new_tensor(runs.counts(), kept),
+    )
+
+
+@sequence_unique_all.define_infer
+def _(x: Spec, level: int) -> tuple[Spec, ...]:
+    _check_single("sequence_unique_all", x)
+    rows = Spec((None,), COUNT)
+    return Spec((None,), x.dtype), rows, Spec(x.shape, COUNT), rows
+
+
+@operator(x=Nested, lod_rule=before("level"), differentiable=False)
+def sequence_n_unique(x: Any, level: int = -1) -> Any:
+    """Count the different rows of each sequence, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Of a dtype that has an order; see `sequence_argsort`.
+    level : int
+        Among all rows below a sequence of this level.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        Of int64; nan is equal to nan.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_n_unique([[3, 1, 3], [], [5, 5]])
+    array([2, 0, 1])
+    """
+    where = "sequence_n_unique"
+    check_order(where, x.dtype)
+    k = x.lod._level(level, where)
+    offsets = below(x.lod, k)
+    found = [np.diff(_sorted_runs(where, column, offsets, False)[2].runs) for column in _columns(x.values)]
+    return with_levels(_joined(found, (len(offsets) - 1, *x.values.shape[1:]), COUNT), x.lod, k)
+
+
+@sequence_n_unique.define_infer
+def _(x: Spec, level: int) -> Spec:
+    check_order("sequence_n_unique", x.dtype)
+    return Spec(spec_rows(x), COUNT)
+
+
+@operator(x=Nested, lod_rule=before("level"), differentiable=False)
+def sequence_mode(x: Any, level: int = -1) -> Any:
+    """Find the most frequent row of each sequence, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Of a dtype that has an order; see `sequence_argsort`.
+    level : int
+        Among all rows below a sequence of this level.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        The least of those that stand equally often; nan counts as a value, equal to nan. Of an empty sequence nan or
+        NaT.
+
+    Raises
+    ------
+    ValueError
+        If a sequence is empty, and the dtype has no nan; names the first one.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_mode([[3, 1, 3], [2, 1]])
+    array([3, 1])
+    """
+    where = "sequence_mode"
+    check_order(where, x.dtype)
+    k = x.lod._level(level, where)
+    offsets = below(x.lod, k)
+    n_seqs = len(offsets) - 1
+    places, made = buffers.new_int64(n_seqs), []
+    for column in _columns(x.values):
+        cells, _, runs = _sorted_runs(where, column, offsets, False)
+        kernels.runs.longest_runs(runs.starts, runs.runs, offsets, places)
+        empty = places < 0
+        if not empty.any():
+            made.append(cells[places])
+            continue
+        if x.dtype.kind not in "fMm":
+            s = int(np.argmax(empty))
+            raise ValueError(f"{where}: x: sequence {s} of level {k} is empty; {x.dtype} has no nan")
+        best = np.full(n_seqs, np.nan if x.dtype.kind == "f" else "NaT", x.dtype)
+        best[~empty] = cells[places[~empty]]
+        made.append(best)
+    return with_levels(_joined(made, (n_seqs, *x.values.shape[1:]), x.dtype), x.lod, k)
+
+
+@sequence_mode.define_infer
+def _(x: Spec, level: int) -> Spec:
+    check_order("sequence_mode", x.dtype)
+    return Spec(spec_rows(x), x.dtype)
+
+
+@operator(x=Nested, differentiable=False)
+def sequence_rank(x: Any, method: str = "average", level: int = -1, descending: bool = False) -> LoDTensor:
+    """Rank the rows of each sequence, column by column: 1 is the first of their order.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Of a dtype that has an order; see `sequence_argsort`.
+    method : {"average", "min", "max", "dense", "ordinal"}
+        What equal rows get: the mean of their places, the least, the greatest, a number that grows by one from each
+        value to the next, or each its own, in the order of the rows.
+    level : int
+        Among all rows below a sequence of this level.
+    descending : bool
+        The greatest is the first.
+
+    Returns
+    -------
+    LoDTensor
+        With the LoD of x; int64, float64 for "average". nan is equal to nan, and the greatest.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method.
+    LevelError, DTypeError
+        If there is no such level, or the dtype has no order.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_rank([[3, 1, 3], [], [5]])
+    LoDTensor(3 sequences of lengths 0..3, float64: [[2.5, 1., 2.5], [], [1.]])
+    >>> lodcore.sequence_rank([[3, 1, 3], [], [5]], "dense", descending=True)
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2, 1], [], [1]])
+    """
+    where = "sequence_rank"
+    dtype = _rank_of(x.dtype, method)
+    offsets = below(x.lod, x.lod._level(level, where))
+    made = []
+    for column in _columns(x.values):
+        cells, places = ordered(where, column, offsets, bool(descending), True, True)
+        flat = np.empty(0, COUNT) if places is None else places.reshape(-1)
+        found = Runs(cells, offsets).ranks(flat, method)
+        made.append(found * 0.5 if method == "average" else found)
+    return tensor_core.new_tensor(_joined(made, x.values.shape, dtype), x.lod)
+
+
+def _rank_of(dtype: np.dtype[Any], method: Any) -> np.dtype[Any]:
+    """Check what is asked for; return the dtype of ranks."""
+    check_order("sequence_rank", dtype)
+    return DOUBLE if choice_of("sequence_rank: method", method, KINDS) == "average" else COUNT
+
+
+@sequence_rank.define_infer
+def _(x: Spec, method: str, level: int, descending: bool) -> Spec:
+    dtype = _rank_of(x.dtype, method)
+    level_of("sequence_rank", x, level)
+    return Spec(x.shape, dtype)
+
+
+# -- sequences as runs ---------------------------------------------------------------------------------------------
+
+
+def _same_number(x: Any) -> int:
+    count: int = x.num_levels
+    return count
+
+
+@operator(
+    x=Nested,
+    results=2,
+    lod_rule=computed("as `x`, whose sequences of the last level are shorter", _same_number),
+)
+def run_lengths(x: Any) -> tuple[LoDTensor, LoDTensor]:
+    """Write each sequence of the last level as runs of equal rows: run-length encoding.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Rows of any dtype and shape; nan is equal to nan.
+
+    Returns
+    -------
+    values : LoDTensor
+        The first row of each run.
+    counts : LoDTensor of int64
+        How many rows it has. `repeat_runs(values, counts)` is x again.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> values, counts = lodcore.run_lengths([[7, 7, 8, 7], [], [9, 9]])
+    >>> values.tolist(), counts.tolist()
+    ([[7, 8, 7], [], [9]], [[2, 1, 1], [], [2]])
+    """
+    found: tuple[LoDTensor, LoDTensor] = _encoded(x)[0]
+    return found
+
+
+@run_lengths.define_residuals("starts")
+def _encoded(x: Any) -> tuple[tuple[LoDTensor, LoDTensor], Array]:
+    last = x.lod.num_levels - 1
+    runs = Runs(x.values, x.lod._view(last))
+    kept = _shorter(x.lod, last, runs.runs)
+    values = tensor_core.new_tensor(x.values[runs.starts], kept)
+    return (values, tensor_core.new_tensor(runs.counts(), kept)), runs.starts
+
+
+@run_lengths.define_infer
+def _(x: Spec) -> tuple[Spec, Spec]:
+    return Spec(spec_rows(x), x.dtype), Spec((None,), COUNT)
+
+
+@run_lengths.define_vjp
+def _(d: Array, _: None, starts: Array, context: Any) -> Array:
+    d_x: Array = context.new("x")
+    d_x[...] = 0
+    if d is not None:
+        d_x[starts] = d
+    return d_x
+
+
+@operator(
+    x=Nested,
+    counts=Nested,
+    lod_rule=computed("as `x`, whose sequences of the last level are longer", _same_number),
+)
+def repeat_runs(x: Any, counts: Any) -> LoDTensor:
+    """Repeat each row as often as is said for it: the inverse of `run_lengths`.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    counts : LoDTensor of integers, or nested lists
+        One a row of x, 0 or more; of the same structure.
+
+    Returns
+    -------
+    LoDTensor
+
+    Raises
+    ------
+    ValueError
+        If a count is negative.
+    LoDError, ShapeError
+        If the structures differ, or counts have axes.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.repeat_runs([[7, 8], [], [9]], [[2, 1], [], [3]])
+    LoDTensor(3 sequences of lengths 0..3, int64: [[7, 7, 8], [], [9, 9, 9]])
+    """
+    made: LoDTensor = _repeated(x, counts)[0]
+    return made
+
+
+@repeat_runs.define_residuals("copies")
+def _repeated(x: Any, counts: Any) -> tuple[LoDTensor, Array]:
+    where, lod, values = "repeat_runs", x.lod, x.values
+    check_equal(where, lod, counts.lod, "counts")
+    _check_counts(counts.values.shape[1:], counts.dtype, not counts.num_rows)
+    numbers = counts.values if counts.num_rows else buffers.new_int64(0)
+    sizes = np.array(integers_of(f"{where}: counts", numbers), COUNT)  # a copy, which nobody changes
+    if len(sizes) and sizes.min() < 0:
+        j = int(np.argmax(sizes < 0))
+        raise ValueError(f"{where}: counts: is {sizes[j]} at row {j}; 0 or more is needed")
+    total = int(sizes.sum(dtype=object)) if len(sizes) and sizes.max() > 2**32 else int(sizes.sum())
+    check_size(where, total, *values.shape[1:], max(values.dtype.itemsize, 1))
+    copies = buffers.new_offsets(len(sizes) + 1)
+    copies[0] = 0
+    np.cumsum(sizes, out=copies[1:])
+    made = buffers.new_rows(where, values, total)
+    kernels.expand.repeat_rows(buffers.as_bytes(values), copies, buffers.as_bytes(made))
+    last = lod.num_levels - 1
+    offsets = buffers.new_offsets(len(lod._view(last)))
+    np.take(copies, lod.offsets(last), out=offsets)
+    return tensor_core.new_tensor(made, _shorter(lod, last, offsets)), copies
+
+
+def _check_counts(row_shape: tuple[Any, ...], dtype: np.dtype[Any], empty: bool) -> None:
+    if row_shape:
+        raise ShapeError(f"repeat_runs: counts: has rows of shape {row_shape}; one number a row is needed")
+    if dtype.kind not in "iu" and not empty:
+        raise DTypeError(f"repeat_runs: counts: has dtype {dtype}; integers are needed")
+
+
+@repeat_runs.define_infer
+def _(x: Spec, counts: Spec) -> Spec:
+    _check_counts(counts.shape[1:], counts.dtype, counts.shape[0] == 0)
+    return Spec(spec_rows(x), x.dtype)
+
+
+@repeat_runs.define_vjp
+def _(d: Array, copies: Array, context: Any) -> tuple[Array, None]:
+    return sum_copies(d, copies, context.new("x")), None

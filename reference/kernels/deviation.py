@@ -1,0 +1,70 @@
+"""Twin of lodcore/kernels/deviation.pyx."""
+
+from numpy import errstate
+
+LANES, BLOCK = 32, 4096
+
+
+def _added(numbers, num_lanes):
+    """Add number k to lane k modulo the number of lanes, then the upper half of the lanes to the lower one."""
+    lanes = [0.0 for _ in range(num_lanes)]
+    for k in range(len(numbers)):
+        lanes[k % num_lanes] += numbers[k]
+    while num_lanes > 1:
+        num_lanes //= 2
+        for k in range(num_lanes):
+            lanes[k] += lanes[k + num_lanes]
+    return lanes[0]
+
+
+def _in_lanes(x, first, stop):
+    """Give the mean and the sum of squared distances of rows of one cell, block by block."""
+    mean = total = 0.0
+    for start in range(first, stop, BLOCK):
+        end = start + BLOCK if start + BLOCK < stop else stop
+        n, before = float(end - start), float(start - first)
+        middle = _added([float(x[r, 0]) for r in range(start, end)], LANES) / n
+        distances = [float(x[r, 0]) - middle for r in range(start, end)]
+        rest = _added(distances, LANES)
+        part = _added([distance * distance for distance in distances], LANES) - rest * rest / n
+        if before == 0:
+            mean, total = middle, part
+        else:
+            apart, share = middle - mean, n / (before + n)
+            mean += apart * share
+            total += part + apart * apart * (before * share)
+    return mean, 0.0 if total < 0 else total
+
+
+def vary_rows(x, offsets, ddof, means, out):
+    """Average the squared distances of the rows of each sequence from their mean."""
+    if len(x) != offsets[len(offsets) - 1] or means.shape != out.shape or len(out) != len(offsets) - 1:
+        raise ValueError("x, offsets, means and out do not belong together")
+    if out.shape[1] != x.shape[1]:
+        raise ValueError("x, offsets, means and out do not belong together")
+    for s in range(len(out)):
+        first, stop = int(offsets[s]), int(offsets[s + 1])
+        for c in range(x.shape[1]):
+            with errstate(all="ignore"):
+                if x.shape[1] == 1:
+                    mean, total = _in_lanes(x, first, stop)
+                else:
+                    cells = [float(x[r, c]) for r in range(first, stop)]
+                    mean = _added(cells, 1) / (len(cells) if cells else 1)
+                    total = _added([(cell - mean) * (cell - mean) for cell in cells], 1)
+            means[s, c] = mean
+            left = stop - first - ddof
+            out[s, c] = total / left if left > 0 and stop > first else float("nan")
+
+
+def spread_distances(x, offsets, means, scales, out):
+    """Multiply the distance of each row from the mean of its sequence: the gradient of `vary_rows`."""
+    if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or means.shape != scales.shape:
+        raise ValueError("x, offsets, means, scales and out do not belong together")
+    if len(means) != len(offsets) - 1 or means.shape[1] != x.shape[1]:
+        raise ValueError("x, offsets, means, scales and out do not belong together")
+    for s in range(len(offsets) - 1):
+        for r in range(offsets[s], offsets[s + 1]):
+            for c in range(x.shape[1]):
+                with errstate(all="ignore"):
+                    out[r, c] = x.dtype.type((float(x[r, c]) - float(means[s, c])) * float(scales[s, c]))

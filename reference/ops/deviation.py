@@ -1,0 +1,41 @@
+"""Variances and standard deviations of sequences; rows are numbers, or nested lists of numbers."""
+
+import math
+
+from reference.ops.columns import each_column
+from reference.ops.levels import each_at_level, sequences
+from reference.reals import add_up, sqrt
+
+__all__ = ["sequence_std", "sequence_var"]
+
+
+def variance(column, ddof):
+    """Average the squared distances from the mean."""
+    left = len(column) - ddof
+    if left <= 0 or not column:
+        return math.nan
+    mean = add_up(column, 0.0) / len(column)
+    return add_up([(number - mean) * (number - mean) for number in column], 0.0) / left
+
+
+def deviation(column, ddof):
+    """Take the root of a variance; its slope is 0 at 0."""
+    found = variance(column, ddof)
+    return sqrt(found) if found != 0 else found * 0.0
+
+
+def one_row(function, nested, ddof, level, num_levels, row_shape):
+    """Put in place of each sequence of a level the row that a function makes of its columns."""
+    below = [sequences(one, num_levels - level - 1) for one in sequences(nested, level)]
+    found = [each_column(lambda column: [function(column, ddof)], rows, row_shape)[0] for rows in below]
+    return each_at_level(found, nested, level)
+
+
+def sequence_var(nested, ddof, level, num_levels, row_shape):
+    """Compute variances below each sequence of a level."""
+    return one_row(variance, nested, ddof, level, num_levels, row_shape)
+
+
+def sequence_std(nested, ddof, level, num_levels, row_shape):
+    """Compute standard deviations below each sequence of a level."""
+    return one_row(deviation, nested, ddof, level, num_levels, row_shape)

@@ -1,0 +1,47 @@
+"""Samples of variances and standard deviations."""
+
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LevelError
+from reference.ops import deviation as oracle
+from tests.samples import Samples, call
+from tests.samples.common import batches, smooth_batches
+from tests.samples.sort import by
+
+
+@st.composite
+def calls(draw, drawn, ddofs=(0, 1, 0.5, -1)):
+    x = draw(drawn)
+    ddof, level = draw(st.sampled_from(ddofs)), draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return draw(st.sampled_from([call(x), call(x, ddof), call(x, ddof, level)]))
+
+
+def errors(name):
+    """List the wrong calls that both share."""
+    return [
+        (f"{name}(flat, level=1)", LevelError, "level: is 1; there is 1 level"),
+        (f"{name}(flat, 'a')", DTypeError, "ddof: is 'a'; a number"),
+        (f"{name}(flat, True)", DTypeError, "ddof: is True; a number"),
+        (f"{name}([['a']])", DTypeError, "x: has dtype <U1"),
+        (f"{name}(LoDTensor(np.zeros(5, complex), flat.lod))", DTypeError, "x: has dtype complex128"),
+        (f"{name}(rows)", DTypeError, "x: .*ndarray"),
+    ]
+
+
+NUMBERS = batches(["f8", "f4", "i8", "u1", "?"])
+SAMPLES = {
+    "sequence_var": Samples(
+        calls(NUMBERS),
+        by(oracle.sequence_var, "ddof"),
+        calls(smooth_batches(), [0, -1]),
+        errors("sequence_var"),
+        exact=False,
+    ),
+    "sequence_std": Samples(
+        calls(NUMBERS),
+        by(oracle.sequence_std, "ddof"),
+        calls(smooth_batches(), [0, -1]),
+        errors("sequence_std"),
+        exact=False,
+    ),
+}

@@ -1,0 +1,100 @@
+"""Samples of different values, ranks, and sequences written as runs of equal rows."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
+from reference.ops import runs as oracle
+from tests.agree import from_the_first
+from tests.draw import read_only
+from tests.samples import Samples, call
+from tests.samples.common import SEEDS, batches
+from tests.samples.sort import by, distinct, errors, tensors, texts
+
+METHODS = ["average", "min", "max", "dense", "ordinal"]
+
+
+@st.composite
+def leveled(draw, drawn):
+    x = draw(drawn)
+    return draw(st.sampled_from([call(x), call(x, draw(st.integers(-x.num_levels, x.num_levels - 1)))]))
+
+
+@st.composite
+def rank_calls(draw, drawn):
+    x, method = draw(drawn), draw(st.sampled_from(METHODS))
+    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return draw(st.sampled_from([call(x), call(x, method), call(x, method, level), call(x, method, level, True)]))
+
+
+def single(x):
+    """Give the first column alone."""
+    width = int(np.prod(x.values.shape[1:]))
+    rows = x.values.reshape(len(x.values), width)[:, 0].copy() if width else np.zeros(len(x.values))
+    return LoDTensor(read_only(rows), x.lod)
+
+
+SINGLES = (tensors() | texts()).map(single)
+
+
+@st.composite
+def repeated(draw, drawn):
+    x = draw(drawn)
+    counts = np.random.default_rng(draw(SEEDS)).integers(0, 4, x.num_rows)
+    return call(x, LoDTensor(read_only(counts.astype(draw(st.sampled_from(["i8", "u1", "i4"])))), x.lod))
+
+
+def of_singles(function):
+    """Make `expected` of an oracle of rows of one value."""
+    return lambda a: function(a["x"].tolist(), from_the_first(a["level"], a["x"].lod), a["x"].num_levels)
+
+
+def kinds(name):
+    """List the wrong calls of operators that need rows of one value."""
+    return [*errors(name), (f"{name}(wide)", ShapeError, r"x: has rows of shape \(2,\)")]
+
+
+SAMPLES = {
+    "sequence_unique": Samples(leveled(SINGLES), of_singles(oracle.sequence_unique), None, kinds("sequence_unique")),
+    "sequence_unique_all": Samples(
+        leveled(SINGLES), of_singles(oracle.sequence_unique_all), None, kinds("sequence_unique_all")
+    ),
+    "sequence_n_unique": Samples(
+        leveled(tensors() | texts()), by(oracle.sequence_n_unique), None, errors("sequence_n_unique")
+    ),
+    "sequence_mode": Samples(
+        leveled(batches(["f8", "f4", "f2"])),
+        by(oracle.sequence_mode),
+        None,
+        [
+            *errors("sequence_mode"),
+            ("sequence_mode(flat)", ValueError, "x: sequence 1 of level 0 is empty; int64 has no nan"),
+        ],
+    ),
+    "sequence_rank": Samples(
+        rank_calls(tensors() | texts()),
+        by(oracle.sequence_rank, "method", "descending"),
+        None,
+        [*errors("sequence_rank"), ("sequence_rank(flat, 'first')", ValueError, "method: is 'first'; one of")],
+    ),
+    "run_lengths": Samples(
+        (tensors() | texts()).map(call),
+        lambda a: oracle.run_lengths(a["x"].tolist(), a["x"].num_levels),
+        distinct().map(call),
+        [("run_lengths(rows)", DTypeError, "x: .*ndarray"), ("run_lengths(lod)", DTypeError, "x: .*LoD")],
+    ),
+    "repeat_runs": Samples(
+        repeated(tensors() | texts()),
+        lambda a: oracle.repeat_runs(a["x"].tolist(), a["counts"].tolist(), a["x"].num_levels),
+        repeated(distinct()),
+        [
+            ("repeat_runs(flat, x)", LoDError, "counts: has 2 levels"),
+            ("repeat_runs(flat, [[1], [], [1, 1, 1]])", LoDError, "counts: sequence 0"),
+            ("repeat_runs(flat, [[1, -1], [], [1, 1, 1]])", ValueError, "counts: is -1 at row 1; 0 or more"),
+            ("repeat_runs(flat, [[1, 1], [], [1, 1, 1.5]])", DTypeError, "counts: has dtype float64"),
+            ("repeat_runs(wide, wide)", ShapeError, r"counts: has rows of shape \(2,\)"),
+            ("repeat_runs(flat, [[1, 2**62], [], [2**62, 1, 1]])", MemoryError, "repeat_runs"),
+            ("repeat_runs(rows, rows)", DTypeError, "x: .*ndarray"),
+        ],
+    ),
+}

@@ -347,9 +347,9 @@ def std(
     """
     x = tensor_of("std", x)
     levels = getattr(x, "num_levels", 0)
-    if levels and type(axis) is int and axis == levels and dtype is None and where is True and not keepdims:
-        if out is None and x.dtype.char in "fd":  # what is mostly asked for
-            return sequence_std(x, ddof)
+    usual = dtype is None and out is None and where is True and not keepdims
+    if usual and levels and type(axis) is int and axis == levels and x.dtype.char in "fd":  # what is mostly asked for
+        return sequence_std(x, ddof)
     plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
     if levels and plain and x.dtype.itemsize <= 8 and _is_below(axes := axes_of("std", axis, x.ndim), levels):
         found = sequence_std(x, ddof, axes[0] - 1)

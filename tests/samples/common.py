@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from lodcore import LoDTensor
+from lodcore import LoD, LoDTensor
 from tests.draw import lods, read_only
 
 SMALL = {"f": (-4, 5), "i": (-4, 5), "u": (0, 5), "b": (0, 2)}
@@ -37,6 +37,18 @@ def batches(draw, dtypes, row_shapes=ROW_SHAPES, make=small_values, min_levels=1
     lod = draw(lods(min_levels, max_levels, most))
     shape = (lod.num_rows, *draw(st.sampled_from(row_shapes)))
     return LoDTensor(make(draw(SEEDS), shape, draw(st.sampled_from(dtypes))), lod)
+
+
+@st.composite
+def full_batches(draw, row_shapes=ROW_SHAPES):
+    """Draw a LoDTensor of float64 numbers far from each other, without empty sequences."""
+    count, levels = draw(st.integers(1, 3)), []
+    for _ in range(draw(st.integers(1, 3))):
+        levels.append(draw(st.lists(st.integers(1, 3), min_size=count, max_size=count)))
+        count = sum(levels[-1])
+    shape = (count, *draw(st.sampled_from(row_shapes)))
+    numbers = np.random.default_rng(draw(SEEDS)).permutation(int(np.prod(shape))) / 4 - 2
+    return LoDTensor(read_only(numbers.reshape(shape)), LoD.from_lengths(*levels))
 
 
 def smooth_batches(row_shapes=ROW_SHAPES, low=0.1, high=0.9, **kwargs):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError
 from reference.ops import deviation as oracle
 from tests.samples import Samples, call
-from tests.samples.common import batches, smooth_batches
+from tests.samples.common import batches, full_batches
 from tests.samples.sort import by
 
 
@@ -33,14 +33,14 @@ SAMPLES = {
     "sequence_var": Samples(
         calls(NUMBERS),
         by(oracle.sequence_var, "ddof"),
-        calls(smooth_batches(), [0, -1]),
+        calls(full_batches([(), (2,)]), [0, -1]),
         errors("sequence_var"),
         exact=False,
     ),
     "sequence_std": Samples(
         calls(NUMBERS),
         by(oracle.sequence_std, "ddof"),
-        calls(smooth_batches(), [0, -1]),
+        calls(full_batches([(), (2,)]), [0, -1]),
         errors("sequence_std"),
         exact=False,
     ),

@@ -6,8 +6,8 @@ from lodcore import DTypeError, LevelError, ShapeError
 from reference.ops import order as oracle
 from tests.agree import from_the_first
 from tests.samples import Samples, call
-from tests.samples.common import batches
-from tests.samples.sort import by, distinct, errors, sort_calls, tensors, texts
+from tests.samples.common import batches, full_batches
+from tests.samples.sort import by, errors, sort_calls, tensors, texts
 
 METHODS = sorted(oracle.METHODS)
 CHANCES = [0.5, 0, 1.0, 0.3, [0.1, 0.75], (0.25, 0.5, 0.5), []]
@@ -40,7 +40,7 @@ SAMPLES = {
     "sequence_quantile": Samples(
         quantile_calls(batches(["f8", "f4", "f2", "i8", "i4", "u1", "?"])),
         quantiles,
-        quantile_calls(distinct()),
+        quantile_calls(full_batches()),
         [
             ("sequence_quantile(flat, 0.5, level=1)", LevelError, "level: is 1; there is 1 level"),
             ("sequence_quantile(flat, 1.5)", ValueError, "q: is 1.5 at position 0; 0 .. 1"),

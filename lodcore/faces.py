@@ -16,6 +16,7 @@ from lodcore.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_face import array_function, array_ufunc, clip, copy, cumsum
 from lodcore.numpy_face import round as rounded
 from lodcore.numpy_facts import FUNCTIONS  # all of them: to import it enters what it has
+from lodcore.numpy_order import argsort
 from lodcore.ops.lod_data import structure_of
 from lodcore.rank_table import IndicesMap
 from lodcore.symbol import Symbol
@@ -153,6 +154,7 @@ class Face:
 
     # -- methods -------------------------------------------------------------------------------------------------------
 
+    argsort = argsort
     clip = clip
     cumsum = cumsum
     round = rounded

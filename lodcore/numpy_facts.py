@@ -72,23 +72,6 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
-@stands_for(np.unique)
-def unique(
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: None = None,
-    **kwargs: Any,
-) -> Any:
-    """Find the different values of all sequences."""
-    refuse_symbols("unique", (ar,))
-    if axis is not None:
-        raise TypeError(f"numpy.unique: axis: is {axis!r}; only all values together are supported for sequences")
-    parts = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
-    return np.unique(rows_of(ar), **parts, **kwargs)  # type: ignore[call-overload]
-
-
 def _valuewise(function: Any, count: int = 1) -> None:
     """Enter a function that computes number by number of its first operands, and is not recorded."""
 

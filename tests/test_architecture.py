@@ -41,6 +41,7 @@ ORDER = [
     "indexing",
     "numpy_face",
     "numpy_facts",
+    "numpy_order",
     "faces",
     "graph",
     "testing",

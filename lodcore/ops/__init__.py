@@ -17,6 +17,7 @@ from lodcore.ops.convert import *
 from lodcore.ops.index import *
 from lodcore.ops.index_values import *
 from lodcore.ops.kinds import *
+from lodcore.ops.nans import *
 from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *

@@ -302,7 +302,7 @@ def var(
     levels = getattr(x, "num_levels", 0)
     axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
     upper = [one for one in axes if one <= levels] if levels else []
-    if where is True and out is None and _is_below(axes, levels):
+    if where is True and out is None and is_below(axes, levels):
         found = sequence_var(x, ddof, axes[0] - 1)
         return _with_axes_of_1(found, len(axes)) if keepdims else found
     if upper and axes == (upper[0],) and upper[0] < levels and where is True:
@@ -322,7 +322,7 @@ def var(
     )
 
 
-def _is_below(axes: tuple[int, ...], levels: int) -> bool:
+def is_below(axes: tuple[int, ...], levels: int) -> bool:
     """Tell whether axes are those of levels from one of them to the last, not that of the sequences of the batch."""
     return bool(axes) and axes[0] > 0 and axes == tuple(range(axes[0], levels + 1))
 
@@ -351,7 +351,7 @@ def std(
     if usual and levels and type(axis) is int and axis == levels and x.dtype.char in "fd":  # what is mostly asked for
         return sequence_std(x, ddof)
     plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
-    if levels and plain and x.dtype.itemsize <= 8 and _is_below(axes := axes_of("std", axis, x.ndim), levels):
+    if levels and plain and x.dtype.itemsize <= 8 and is_below(axes := axes_of("std", axis, x.ndim), levels):
         found = sequence_std(x, ddof, axes[0] - 1)
         return _with_axes_of_1(found, len(axes)) if keepdims else found
     squared = var(x, axis, dtype, out, ddof, keepdims, where=where)

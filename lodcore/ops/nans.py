@@ -1,0 +1,352 @@
+"""Reductions that leave nan out, and quantiles, over the axes of a ragged shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.ops.axes import any as any_true
+from lodcore.ops.axes import argmax, argmin, axes_of, is_below, max, mean, min, prod, std, sum, tensor_of, var
+from lodcore.ops.compare import equal, logical_and
+from lodcore.ops.convert import concat_values
+from lodcore.ops.expand import per_sequence
+from lodcore.ops.index import select_by_mask
+from lodcore.ops.index_values import index_values
+from lodcore.ops.math import where as choose
+from lodcore.ops.order import sequence_quantile
+from lodcore.ops.position import by_position, insert_level
+from lodcore.ops.product import refuse_empty
+from lodcore.tensor import LoDTensor
+
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "quantile",
+]
+
+
+def _chosen(x: Any, where: Any) -> Any:
+    """Choose what is no nan, among what is chosen already."""
+    if x.dtype.kind not in "fc":
+        return where
+    known = equal(x, x)
+    return known if where is True else logical_and(known, where)
+
+
+def _without(name: str, x: Any, where: Any) -> tuple[Any, Any]:
+    """Put 0 in place of nan, whose slope would spoil others; return the mask of the rest, too."""
+    x = tensor_of(name, x)
+    mask = _chosen(x, where)
+    return (x if mask is where else choose(mask, x, x.dtype.type(0))), mask
+
+
+def nansum(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Add up what is no nan; parameters as of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nansum(lodcore.array([[1.0, float("nan")], [], [3.0]]), axis=1)
+    array([1., 0., 3.])
+    """
+    x = _without("nansum", x, where)[0]
+    return sum(x, axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Multiply what is no nan; parameters as of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanprod(lodcore.array([[2.0, float("nan")], [], [3.0]]), axis=1)
+    array([2., 1., 3.])
+    """
+    x, mask = _without("nanprod", x, where)
+    return prod(x, axis, dtype, out, keepdims, initial, mask)
+
+
+def nanmean(
+    x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
+    """Average what is no nan; nan where there is nothing else. Parameters as of `mean`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanmean(lodcore.array([[1.0, float("nan")], [], [3.0]]), axis=1)
+    array([ 1., nan,  3.])
+    """
+    x, mask = _without("nanmean", x, where)
+    return mean(x, axis, dtype, out, keepdims, where=mask)
+
+
+def nanvar(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Average the squared distance of what is no nan from its mean; parameters as of `var`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanvar(lodcore.array([[1.0, float("nan"), 3.0], []]), axis=1)
+    array([ 1., nan])
+    """
+    return _of_kept("nanvar", var, x, axis, dtype, out, ddof, keepdims, where)
+
+
+def nanstd(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Compute the square root of `nanvar`; parameters as of it.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanstd(lodcore.array([[1.0, float("nan"), 3.0], []]), axis=1)
+    array([ 1., nan])
+    """
+    return _of_kept("nanstd", std, x, axis, dtype, out, ddof, keepdims, where)
+
+
+def _of_kept(
+    name: str, function: Any, x: Any, axis: Any, dtype: Any, out: None, ddof: Any, keepdims: bool, where: Any
+) -> Any:
+    """Compute variances of what is left when nan is left out; by leaving it out, where sequences may get shorter."""
+    x = tensor_of(name, x)
+    levels = getattr(x, "num_levels", 0)
+    plain = levels and axis is not None and where is True and x.dtype.kind == "f" and x.ndim == levels + 1
+    if plain and is_below(axes_of(name, axis, x.ndim), levels):
+        return function(select_by_mask(x, equal(x, x)), axis, dtype, out, ddof, keepdims)
+    x, mask = _without(name, x, where)
+    return function(x, axis, dtype, out, ddof, keepdims, where=mask)
+
+
+def nanmax(
+    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    """Find the greatest value that is no nan; nan where there is nothing else. Parameters and errors as of `max`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanmax(lodcore.array([[1.0, float("nan")], [float("nan")], [3.0]]), axis=1)
+    array([ 1., nan,  3.])
+    """
+    return _extreme("nanmax", max, -np.inf, x, axis, out, keepdims, initial, where)
+
+
+def nanmin(
+    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    """Find the least value that is no nan; nan where there is nothing else. Parameters and errors as of `max`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanmin(lodcore.array([[1.0, float("nan")], [float("nan")], [3.0]]), axis=1)
+    array([ 1., nan,  3.])
+    """
+    return _extreme("nanmin", min, np.inf, x, axis, out, keepdims, initial, where)
+
+
+def _extreme(
+    name: str, function: Any, last: float, x: Any, axis: Any, out: None, keepdims: bool, initial: Any, where: Any
+) -> Any:
+    """Find the greatest or least value with the last one of that order in place of nan."""
+    x = tensor_of(name, x)
+    if x.dtype.kind != "f":
+        return function(x, axis, out, keepdims, initial, where)
+    known = equal(x, x)
+    found = function(choose(known, x, x.dtype.type(last)), axis, out, keepdims, initial, where)
+    if initial is not None:
+        return found
+    return choose(any_true(known, axis, None, keepdims), found, x.dtype.type(np.nan))
+
+
+def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """Return where the greatest value is that is no nan; parameters as of `argmax`, along an axis of levels.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing else than nan; names the first such sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanargmax(lodcore.array([[1.0, float("nan"), 2.0], [3.0]]), axis=1)
+    array([2, 0])
+    """
+    return _place("nanargmax", max, -np.inf, x, axis, out, keepdims)
+
+
+def nanargmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """Return where the least value is that is no nan; parameters and errors as of `nanargmax`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanargmin(lodcore.array([[1.0, float("nan"), 2.0], [3.0]]), axis=1)
+    array([0, 0])
+    """
+    return _place("nanargmin", min, np.inf, x, axis, out, keepdims)
+
+
+def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, keepdims: bool) -> Any:
+    x = tensor_of(name, x)
+    if x.dtype.kind != "f":
+        return (argmax if function is max else argmin)(x, axis, out, keepdims=keepdims)
+    levels = getattr(x, "num_levels", 0)
+    if not levels or x.ndim != levels + 1 or axis is None or not is_below(axes_of(name, axis, x.ndim), levels):
+        raise TypeError(f"{name}: axis: is {axis}; the last level, {levels}, of rows of one number is supported")
+    known = equal(x, x)
+    level = axes_of(name, axis, x.ndim)[0] - 1
+    refuse_empty(select_by_mask(x, known), name, level)
+    extreme = function(choose(known, x, x.dtype.type(last)), axis)
+    # -inf stands for nan, and the first -inf that is a number is looked for
+    return argmax(logical_and(known, equal(x, per_sequence(x, extreme, level))), axis, out, keepdims=keepdims)
+
+
+# -- quantiles -----------------------------------------------------------------------------------------------------
+
+
+def quantile(
+    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False, skip_nan: bool = False
+) -> Any:
+    """Compute quantiles over axes of levels.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    q : float or sequence of float
+    axis : int or tuple of int, optional
+        All values, if not given. Otherwise as of `sum`, of levels only.
+    method : str
+        As of `sequence_quantile`.
+    keepdims : bool
+    skip_nan : bool
+        Leave out what is nan.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        If q is a sequence, its axis is the first one, as in NumPy; the first axis of a row, if levels are left.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 2.0, 4.0], [3.0]])
+    >>> lodcore.ops.quantile(x, 0.5, axis=1), lodcore.ops.quantile(x, [0, 1], axis=1).tolist()
+    (array([2., 3.]), [[1.0, 3.0], [4.0, 3.0]])
+    """
+    name = "nanquantile" if skip_nan else "quantile"
+    x = tensor_of(name, x)
+    levels = getattr(x, "num_levels", 0)
+    if not levels:
+        raise TypeError(f"{name}: x: has no levels; use numpy.{name}")
+    rows = x.ndim - levels - 1
+    if axis is None or axes_of(name, axis, x.ndim) == tuple(range(levels + 1)):
+        if rows and axis is None:
+            raise TypeError(
+                f"{name}: axis: is None; rows have axes of their own: give those of levels, or use x.values"
+            )
+        if keepdims:
+            raise TypeError(f"{name}: keepdims: needs an axis of levels behind the first")
+        whole = insert_level(x, 0, True)
+        return _first(_quantiles(whole, q, method, 0, skip_nan), np.ndim(q))
+    axes = axes_of(name, axis, x.ndim)
+    if is_below(axes, levels):
+        found = _quantiles(x, q, method, axes[0] - 1, skip_nan)
+        return _kept(found, len(axes), np.ndim(q)) if keepdims else found
+    if len(axes) > 1 or axes[0] > levels or keepdims:
+        raise TypeError(f"{name}: axis: is {axis}; axes of levels up to {levels}, or one of them, without keepdims")
+    for at in range(axes[0], levels):
+        x = by_position(x, at)
+    return _quantiles(x, q, method, levels - 1, skip_nan)
+
+
+def _quantiles(x: Any, q: Any, method: str, level: int, skip_nan: bool) -> Any:
+    """Compute quantiles of sequences; several ones stand along the first axis, if no levels are left."""
+    if np.ndim(q) == 0 or level % x.num_levels:
+        return sequence_quantile(x, q, method, level, skip_nan)
+    found = sequence_quantile(x, q, method, level, skip_nan)
+    if type(found) is np.ndarray:
+        return np.moveaxis(found, 1, 0)
+    each = [sequence_quantile(x, one, method, level, skip_nan) for one in np.asarray(q)]
+    return concat_values([index_values(one, [None]) for one in each], 0) if each else found
+
+
+def _first(found: Any, several: int) -> Any:
+    """Take the only entry, of all values together."""
+    return index_values(found, [slice(None), 0] if several else [0])
+
+
+def _kept(found: Any, count: int, several: int) -> Any:
+    """Put axes of length 1 in place of those that were reduced."""
+    front = [slice(None)] * (2 if several and type(found) is not LoDTensor else 1)
+    return index_values(found, [*front, *[None] * count])
+
+
+def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    """Compute quantiles of what is no nan; parameters as of `quantile`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanquantile(lodcore.array([[1.0, float("nan"), 2.0], []]), 0.5, axis=1)
+    array([1.5, nan])
+    """
+    return quantile(x, q, axis, method, keepdims, True)
+
+
+def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Compute the median of what is no nan; parameters as of `quantile`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanmedian(lodcore.array([[1.0, float("nan"), 2.0], []]), axis=1)
+    array([1.5, nan])
+    """
+    return quantile(x, 0.5, axis, keepdims=keepdims, skip_nan=True)

@@ -29,7 +29,11 @@ def several(names, *arguments):
 ARGUMENTS = {
     **several("sigmoid tanh relu exp log sqrt sequence_softmax sequence_logsumexp sequence_cumsum sequence_sort", X),
     **several("sequence_argsort sequence_unique sequence_unique_all sequence_n_unique sequence_mode", X),
-    **several("sequence_rank run_lengths sequence_var sequence_std", X),
+    **several("sequence_rank run_lengths sequence_var sequence_std sequence_diff sequence_shift", X),
+    "sequence_accumulate": lambda: (X, np.maximum),
+    "sequence_moving_average": lambda: (X, 0.5),
+    "sequence_rolling": lambda: (X, 2),
+    "sliding_window": lambda: (X, 2),
     "repeat_runs": lambda: (X, NUMBERS),
     "sequence_quantile": lambda: (X, 0.5),
     **several("sequence_prod sequence_pad sequence_reverse by_position drop_level rows logical_not", X),

@@ -11,11 +11,13 @@ from lodcore.ops.expand import *
 from lodcore.ops.gather import *
 from lodcore.ops.lod_data import *
 from lodcore.ops.math import *
+from lodcore.ops.neighbours import *
 from lodcore.ops.order import *
 from lodcore.ops.pad import *
 from lodcore.ops.pool import *
 from lodcore.ops.rank import *
 from lodcore.ops.recurrent import *
+from lodcore.ops.rolling import *
 from lodcore.ops.runs import *
 from lodcore.ops.scores import *
 from lodcore.ops.select import *

@@ -1,0 +1,72 @@
+"""Twin of lodcore/kernels/rolling.pyx."""
+
+from math import sqrt as _sqrt
+
+from numpy import errstate
+
+SUM, MEAN, GREATEST, LEAST, VARIANCE, DEVIATION = range(6)
+
+
+def _joined(one, other, kind):
+    """Put together what two parts of a window come to: a sum, an extreme or a mean, squared distances, and a count."""
+    if kind <= MEAN:
+        return one[0] + other[0], 0.0, 1.0
+    if kind == GREATEST:
+        return (other if one[0] == one[0] and not other[0] <= one[0] else one)[0], 0.0, 1.0
+    if kind == LEAST:
+        return (other if one[0] == one[0] and not other[0] >= one[0] else one)[0], 0.0, 1.0
+    count, apart = one[2] + other[2], other[0] - one[0]
+    share = other[2] / count
+    return one[0] + apart * share, one[1] + other[1] + apart * apart * (one[2] * share), count
+
+
+def _outcome(part, count, kind, ddof):
+    if kind == MEAN:
+        return part[0] / count
+    if kind < VARIANCE:
+        return part[0]
+    variance = part[1] / (count - ddof) if count > ddof else float("nan")
+    return _sqrt(variance) if kind == DEVIATION and variance > 0 else variance
+
+
+def roll_rows(x, offsets, size, least, kind, ddof, reverse, out):
+    """Reduce the last rows up to each row of its sequence, column by column."""
+    if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or size < 1:
+        raise ValueError("x, offsets, size and out do not belong together")
+    for s in range(len(offsets) - 1):
+        length = int(offsets[s + 1] - offsets[s])
+        for c in range(x.shape[1]):
+            places = [int(offsets[s + 1]) - 1 - k if reverse else int(offsets[s]) + k for k in range(length)]
+            parts = [(float(x[places[k], c]), 0.0, 1.0) for k in range(length)]
+            for k in range(length):
+                block = k - k % size  # the rows of the window in it, then those before, from its end
+                with errstate(all="ignore"):
+                    part = parts[block]
+                    for r in range(block + 1, k + 1):
+                        part = _joined(part, parts[r], kind)
+                    if block > 0 and k - size + 1 < block:
+                        before = parts[block - 1]
+                        for r in range(block - 1 - (k - size + 1)):
+                            before = _joined(parts[block - 2 - r], before, kind)
+                        part = _joined(before, part, kind)
+                    count = k + 1 if k + 1 < size else size
+                    out[places[k], c] = _outcome(part, count, kind, ddof) if count >= least else float("nan")
+
+
+def spread_windows(x, offsets, size, least, kind, rows, out):
+    """Give the cotangent of each window to its greatest, or least, row."""
+    if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or rows.shape != x.shape or size < 1:
+        raise ValueError("x, offsets, size, rows and out do not belong together")
+    for s in range(len(offsets) - 1):
+        for c in range(x.shape[1]):
+            for r in range(offsets[s], offsets[s + 1]):
+                out[r, c] = 0
+            for r in range(offsets[s], offsets[s + 1]):
+                first = r - size + 1 if r - size + 1 > offsets[s] else offsets[s]
+                best = first
+                for k in range(first, r + 1):
+                    cell, so_far = x[k, c], x[best, c]
+                    better = cell > so_far if kind == GREATEST else cell < so_far
+                    best = k if so_far == so_far and (better or cell != cell) else best
+                if r - first + 1 >= least:
+                    out[best, c] += rows[r, c]

@@ -1,0 +1,46 @@
+"""Windows that end at each row of a sequence, reduced."""
+
+import math
+
+from reference.ops.columns import within
+from reference.reals import add_up, sqrt
+
+__all__ = ["sequence_rolling"]
+
+
+def best(window, greatest):
+    """Find the greatest or least number; the first of equal ones, or the first nan."""
+    found = window[0]
+    for number in window:
+        if found == found and (number != number or (number > found if greatest else number < found)):
+            found = number
+    return found
+
+
+def reduced(window, pool_type, ddof):
+    """Reduce the rows of a window."""
+    if pool_type in ("max", "min"):
+        return best(window, pool_type == "max")
+    total = add_up(window, 0.0)
+    if pool_type == "sum":
+        return total
+    mean = total / len(window)
+    if pool_type == "mean":
+        return mean
+    if len(window) <= ddof:
+        return math.nan
+    variance = add_up([(number - mean) * (number - mean) for number in window], 0.0) / (len(window) - ddof)
+    if pool_type == "var":
+        return variance
+    return sqrt(variance) if variance != 0 else variance * 0.0
+
+
+def sequence_rolling(nested, size, pool_type, min_periods, ddof, level, num_levels, row_shape):
+    """Reduce the last rows up to each row below its sequence of a level, column by column."""
+    least = size if min_periods is None else min_periods
+
+    def rolled(column):
+        windows = [column[max(0, k + 1 - size) : k + 1] for k in range(len(column))]
+        return [reduced(window, pool_type, ddof) if len(window) >= least else math.nan for window in windows]
+
+    return within(rolled, nested, level, num_levels, row_shape)

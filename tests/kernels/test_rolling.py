@@ -1,0 +1,41 @@
+"""Windows of the last rows: kernels and their twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.draw import int64, read_only
+from tests.kernels.face_to_face import agree
+from tests.kernels.test_neighbours import REALS, SEEDS, alike, rows
+
+SIZES = st.integers(1, 9) | st.just(2**62)
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(rows(REALS), SIZES, st.integers(0, 4), st.integers(0, 5), st.sampled_from([0.0, 1.0]), st.booleans())
+    def test_roll(self, drawn, size, least, kind, ddof, reverse):
+        x, offsets = drawn
+        out = np.zeros(x.shape, x.dtype)
+        agree("rolling.roll_rows", x, offsets, size, least, kind, ddof, reverse, out, seen=alike)
+
+    @given(rows(REALS), SIZES, st.integers(0, 4), st.integers(2, 3), SEEDS)
+    def test_spread(self, drawn, size, least, kind, seed):
+        x, offsets = drawn
+        d = read_only(np.random.default_rng(seed).integers(-4, 5, x.shape).astype(x.dtype))
+        agree("rolling.spread_windows", x, offsets, size, least, kind, d, np.zeros(x.shape, x.dtype))
+
+
+def test_arrays_that_do_not_belong_together():
+    x, offsets, one = np.zeros((2, 3)), int64([0, 2]), np.zeros((1, 3))
+    for call in [
+        lambda: kernels.rolling.roll_rows(x, offsets, 0, 1, 0, 0.0, False, x),
+        lambda: kernels.rolling.roll_rows(x, offsets, 1, 1, 0, 0.0, False, one),
+        lambda: kernels.rolling.roll_rows(x, int64([0, 1]), 1, 1, 0, 0.0, False, x),
+        lambda: kernels.rolling.spread_windows(x, offsets, 1, 1, 2, one, x),
+        lambda: kernels.rolling.spread_windows(x, offsets, 0, 1, 2, x, x),
+    ]:
+        with pytest.raises(ValueError, match="belong together"):
+            call()

@@ -16,7 +16,7 @@ from lodcore.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_face import array_function, array_ufunc, clip, copy, cumsum
 from lodcore.numpy_face import round as rounded
 from lodcore.numpy_facts import FUNCTIONS  # all of them: to import it enters what it has
-from lodcore.numpy_order import argsort
+from lodcore.numpy_order import argsort, cumprod
 from lodcore.ops.lod_data import structure_of
 from lodcore.rank_table import IndicesMap
 from lodcore.symbol import Symbol
@@ -156,6 +156,7 @@ class Face:
 
     argsort = argsort
     clip = clip
+    cumprod = cumprod
     cumsum = cumsum
     round = rounded
 

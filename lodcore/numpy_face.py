@@ -65,8 +65,8 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return _several(ufunc, inputs)
     if method == "reduce" and ufunc in REDUCING:
         return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})
-    if method == "accumulate" and ufunc is np.add:
-        return cumsum(*inputs, **{"axis": 0, **_without_defaults(kwargs)})
+    if method == "accumulate" and (ufunc.nin, ufunc.nout, ufunc.signature) == (2, 1, None):
+        return accumulate(ufunc, *inputs, **{"axis": 0, **_without_defaults(kwargs)})
     raise TypeError(f"numpy.{ufunc.__name__}.{method}: is not supported for sequences; apply it to x.values")
 
 
@@ -333,6 +333,22 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
     if out is not None or axis is None or axes_of("cumsum", axis, x.ndim) != (x.num_levels,):
         raise TypeError(f"numpy.cumsum: axis: is {axis}; only that of the last level, {x.num_levels}, is supported")
     return ops.sequence_cumsum(x if dtype is None else ops.cast(x, dtype))
+
+
+def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:
+    """Apply a ufunc to what rows before come to and each row: along the last level, or along axes of rows."""
+    where = f"{ufunc.__name__}.accumulate"
+    x = tensor_of(where, array)
+    levels = getattr(x, "num_levels", 0)
+    at = axis_of(where, axis, x.ndim)
+    if out is not None or at < levels:
+        given = "out: is given" if out is not None else f"axis: is {axis}"
+        raise TypeError(f"numpy.{where}: {given}; only the axis of the last level, {levels}, or of rows is supported")
+    if at > levels:
+        refuse_symbols(where, (x,))
+        return shared(where, lambda values: ufunc.accumulate(values, at - levels, dtype), x)
+    x = x if dtype is None else ops.cast(x, dtype)
+    return ops.sequence_cumsum(x) if ufunc is np.add and x.dtype.kind != "b" else ops.sequence_accumulate(x, ufunc)
 
 
 @stands_for(np.dot)

@@ -1,4 +1,4 @@
-"""NumPy's functions of order, quantiles and sums without nan, on LoDTensors and Variables."""
+"""NumPy's functions of order, quantiles, sums without nan and neighbours, on LoDTensors and Variables."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import ops
-from lodcore.numpy_face import axis_of, refuse_symbols, stands_for
+from lodcore import core, ops, tensor_core
+from lodcore.numpy_face import accumulate, axis_of, concatenate, refuse_symbols, stands_for
 from lodcore.ops import nans
 from lodcore.ops.alignment import shared
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.common import rows_of
 
-__all__ = ["argsort"]
+__all__ = ["argsort", "cumprod"]
 
 for _name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanargmax", "nanargmin"):
     stands_for(getattr(np, _name))(getattr(nans, _name))
@@ -164,3 +164,65 @@ def unique(
         return ops.sequence_unique(x)
     values, *others = ops.sequence_unique_all(x)
     return (values, *[part for part, wanted in zip(others, parts.values(), strict=True) if wanted])
+
+
+# -- neighbours --------------------------------------------------------------------------------------------------------
+
+
+@stands_for(np.cumprod)
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Multiply the rows of each sequence, one after another."""
+    if axis is None:
+        raise TypeError("numpy.cumprod: axis: is None; that of the last level, or of rows is supported")
+    return accumulate(np.multiply, a, axis, dtype, out)
+
+
+@stands_for(np.diff)
+def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
+    """Subtract from each row the one before it in its sequence, n times; or entries of a row."""
+    x = tensor_of("diff", a)
+    at, levels = _last("diff", x, axis), getattr(x, "num_levels", 0)
+    if at or not levels:
+        refuse_symbols("diff", (x, prepend, append))
+        return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)
+    around = [_beside(x, prepend), x, _beside(x, append)]
+    parts = [part for part in around if part is not None]
+    return ops.sequence_diff(x if len(parts) == 1 else concatenate(parts, levels), n)
+
+
+def _beside(x: Any, given: Any) -> Any:
+    """Make what stands before or behind the rows of each sequence: a batch of its own, or one row each."""
+    if given is np._NoValue or getattr(given, "num_levels", 0):
+        return None if given is np._NoValue else given
+    refuse_symbols("diff", (x, given))
+    row = np.asarray(given)
+    if row.shape not in ((), x.values.shape[1:]):
+        raise TypeError(
+            f"numpy.diff: what is put beside has shape {row.shape}; a number, a row or a LoDTensor is needed"
+        )
+    last = x.lod.num_levels - 1
+    count = x.lod.num_sequences(last)
+    rows = np.ascontiguousarray(np.broadcast_to(row, (count, *x.values.shape[1:])))
+    upper = [x.lod.offsets(k) for k in range(last)]
+    return tensor_core.new_tensor(rows, core.make_lod([*upper, np.arange(count + 1)], count))
+
+
+@stands_for(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: None = None, right: None = None, period: None = None) -> Any:
+    """Interpolate between the points of the same sequence; or between points for all, which is not recorded."""
+    if getattr(xp, "num_levels", 0) or getattr(fp, "num_levels", 0):
+        _plain("interp", left=left, right=right, period=period)
+        return ops.sequence_interp(x, xp, fp)
+    refuse_symbols("interp", (x, xp, fp))
+    return shared("interp", lambda values: np.interp(values, xp, fp, left, right, period), x)
+
+
+@stands_for(np.searchsorted)
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: None = None) -> Any:
+    """Find places among the numbers of the same sequence; or among numbers for all, which is not recorded."""
+    levels = getattr(a, "num_levels", 0)
+    if levels:
+        _plain("searchsorted", sorter=sorter)
+        return ops.sequence_searchsorted(a, v, side)
+    refuse_symbols("searchsorted", (a, v))
+    return shared("searchsorted", lambda values: np.searchsorted(a, values, side, sorter), v)  # type: ignore[call-overload]

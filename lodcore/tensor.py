@@ -414,7 +414,7 @@ class _Later:
 BINARY = "add sub mul truediv matmul floordiv mod divmod pow and or xor lshift rshift"
 SPECIAL = "lt le gt ge eq ne neg pos abs invert round delitem contains setitem array_ufunc array_function"
 METHODS = (
-    "_select sum prod mean var std max min any all argmax argmin argsort clip cumsum round astype copy "
+    "_select sum prod mean var std max min any all argmax argmin argsort clip cumprod cumsum round astype copy "
     "per_sequence with_values pool softmax logsumexp topk expand expand_as reverse gather"
 )
 FACE = [

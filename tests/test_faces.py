@@ -413,7 +413,9 @@ TESTS = Path(__file__).parent
 
 @pytest.mark.not_on_reference
 def test_all_functions_are_tested_and_described():
-    text = inspect.getsource(inspect.getmodule(test_functions)) + (TESTS / "test_numpy_order.py").read_text()
+    text = inspect.getsource(inspect.getmodule(test_functions)) + "".join(
+        (TESTS / f"test_numpy_{name}.py").read_text() for name in ("order", "neighbours")
+    )
     reductions = {f"np.{name}" for name in [*NAMES, "var", "std", "amin"]}
     for function in FUNCTIONS:
         assert f"np.{function.__name__}(" in text or f"np.{function.__name__}" in reductions, function

@@ -298,6 +298,8 @@ def _windows(x: Any, size: int, step: int = 1) -> tuple[LoDTensor, Array]:
     rows, apart = _sizes(size, step)
     offsets = lod.offsets(lod.num_levels - 1)
     lengths = np.diff(offsets)
+    beyond = int(lengths.max(initial=0)) + 1  # sizes that no sequence has are all alike
+    rows, apart = min(rows, beyond), min(apart, beyond)
     counts = np.where(lengths >= rows, (lengths - rows) // apart + 1, 0)
     windows = buffers.new_offsets(len(offsets))
     windows[0] = 0

@@ -20,6 +20,7 @@ from lodcore.ops.recurrent import *
 from lodcore.ops.rolling import *
 from lodcore.ops.runs import *
 from lodcore.ops.scores import *
+from lodcore.ops.search import *
 from lodcore.ops.select import *
 from lodcore.ops.sequence_matmul import *
 from lodcore.ops.sort import *

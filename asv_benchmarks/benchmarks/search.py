@@ -1,0 +1,33 @@
+"""Places among sorted numbers, and values between points, sequence by sequence."""
+
+import numpy as np
+
+import lodcore
+
+from .common import Times
+
+
+class Search(Times):
+    """Find the places of all rows among those of their sequence."""
+
+    def lodcore(self, batch):
+        x = batch.tensor
+        known = lodcore.sequence_sort(x)
+        return lambda: lodcore.sequence_searchsorted(known, x)
+
+    def arrays(self, batch):
+        parts = [(np.sort(part), part) for part in batch.arrays]
+        return lambda: np.concatenate([np.searchsorted(known, part) for known, part in parts])
+
+
+class Interpolate(Times):
+    """Interpolate at all rows between the points of their sequence."""
+
+    def lodcore(self, batch):
+        x = batch.tensor
+        known = lodcore.sequence_sort(x)
+        return lambda: lodcore.sequence_interp(x, known, known)
+
+    def arrays(self, batch):
+        parts = [(part, np.sort(part)) for part in batch.arrays if len(part)]
+        return lambda: np.concatenate([np.interp(part, known, known) for part, known in parts])

@@ -1,0 +1,103 @@
+"""Places of numbers among sorted ones, sequence by sequence, and values between known points."""
+
+from libc.math cimport NAN
+from libc.stdint cimport int64_t, uint64_t
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+    uint64_t
+
+
+
+cdef inline bint stands_before(number one, number other) noexcept nogil:
+    """Tell whether a number stands before another one; nan stands behind all others."""
+    return one < other or (other != other and one == one)
+
+
+cdef inline int64_t place_of(const number* x, int64_t length, number v, bint right) noexcept nogil:
+    """Find the first place that keeps numbers in order, or the last one."""
+    cdef int64_t low = 0, high = length, middle
+    while low < high:
+        middle = low + (high - low) // 2
+        if (not stands_before(v, x[middle])) if right else stands_before(x[middle], v):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def search_rows(const number[::1] x not None, const int64_t[::1] offsets not None, const number[::1] v not None,
+                const int64_t[::1] wanted not None, bint right, int64_t[::1] out not None):
+    """Find where numbers are to be put among those of the same sequence, so that these stay in order.
+
+    Parameters
+    ----------
+    x : float32, float64, int64 or uint64, shape (n_rows,)
+        In order within each sequence, nan last; of what is not, the places are of no use.
+    offsets : int64, shape (n_seqs + 1,), in rows of x
+    v : as x, shape (n_wanted,)
+    wanted : int64, shape (n_seqs + 1,), in rows of v
+    right : bool
+        Behind those that are equal, in place of before them.
+    out : int64, shape (n_wanted,)
+        Places within the sequences of x.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    cdef int64_t s, r
+    cdef number nothing = 0
+    cdef const number* first
+    if (wanted.shape[0] != n_seqs + 1 or x.shape[0] != offsets[n_seqs] or v.shape[0] != wanted[n_seqs]
+            or out.shape[0] != v.shape[0]):
+        raise ValueError("x, offsets, v, wanted and out do not belong together")
+    with nogil:
+        for s in range(n_seqs):
+            first = &x[offsets[s]] if offsets[s] < offsets[s + 1] else &nothing
+            for r in range(wanted[s], wanted[s + 1]):
+                out[r] = place_of(first, offsets[s + 1] - offsets[s], v[r], right)
+
+
+def interpolate_rows(const double[::1] x not None, const int64_t[::1] wanted not None, const double[::1] xp not None,
+                     const double[::1] fp not None, const int64_t[::1] offsets not None, double[::1] out not None,
+                     int64_t[::1] places not None, double[::1] weights not None):
+    """Interpolate between the points of the same sequence.
+
+    Parameters
+    ----------
+    x : float64, shape (n_wanted,)
+    wanted : int64, shape (n_seqs + 1,), in rows of x
+    xp, fp : float64, shape (n_points,)
+        The points, whose xp grow within each sequence; of what does not, the results are of no use.
+    offsets : int64, shape (n_seqs + 1,), in points
+    out : float64, shape (n_wanted,)
+        Before the first point its value, behind the last one that of it; nan of nan, or where there are no points.
+    places : int64, shape (n_wanted,)
+        The point below each x, -1 if there is none at all.
+    weights : float64, shape (n_wanted,)
+        That of the next point.
+    """
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
+    cdef int64_t s, r, k, length, first
+    cdef double apart
+    if (wanted.shape[0] != n_seqs + 1 or xp.shape[0] != offsets[n_seqs] or fp.shape[0] != xp.shape[0]
+            or x.shape[0] != wanted[n_seqs] or out.shape[0] != x.shape[0] or places.shape[0] != x.shape[0]
+            or weights.shape[0] != x.shape[0]):
+        raise ValueError("x, wanted, xp, fp, offsets, out, places and weights do not belong together")
+    with nogil:
+        for s in range(n_seqs):
+            first, length = offsets[s], offsets[s + 1] - offsets[s]
+            for r in range(wanted[s], wanted[s + 1]):
+                if length == 0 or x[r] != x[r]:
+                    out[r], places[r], weights[r] = NAN, -1, 0
+                    continue
+                k = place_of(&xp[first], length, x[r], True) - 1
+                if k < 0 or k == length - 1:
+                    k = first + (0 if k < 0 else k)
+                    out[r], places[r], weights[r] = fp[k], k, 0
+                    continue
+                k += first
+                apart = xp[k + 1] - xp[k]
+                weights[r] = (x[r] - xp[k]) / apart
+                places[r] = k
+                out[r] = fp[k] if x[r] == xp[k] else (fp[k + 1] - fp[k]) / apart * (x[r] - xp[k]) + fp[k]

@@ -1,0 +1,187 @@
+"""Places of numbers among sorted ones, sequence by sequence, and values between known points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import buffers, kernels, tensor_core
+from lodcore.arguments import choice_of
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.lod_rules import same_as
+from lodcore.ops.common import Array, check_equal
+from lodcore.registry import operator
+from lodcore.roles import Nested
+from lodcore.tensor import LoDTensor, Spec
+
+__all__ = ["sequence_interp", "sequence_searchsorted"]
+
+PLACE, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
+
+
+def _check_rows(where: str, **given: Any) -> None:
+    """Raise if rows are no single real numbers, or the numbers of levels differ."""
+    levels = None
+    for name, x in given.items():
+        row_shape = tuple(x.shape[1:] if isinstance(x, Spec) else x.values.shape[1:])
+        if row_shape:
+            raise ShapeError(f"{where}: {name}: has rows of shape {row_shape}; one number a row is needed")
+        if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
+            raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64 are needed")
+        if levels is not None and x.num_levels != levels[1]:
+            raise LoDError(f"{where}: {name}: has {x.num_levels} levels; {levels[0]} has {levels[1]}")
+        levels = levels or (name, x.num_levels)
+
+
+def _check_sequences(where: str, x: LoDTensor, y: LoDTensor, name: str, first: str) -> None:
+    """Raise if two batches have not the same sequences, whatever their lengths."""
+    last = x.lod.num_levels - 1
+    if last:
+        check_equal(where, x.lod._part(0, last), y.lod._part(0, last), name, first)
+    elif len(x) != len(y):
+        raise LoDError(f"{where}: {name}: has {len(y)} sequences; {first} has {len(x)}")
+
+
+@operator(x=Nested, v=Nested, lod_rule=same_as("v"), differentiable=False)
+def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
+    """Find where numbers are to be put among those of the same sequence, so that these stay in order.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Real numbers, in order within each sequence of the last level; nan is the greatest.
+    v : LoDTensor or nested lists
+        Of as many sequences, of any lengths.
+    side : {"left", "right"}
+        Before those that are equal, or behind them.
+
+    Returns
+    -------
+    LoDTensor of int64
+        With the LoD of v: places within the sequences of x, 0 .. length.
+
+    Raises
+    ------
+    LoDError
+        If v has other levels than x, or other sequences.
+    DTypeError, ShapeError
+        If one of them has no real numbers, or rows of several.
+    ValueError
+        If there is no such side.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_searchsorted([[1, 3, 5], [], [2]], [[0, 3], [7], []])
+    LoDTensor(3 sequences of lengths 0..2, int64: [[0, 1], [0], []])
+    """
+    where = "sequence_searchsorted"
+    choice_of(f"{where}: side", side, ("left", "right"))
+    _check_rows(where, x=x, v=v)
+    _check_sequences(where, x, v, "v", "x")
+    work = _common(x.dtype, v.dtype)
+    places = buffers.new_int64(v.num_rows)
+    last = x.lod.num_levels - 1
+    numbers, wanted = x.values.astype(work, copy=False), v.values.astype(work, copy=False)
+    kernels.search.search_rows(numbers, x.lod._view(last), wanted, v.lod._view(last), side == "right", places)
+    return tensor_core.new_tensor(places, v.lod)
+
+
+def _common(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
+    """Find the dtype in which numbers are compared."""
+    found = np.result_type(*dtypes)
+    if found.kind == "f":
+        return found if found.itemsize > 2 else np.dtype(np.float32)
+    return np.dtype(np.uint64 if found.kind == "u" else np.int64)
+
+
+@sequence_searchsorted.define_infer
+def _(x: Spec, v: Spec, side: str) -> Spec:
+    choice_of("sequence_searchsorted: side", side, ("left", "right"))
+    _check_rows("sequence_searchsorted", x=x, v=v)
+    return Spec(v.shape, PLACE)
+
+
+@operator(x=Nested, xp=Nested, fp=Nested, lod_rule=same_as("x"))
+def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
+    """Interpolate linearly between the points of the same sequence, as `numpy.interp`.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Where to compute: real numbers.
+    xp : LoDTensor or nested lists
+        Of as many sequences, of any lengths: the places of the points, which grow within each sequence.
+    fp : LoDTensor or nested lists
+        The values of the points, of the structure of xp.
+
+    Returns
+    -------
+    LoDTensor of float64
+        With the LoD of x. Before the first point its value, behind the last one that of it; nan of nan, and where a
+        sequence has no points.
+
+    Raises
+    ------
+    LoDError
+        If levels or sequences differ, or the structures of xp and fp.
+    DTypeError, ShapeError
+        If one of them has no real numbers, or rows of several.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_interp([[1.5, 9.0], [0.0]], [[1.0, 2.0], [5.0]], [[10.0, 20.0], [7.0]])
+    LoDTensor(2 sequences of lengths 1..2, float64: [[15., 20.], [7.]])
+    """
+    made: LoDTensor = _interpolated(x, xp, fp)[0]
+    return made
+
+
+@sequence_interp.define_residuals("places", "weights")
+def _interpolated(x: Any, xp: Any, fp: Any) -> tuple[LoDTensor, Array, Array]:
+    where = "sequence_interp"
+    _check_rows(where, x=x, xp=xp, fp=fp)
+    check_equal(where, xp.lod, fp.lod, "fp", "xp")
+    _check_sequences(where, x, xp, "xp", "x")
+    last = x.lod.num_levels - 1
+    wanted, known, values = (one.values.astype(DOUBLE, copy=False) for one in (x, xp, fp))
+    result, weights, places = np.empty(len(wanted)), np.empty(len(wanted)), buffers.new_int64(len(wanted))
+    kernels.search.interpolate_rows(
+        wanted, x.lod._view(last), known, values, xp.lod._view(last), result, places, weights
+    )
+    return tensor_core.new_tensor(result, x.lod), places, weights
+
+
+@sequence_interp.define_infer
+def _(x: Spec, xp: Spec, fp: Spec) -> Spec:
+    _check_rows("sequence_interp", x=x, xp=xp, fp=fp)
+    return Spec(x.shape, DOUBLE)
+
+
+@sequence_interp.define_vjp
+def _(d: Array, x: Any, xp: Any, fp: Any, places: Array, weights: Array, needs: Any) -> tuple[Any, Any, Any]:
+    count = len(xp.values)
+    if not count:
+        return tuple(np.zeros_like(one.values) for one in (x, xp, fp))
+    found = places >= 0
+    k = np.maximum(places, 0)
+    bounds = xp.lod.offsets(xp.lod.num_levels - 1)
+    is_last = np.zeros(count, bool)
+    is_last[bounds[1:][bounds[1:] > bounds[:-1]] - 1] = True
+    known, values = xp.values.astype(DOUBLE, copy=False), fp.values.astype(DOUBLE, copy=False)
+    between = found & ~is_last[k] & (x.values >= known[k])
+    after = np.minimum(k + 1, count - 1)
+    d = np.where(found, d, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = np.where(between, (values[after] - values[k]) / (known[after] - known[k]), 0.0) * d
+
+    def added(low: Array, high: Array) -> Array:
+        made: Array = np.bincount(k, low, count) + np.bincount(after, high, count)
+        return made
+
+    d_x = slopes.astype(x.dtype) if needs[0] else None
+    d_xp = added(-slopes * (1 - weights), -slopes * weights).astype(xp.dtype) if needs[1] else None
+    d_fp = added(d * (1 - weights), d * weights).astype(fp.dtype) if needs[2] else None
+    return d_x, d_xp, d_fp

@@ -1,0 +1,55 @@
+"""Twin of lodcore/kernels/search.pyx."""
+
+from numpy import errstate
+
+
+def _stands_before(one, other):
+    """Tell whether a number stands before another one; nan stands behind all others."""
+    return one < other or (other != other and one == one)
+
+
+def _place(x, first, stop, v, right):
+    """Find the first place that keeps numbers in order, or the last one, by halves, as numbers may be in no order."""
+    low, high = first, stop
+    while low < high:
+        middle = low + (high - low) // 2
+        if (not _stands_before(v, x[middle])) if right else _stands_before(x[middle], v):
+            low = middle + 1
+        else:
+            high = middle
+    return low - first
+
+
+def search_rows(x, offsets, v, wanted, right, out):
+    """Find where numbers are to be put among those of the same sequence, so that these stay in order."""
+    n_seqs = len(offsets) - 1
+    if len(wanted) != n_seqs + 1 or len(x) != offsets[n_seqs] or not len(v) == len(out) == wanted[n_seqs]:
+        raise ValueError("x, offsets, v, wanted and out do not belong together")
+    for s in range(n_seqs):
+        for r in range(wanted[s], wanted[s + 1]):
+            out[r] = _place(x, offsets[s], offsets[s + 1], v[r], right)
+
+
+def interpolate_rows(x, wanted, xp, fp, offsets, out, places, weights):
+    """Interpolate between the points of the same sequence."""
+    n_seqs = len(offsets) - 1
+    if len(wanted) != n_seqs + 1 or not len(xp) == len(fp) == offsets[n_seqs]:
+        raise ValueError("x, wanted, xp, fp, offsets, out, places and weights do not belong together")
+    if not len(x) == len(out) == len(places) == len(weights) == wanted[n_seqs]:
+        raise ValueError("x, wanted, xp, fp, offsets, out, places and weights do not belong together")
+    for s in range(n_seqs):
+        for r in range(wanted[s], wanted[s + 1]):
+            length = offsets[s + 1] - offsets[s]
+            if length == 0 or x[r] != x[r]:
+                out[r], places[r], weights[r] = float("nan"), -1, 0
+                continue
+            k = offsets[s] + _place(xp, offsets[s], offsets[s + 1], x[r], True) - 1
+            if k < offsets[s] or k == offsets[s + 1] - 1:
+                k = offsets[s] if k < offsets[s] else k
+                out[r], places[r], weights[r] = fp[k], k, 0
+                continue
+            with errstate(all="ignore"):
+                apart = xp[k + 1] - xp[k]
+                weights[r] = (x[r] - xp[k]) / apart
+                places[r] = k
+                out[r] = fp[k] if x[r] == xp[k] else (fp[k + 1] - fp[k]) / apart * (x[r] - xp[k]) + fp[k]

@@ -1,0 +1,43 @@
+"""Places of numbers among sorted ones, sequence by sequence, and values between known points."""
+
+import math
+
+from reference.ops.levels import each_at_level, sequences
+
+__all__ = ["sequence_interp", "sequence_searchsorted"]
+
+
+def key(number):
+    """Make what numbers are sorted by: nan is the greatest."""
+    return (number != number, 0 if number != number else number)
+
+
+def sequence_searchsorted(nested, wanted, side, num_levels):
+    """Count for each number those of the same sequence that stand before it, equal ones too on the right side."""
+    last = num_levels - 1
+
+    def place(column, number):
+        if side == "left":
+            return sum(key(other) < key(number) for other in column)
+        return sum(key(other) <= key(number) for other in column)
+
+    each = zip(sequences(nested, last), sequences(wanted, last), strict=True)
+    return each_at_level([[place(column, number) for number in numbers] for column, numbers in each], wanted, last)
+
+
+def interpolated(x, xp, fp):
+    """Compute the value of a line through points at one place."""
+    if not xp or x != x:
+        return math.nan
+    k = sum(known <= x for known in xp) - 1
+    if k < 0 or k == len(xp) - 1:
+        return fp[max(k, 0)] * 1.0
+    slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+    return slope * (x - xp[k]) + fp[k]
+
+
+def sequence_interp(nested, xp, fp, num_levels):
+    """Interpolate between the points of the same sequence."""
+    last = num_levels - 1
+    each = zip(*[sequences(one, last) for one in (nested, xp, fp)], strict=True)
+    return each_at_level([[interpolated(number, p, f) for number in numbers] for numbers, p, f in each], nested, last)

@@ -1,0 +1,68 @@
+"""Samples of places among sorted numbers, and of values between points."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
+from lodcore.ops import sequence_sort
+from reference.ops import search as oracle
+from tests.draw import read_only
+from tests.samples import Samples, call
+from tests.samples.common import SEEDS, batches, full_batches
+
+NUMBERS = batches(["f8", "f4", "i8", "u1", "?"], [()])
+
+
+def with_lengths(x, lengths):
+    """Give the LoD of x with other lengths of the sequences of its last level."""
+    return LoD.from_lengths(*[x.lod.lengths(k) for k in range(x.num_levels - 1)], lengths)
+
+
+@st.composite
+def searches(draw):
+    x = sequence_sort(draw(NUMBERS))
+    random = np.random.default_rng(draw(SEEDS))
+    lod = with_lengths(x, random.integers(0, 4, x.lod.num_sequences(x.num_levels - 1)))
+    v = random.integers(0, 4, lod.num_rows).astype(draw(st.sampled_from(["f8", "f4", "i8", "u1"])))
+    v = LoDTensor(read_only(v), lod)
+    return draw(st.sampled_from([call(x, v), call(x, v, "right")]))
+
+
+@st.composite
+def interpolations(draw, drawn, empty=True):
+    x = draw(drawn)
+    random = np.random.default_rng(draw(SEEDS))
+    lod = with_lengths(x, random.integers(0 if empty else 1, 4, x.lod.num_sequences(x.num_levels - 1)))
+    places = np.arange(lod.num_rows) * 0.75 - lod.num_rows * 0.37 + 0.1034
+    return call(x, LoDTensor(read_only(places), lod), LoDTensor(read_only(random.normal(size=lod.num_rows)), lod))
+
+
+SAMPLES = {
+    "sequence_searchsorted": Samples(
+        searches(),
+        lambda a: oracle.sequence_searchsorted(a["x"].tolist(), a["v"].tolist(), a["side"], a["x"].num_levels),
+        None,
+        [
+            ("sequence_searchsorted(flat, flat[:2])", LoDError, "v: has 2 sequences; x has 3"),
+            ("sequence_searchsorted(flat, x)", LoDError, "v: has 2 levels; x has 1"),
+            ("sequence_searchsorted(flat, flat, 'middle')", ValueError, "side: is 'middle'; one of"),
+            ("sequence_searchsorted(wide, flat)", ShapeError, r"x: has rows of shape \(2,\)"),
+            ("sequence_searchsorted(flat, [['a'], [], []])", DTypeError, "v: has dtype <U1"),
+            ("sequence_searchsorted(rows, flat)", DTypeError, "x: .*ndarray"),
+        ],
+    ),
+    "sequence_interp": Samples(
+        interpolations(batches(["f8", "f4", "i8"], [()])),
+        lambda a: oracle.sequence_interp(a["x"].tolist(), a["xp"].tolist(), a["fp"].tolist(), a["x"].num_levels),
+        interpolations(full_batches([()]), False),
+        [
+            ("sequence_interp(flat, flat[:2], flat[:2])", LoDError, "xp: has 2 sequences; x has 3"),
+            ("sequence_interp(flat, flat, [[1], [], [1, 2, 3]])", LoDError, "fp: sequence 0"),
+            ("sequence_interp(flat, x, x)", LoDError, "xp: has 2 levels; x has 1"),
+            ("sequence_interp(wide, wide, wide)", ShapeError, r"x: has rows of shape \(2,\)"),
+            ("sequence_interp([['a']], [[1]], [[1]])", DTypeError, "x: has dtype <U1"),
+            ("sequence_interp(rows, flat, flat)", DTypeError, "x: .*ndarray"),
+        ],
+        exact=False,
+    ),
+}

@@ -192,8 +192,11 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
 
 def _beside(x: Any, given: Any) -> Any:
     """Make what stands before or behind the rows of each sequence: a batch of its own, or one row each."""
-    if given is np._NoValue or getattr(given, "num_levels", 0):
-        return None if given is np._NoValue else given
+    if given is np._NoValue:
+        return None
+    levels = getattr(given, "num_levels", 0)
+    if levels:
+        return given
     refuse_symbols("diff", (x, given))
     row = np.asarray(given)
     if row.shape not in ((), x.values.shape[1:]):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import kernels, tensor_core
+from lodcore import buffers, kernels, tensor_core
 from lodcore.arguments import dense_of
 from lodcore.errors import DTypeError
 from lodcore.ops.axes import any as any_true
@@ -76,7 +76,7 @@ def fill_nan(x: Any, value: float = 0.0) -> Any:
     elif values.dtype.itemsize == 2:
         made = np.where(values == values, values, values.dtype.type(number))
     else:
-        made = np.empty_like(values)
+        made = buffers.new_rows("fill_nan", values, len(values)) if values.ndim else np.empty_like(values)
         kernels.order.fill_nan(values.reshape(-1), number, made.reshape(-1))
     made = made.reshape(np.shape(x.values if isinstance(x, LoDTensor) else x))
     return tensor_core.new_tensor(made, x.lod) if isinstance(x, LoDTensor) and x.num_levels else made

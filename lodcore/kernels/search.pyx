@@ -10,7 +10,6 @@ ctypedef fused number:
     uint64_t
 
 
-
 cdef inline bint goes_behind(number one, number v, bint right) noexcept nogil:
     """Tell whether a number v is to be put behind another one; nan stands behind all others."""
     if v != v:

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
-from lodcore.lod_rules import before
 from lodcore.ops.common import Array, below, rows_below, with_levels
+from lodcore.ops.lod_rules import before
 from lodcore.ops.moving import spec_rows
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, settle
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import Spec
-from lodcore.threads import over_sequences
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_std", "sequence_var"]
 

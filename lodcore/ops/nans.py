@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
-from lodcore.arguments import dense_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError
+from lodcore.ops.arguments import dense_of
 from lodcore.ops.axes import any as any_true
 from lodcore.ops.axes import argmax, argmin, axes_of, is_below, max, mean, min, prod, std, sum, tensor_of, var
 from lodcore.ops.common import Array, rows_of
@@ -22,9 +23,11 @@ from lodcore.ops.math import where as choose
 from lodcore.ops.order import sequence_quantile
 from lodcore.ops.position import by_position, insert_level
 from lodcore.ops.product import refuse_empty
-from lodcore.registry import operator
-from lodcore.roles import Dense
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = [
     "fill_nan",

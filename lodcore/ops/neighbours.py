@@ -6,19 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import integer_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed
-from lodcore.memory import check_size
+from lodcore.ops.arguments import integer_of, level_of
 from lodcore.ops.common import Array, below, kept_in
+from lodcore.ops.lod_rules import computed
 from lodcore.ops.moving import add_back, spec_rows
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import over_sequences
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_accumulate", "sequence_diff", "sequence_moving_average", "sequence_shift", "sliding_window"]
 

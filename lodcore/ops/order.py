@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
-from lodcore.arguments import choice_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod_rules import before
+from lodcore.ops.arguments import choice_of, level_of
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.common import Array, below, rows_below, with_levels
 from lodcore.ops.index import take_nested
+from lodcore.ops.lod_rules import before
 from lodcore.ops.ordering import check_order, ordered, placed
 from lodcore.ops.pool import cells_for, cells_of, settle
 from lodcore.ops.quantiles import METHODS, TAKING, places_of
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_argsort", "sequence_median", "sequence_quantile", "sort_by_key"]
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.ops.common import Array
-from lodcore.threads import over_sequences
 
 __all__: list[str] = []
 

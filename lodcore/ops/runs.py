@@ -8,18 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import choice_of, integers_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import before, computed
-from lodcore.memory import check_size
+from lodcore.ops.arguments import choice_of, integers_of, level_of
 from lodcore.ops.common import Array, below, check_equal, with_levels
+from lodcore.ops.lod_rules import before, computed
 from lodcore.ops.moving import spec_rows, sum_copies
 from lodcore.ops.ordering import check_order, ordered
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = [
     "repeat_runs",

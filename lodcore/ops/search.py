@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
-from lodcore.arguments import choice_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod_rules import same_as
+from lodcore.ops.arguments import choice_of
 from lodcore.ops.common import Array, check_equal
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.lod_rules import same_as
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_interp", "sequence_searchsorted"]
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDTensor
 from reference.ops import neighbours as oracle
-from tests.agree import from_the_first
+from tests.helpers.agree import from_the_first
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
 from tests.samples.sort import by, distinct, tensors, texts

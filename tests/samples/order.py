@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, ShapeError
 from reference.ops import order as oracle
-from tests.agree import from_the_first
+from tests.helpers.agree import from_the_first
 from tests.samples import Samples, call
 from tests.samples.common import batches, full_batches
 from tests.samples.sort import by, errors, sort_calls, tensors, texts

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from reference.ops import runs as oracle
-from tests.agree import from_the_first
-from tests.draw import read_only
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, batches
 from tests.samples.sort import by, distinct, errors, tensors, texts

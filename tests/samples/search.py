@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from lodcore.ops import sequence_sort
 from reference.ops import search as oracle
-from tests.draw import read_only
+from tests.helpers.draw import read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, batches, full_batches
 

@@ -1,0 +1,248 @@
+"""NumPy's functions of order, quantiles, sums without nan and neighbours, on LoDTensors and Variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import ops
+from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
+from lodcore.ops import nans
+from lodcore.ops.alignment import shared
+from lodcore.ops.axes import tensor_of
+from lodcore.ops.common import rows_of
+from lodcore.tensors import core, tensor_core
+
+__all__ = ["argsort", "cumprod"]
+
+for _name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanargmax", "nanargmin"):
+    stands_for(getattr(np, _name))(getattr(nans, _name))
+
+
+def _last(where: str, x: Any, axis: Any) -> int:
+    """Check that an axis is that of the last level, or one of rows; give the axis of the values."""
+    levels: int = getattr(x, "num_levels", 0)
+    at = axis_of(where, axis, x.ndim)
+    if at < levels:
+        raise TypeError(f"numpy.{where}: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
+    return at - levels
+
+
+@stands_for(np.argsort)
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Find the order of the rows of each sequence, column by column, or of each row; always stable."""
+    x = tensor_of("argsort", a)
+    if order is not None or axis is None:
+        raise TypeError("numpy.argsort: an axis is needed for sequences, and no order of fields")
+    at = _last("argsort", x, axis)
+    levels = getattr(x, "num_levels", 0)
+    if levels and at == 0:
+        return ops.sequence_argsort(x)
+    refuse_symbols("argsort", (x,))
+    return shared("argsort", lambda values: np.argsort(values, at, "stable"), x)
+
+
+def _bounds(where: str, x: Any, kth: Any, axis: Any) -> None:
+    """Raise if a sequence has no such place."""
+    levels = getattr(x, "num_levels", 0)
+    if not levels or _last(where, x, axis) != 0:
+        raise TypeError(f"numpy.{where}: axis: is {axis}; that of the last level, {levels}, is supported")
+    for one in np.atleast_1d(kth):
+        if not hasattr(one, "__index__") or isinstance(one, (bool, np.bool_)):
+            raise TypeError(f"numpy.{where}: kth: is {kth!r}; integers are needed")
+        ops.pick_along(x, int(one), levels)
+
+
+@stands_for(np.partition)
+def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
+    """Put the rows of each sequence so that place kth has what sorting puts there: sorted as a whole."""
+    x = tensor_of("partition", a)
+    _bounds("partition", x, kth, axis)
+    return ops.sequence_sort(x)
+
+
+@stands_for(np.argpartition)
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
+    """Find an order of the rows of each sequence that puts to place kth what sorting puts there."""
+    x = tensor_of("argpartition", a)
+    _bounds("argpartition", x, kth, axis)
+    return ops.sequence_argsort(x)
+
+
+@stands_for(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    """Take the rows of each sequence by their numbers in it; rows are numbers."""
+    x, index = tensor_of("take_along_axis", arr), tensor_of("take_along_axis: indices", indices)
+    levels = getattr(x, "num_levels", 0)
+    if (
+        x.ndim != levels + 1
+        or getattr(index, "num_levels", 0) != levels
+        or axis_of("take_along_axis", axis, x.ndim) != levels
+    ):
+        raise TypeError("numpy.take_along_axis: rows of one number, and indices of the same levels, are supported")
+    return ops.take_nested(x, index)
+
+
+# -- quantiles ---------------------------------------------------------------------------------------------------------
+
+
+def _plain(where: str, **given: Any) -> None:
+    """Raise for what is not supported."""
+    for name, value in given.items():
+        if value is not None and value is not np._NoValue and value is not False:
+            raise TypeError(f"numpy.{where}: {name}: is not supported for sequences")
+
+
+@stands_for(np.median)
+def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    """Compute the median, as `lodcore.ops.quantile`."""
+    _plain("median", out=out)
+    return nans.quantile(a, 0.5, axis, keepdims=_true(keepdims))
+
+
+@stands_for(np.nanmedian)
+def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    """Compute the median of what is no nan, as `lodcore.ops.nanmedian`."""
+    _plain("nanmedian", out=out)
+    return nans.nanmedian(a, axis, _true(keepdims))
+
+
+def _true(keepdims: Any) -> bool:
+    return keepdims is not np._NoValue and bool(keepdims)
+
+
+def _quantile(function: Any, percent: bool, skip_nan: bool) -> None:
+    where = function.__name__
+
+    @stands_for(function)
+    def computed(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: None = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: None = None,
+        interpolation: None = None,
+    ) -> Any:
+        """Compute quantiles, as `lodcore.ops.quantile`; percentiles are hundredths."""
+        _plain(where, out=out, weights=weights, interpolation=interpolation)
+        chances = np.true_divide(q, 100) if percent else q
+        return nans.quantile(a, chances, axis, method, _true(keepdims), skip_nan)
+
+
+_quantile(np.quantile, False, False)
+_quantile(np.percentile, True, False)
+_quantile(np.nanquantile, False, True)
+_quantile(np.nanpercentile, True, True)
+
+
+# -- different values --------------------------------------------------------------------------------------------------
+
+
+@stands_for(np.unique)
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Find the different values of all sequences, or of each one, along the axis of the last level."""
+    parts = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    if axis is None:
+        refuse_symbols("unique", (ar,))
+        return np.unique(rows_of(ar), **parts, **kwargs)  # type: ignore[call-overload]
+    x = tensor_of("unique", ar)
+    levels = getattr(x, "num_levels", 0)
+    if not levels or axis_of("unique", axis, x.ndim) != levels or kwargs.get("equal_nan", True) is not True:
+        raise TypeError(f"numpy.unique: axis: is {axis!r}; that of the last level, {levels}, or None is supported")
+    if not any(parts.values()):
+        return ops.sequence_unique(x)
+    values, *others = ops.sequence_unique_all(x)
+    return (values, *[part for part, wanted in zip(others, parts.values(), strict=True) if wanted])
+
+
+# -- neighbours --------------------------------------------------------------------------------------------------------
+
+
+@stands_for(np.cumprod)
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Multiply the rows of each sequence, one after another."""
+    if axis is None:
+        raise TypeError("numpy.cumprod: axis: is None; that of the last level, or of rows is supported")
+    return accumulate(np.multiply, a, axis, dtype, out)
+
+
+@stands_for(np.nancumsum)
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Add up the rows of each sequence, one after another; nan counts as 0."""
+    if axis is None:
+        raise TypeError("numpy.nancumsum: axis: is None; that of the last level, or of rows is supported")
+    return accumulate(np.add, nans.fill_nan(a, 0), axis, dtype, out)
+
+
+@stands_for(np.nancumprod)
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Multiply the rows of each sequence, one after another; nan counts as 1."""
+    if axis is None:
+        raise TypeError("numpy.nancumprod: axis: is None; that of the last level, or of rows is supported")
+    return accumulate(np.multiply, nans.fill_nan(a, 1), axis, dtype, out)
+
+
+@stands_for(np.diff)
+def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
+    """Subtract from each row the one before it in its sequence, n times; or entries of a row."""
+    x = tensor_of("diff", a)
+    at, levels = _last("diff", x, axis), getattr(x, "num_levels", 0)
+    if at or not levels:
+        refuse_symbols("diff", (x, prepend, append))
+        return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)
+    around = [_beside(x, prepend), x, _beside(x, append)]
+    parts = [part for part in around if part is not None]
+    return ops.sequence_diff(x if len(parts) == 1 else concatenate(parts, levels), n)
+
+
+def _beside(x: Any, given: Any) -> Any:
+    """Make what stands before or behind the rows of each sequence: a batch of its own, or one row each."""
+    if given is np._NoValue:
+        return None
+    levels = getattr(given, "num_levels", 0)
+    if levels:
+        return given
+    refuse_symbols("diff", (x, given))
+    row = np.asarray(given)
+    if row.shape not in ((), x.values.shape[1:]):
+        raise TypeError(
+            f"numpy.diff: what is put beside has shape {row.shape}; a number, a row or a LoDTensor is needed"
+        )
+    last = x.lod.num_levels - 1
+    count = x.lod.num_sequences(last)
+    rows = np.ascontiguousarray(np.broadcast_to(row, (count, *x.values.shape[1:])))
+    upper = [x.lod.offsets(k) for k in range(last)]
+    return tensor_core.new_tensor(rows, core.make_lod([*upper, np.arange(count + 1)], count))
+
+
+@stands_for(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: None = None, right: None = None, period: None = None) -> Any:
+    """Interpolate between the points of the same sequence; or between points for all, which is not recorded."""
+    if getattr(xp, "num_levels", 0) or getattr(fp, "num_levels", 0):
+        _plain("interp", left=left, right=right, period=period)
+        return ops.sequence_interp(x, xp, fp)
+    refuse_symbols("interp", (x, xp, fp))
+    return shared("interp", lambda values: np.interp(values, xp, fp, left, right, period), x)
+
+
+@stands_for(np.searchsorted)
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: None = None) -> Any:
+    """Find places among the numbers of the same sequence; or among numbers for all, which is not recorded."""
+    levels = getattr(a, "num_levels", 0)
+    if levels:
+        _plain("searchsorted", sorter=sorter)
+        return ops.sequence_searchsorted(a, v, side)
+    refuse_symbols("searchsorted", (a, v))
+    return shared("searchsorted", lambda values: np.searchsorted(a, values, side, sorter), v)  # type: ignore[call-overload]

@@ -1,0 +1,177 @@
+"""NumPy's functions of order, quantiles, and reductions without nan: against NumPy, sequence by sequence."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, grad_check, ops
+from tests.helpers.agree import same
+from tests.samples.common import full_batches
+
+NAN, INF = np.nan, np.inf
+X = lodcore.array([[3.0, NAN, 1.0], [2.0], [NAN, 5.0, 5.0, -1.0]])
+WITH_EMPTY = lodcore.array([[1.0, NAN], [], [NAN], [-INF, NAN, 4.0]])
+TWO_LEVELS = lodcore.array([[[3.0, 1.0], [NAN]], [[2.0, 2.0, 7.0]]])
+
+
+def by_sequence(function, x):
+    """Call a function of NumPy on each sequence."""
+    return [function(part) for part in x.to_arrays()]
+
+
+LEAVING_NAN = [
+    (np.nansum, lambda x: np.nansum(x, axis=1)),
+    (np.nanprod, lambda x: np.nanprod(x, axis=1)),
+    (np.nanmean, lambda x: np.nanmean(x, axis=1)),
+    (np.nanvar, lambda x: np.nanvar(x, axis=1)),
+    (np.nanstd, lambda x: np.nanstd(x, axis=1)),
+    (np.nanmax, lambda x: np.nanmax(x, axis=1)),
+    (np.nanmin, lambda x: np.nanmin(x, axis=1)),
+    (np.nanargmax, lambda x: np.nanargmax(x, axis=1)),
+    (np.nanargmin, lambda x: np.nanargmin(x, axis=1)),
+    (np.nanmedian, lambda x: np.nanmedian(x, axis=1)),
+    (np.median, lambda x: np.median(x, axis=1)),
+]
+
+
+@pytest.mark.parametrize(("function", "call"), LEAVING_NAN, ids=[function.__name__ for function, _ in LEAVING_NAN])
+def test_reductions_as_numpy(function, call):
+    np.testing.assert_allclose(call(X), by_sequence(function, X), rtol=1e-14)
+    whole = X.astype(np.int64) if function is None else X[1:2]
+    np.testing.assert_allclose(call(whole), by_sequence(function, whole), rtol=1e-14)
+    numbers = lodcore.array([[3, 1, 2], [7]])
+    np.testing.assert_allclose(call(numbers), by_sequence(function, numbers), rtol=1e-14)
+
+
+def test_reductions_of_all_values_and_of_coarser_axes():
+    values = X.values
+    for name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanmedian"):
+        function = getattr(np, name)
+        np.testing.assert_allclose(function(X), function(values), rtol=1e-14)
+        if name in ("nanvar", "nanstd"):
+            with pytest.raises(TypeError, match="axis: is 0"):
+                function(X, axis=0)
+            continue
+        padded = X.to_padded(np.nan)
+        np.testing.assert_allclose(function(X, axis=0), function(getattr(padded, "values", padded), axis=0), rtol=1e-14)
+    wide = LoDTensor.from_lengths(np.array([[1.0, NAN], [3.0, 4.0], [NAN, 6.0]]), [2, 1])
+    np.testing.assert_array_equal(np.nansum(wide, axis=1), [[4, 4], [0, 6]])
+    np.testing.assert_array_equal(np.nanmax(wide, axis=1), [[3, 4], [NAN, 6]])
+    np.testing.assert_array_equal(np.nanstd(wide, axis=1), [[1, 0], [NAN, 0]])
+    np.testing.assert_array_equal(np.nanmax(wide, axis=2).values, [1, 4, 6])
+    assert np.nansum(X, axis=1, keepdims=True).tolist() == [[4], [2], [9]]
+
+
+def test_what_has_no_numbers():
+    np.testing.assert_array_equal(np.nansum(WITH_EMPTY, axis=1), [1, 0, 0, -INF])
+    np.testing.assert_array_equal(np.nanmean(WITH_EMPTY, axis=1), [1, NAN, NAN, -INF])
+    np.testing.assert_array_equal(np.nanmedian(WITH_EMPTY, axis=1), [1, NAN, NAN, -INF])
+    full = WITH_EMPTY[[0, 2, 3]]
+    np.testing.assert_array_equal(np.nanmax(full, axis=1), [1, NAN, 4])
+    np.testing.assert_array_equal(np.nanmin(full, axis=1), [1, NAN, -INF])
+    assert np.nanargmax(lodcore.array([[NAN, -INF, -INF], [1.0]]), axis=1).tolist() == [1, 0]
+    assert np.nanargmin(lodcore.array([[NAN, INF, 2.0], [1.0]]), axis=1).tolist() == [2, 0]
+    with pytest.raises(ValueError, match="nanargmax: sequence 1 of level 0 is empty; an element is needed"):
+        np.nanargmax(full, axis=1)
+    with pytest.raises(ValueError, match="sequence 1 of level 0 is empty"):
+        np.nanmax(WITH_EMPTY, axis=1)
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanprod", "nanmedian"])
+def test_gradients_pass_nan_by(name):
+    function, x = getattr(ops.nans, name), lodcore.array([[3.0, NAN, 1.5], [2.0, 0.5], [NAN, 5.0, 4.0, -1.0]])
+    numbers = lodcore.array([[3.0, 1.5], [2.0, 0.5], [5.0, 4.0, -1.0]])
+    out, pullback = lodcore.vjp(lambda x: function(x, axis=1), x)
+    want, pullback_of_numbers = lodcore.vjp(lambda x: function(x, axis=1), numbers)
+    np.testing.assert_allclose(out, want)
+    d = np.array([1.0, 2.0, 3.0])
+    gradient, expected = pullback(d)[0], pullback_of_numbers(d)[0]
+    np.testing.assert_allclose(gradient.values[~np.isnan(x.values)], expected.values)
+    assert not gradient.values[np.isnan(x.values)].any()
+    grad_check(lambda x: function(x, axis=1), numbers)
+
+
+def test_quantiles_have_the_axes_of_numpy():
+    x, chances = lodcore.array([[3.0, 8.0, 1.0], [2.0]]), [0.1, 0.5, 0.9]
+    want = np.stack(by_sequence(lambda part: np.quantile(part, chances), x), 1)
+    np.testing.assert_allclose(np.quantile(x, chances, axis=1), want)
+    np.testing.assert_allclose(np.percentile(x, [10, 50, 90], axis=-1), want)
+    np.testing.assert_allclose(np.percentile(x, 50, axis=1), [3, 2])
+    np.testing.assert_allclose(np.nanquantile(X, 0.5, axis=1), by_sequence(np.nanmedian, X))
+    np.testing.assert_allclose(np.nanpercentile(X, [50], axis=1), [by_sequence(np.nanmedian, X)])
+    np.testing.assert_allclose(np.quantile(x, chances), np.quantile(x.values, chances))
+    np.testing.assert_allclose(np.median(x), np.median(x.values))
+    np.testing.assert_allclose(np.median(x, axis=0), [2.5, 8, 1])
+    assert np.median(x, axis=1, keepdims=True).tolist() == [[3], [2]]
+    assert np.quantile(x, chances, axis=1, keepdims=True).shape == (3, 2, 1)
+    assert np.median(TWO_LEVELS, axis=2).tolist()[1] == [2]
+    np.testing.assert_allclose(np.nanmedian(TWO_LEVELS, axis=(1, 2)), [2, 2])
+    assert np.quantile(TWO_LEVELS, [0, 1], axis=2).tolist()[1] == [[2, 7]]
+    _, pullback = lodcore.vjp(lambda x: ops.quantile(x, [0, 1], axis=1), x)
+    assert pullback(np.array([[1.0, 2.0], [3.0, 4.0]]))[0].values.tolist() == [0, 3, 1, 6]
+    with lodcore.Program() as program:
+        data = lodcore.data("x", (None,), "float64", num_levels=1)
+        result = np.quantile(data, chances, axis=1)
+    np.testing.assert_allclose(lodcore.Executor().run(program, feed={"x": x}, fetch=[result])[0], want)
+
+
+@given(full_batches([()]), st.booleans())
+def test_order_of_the_last_level(x, recorded):
+    order = x.argsort()
+    assert same(order, np.argsort(x, axis=-1))
+    assert same(order, np.argpartition(x, 0))
+    assert same(np.partition(x, 0), np.sort(x))
+    assert same(np.take_along_axis(x, order, axis=-1), np.sort(x))
+    assert same(x[order], np.sort(x))
+
+
+def test_order_of_rows():
+    wide = LoDTensor.from_lengths(np.array([[3, 1, 2], [5, 4, 6]]), [2])
+    assert np.argsort(wide, axis=2).values.tolist() == [[1, 2, 0], [1, 0, 2]]
+    assert np.argsort(wide, axis=1).values.tolist() == [[0, 0, 0], [1, 1, 1]]
+
+
+def test_unique_of_each_sequence():
+    x = lodcore.array([[3, 1, 3], [], [2, 2]])
+    assert np.unique(x, axis=1).tolist() == [[1, 3], [], [2]]
+    values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=-1)
+    assert (values.tolist(), inverse.tolist(), counts.tolist()) == (
+        [[1, 3], [], [2]],
+        [[1, 0, 1], [], [0, 0]],
+        [[1, 2], [], [2]],
+    )
+
+
+def test_any_and_all_with_a_mask():
+    x = lodcore.array([[True, False], [], [False, True]])
+    mask = lodcore.array([[True, True], [], [True, False]])
+    assert x.any(axis=1, where=mask).tolist() == [True, False, False]
+    assert x.all(axis=1, where=mask).tolist() == [False, True, False]
+    assert np.any(x, axis=1, where=mask).tolist() == [True, False, False]
+    assert bool(np.all(x, where=lodcore.array([[True, False], [], [False, True]])))
+    numbers = lodcore.array([[1.5, 0.0], [], [0.0, 2.0]])
+    assert numbers.any(axis=1, where=mask).tolist() == [True, False, False]
+    assert numbers.all(axis=0, where=mask).tolist() == [False, False]
+
+
+WRONG = [
+    (lambda: np.argsort(X, axis=0), TypeError, "argsort: axis: is 0"),
+    (lambda: np.argsort(X, axis=None), TypeError, "argsort: an axis is needed"),
+    (lambda: np.partition(X, 3, axis=1), IndexError, "out of bounds for sequence 0"),
+    (lambda: np.partition(X, 0.5, axis=1), TypeError, "kth: is 0.5"),
+    (lambda: np.quantile(X, 2, axis=1), ValueError, "q: is 2.0 at position 0"),
+    (lambda: np.quantile(X, 0.5, axis=1, weights=X), TypeError, "weights: is not supported"),
+    (lambda: np.median(X, axis=5), lodcore.ShapeError, "axis: is 5"),
+    (lambda: np.median(X, axis=1, out=np.empty(3)), TypeError, "out: is not supported"),
+    (lambda: np.unique(X, axis=0), TypeError, "unique: axis: is 0"),
+    (lambda: np.take_along_axis(X, np.zeros(3, int), axis=1), TypeError, "take_along_axis: rows of one number"),
+    (lambda: np.nanargmax(X), TypeError, "nanargmax: axis: is None"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[says for *_, says in WRONG])
+def test_wrong_calls(call, error, says):
+    with pytest.raises(error, match=says):
+        call()

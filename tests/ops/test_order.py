@@ -1,0 +1,106 @@
+"""The order of rows and quantiles, against NumPy sequence by sequence."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, sequence_argsort, sequence_median, sequence_quantile, sequence_sort, sort_by_key, vjp
+from lodcore.ops.quantiles import METHODS, TAKING
+from tests.helpers.agree import same
+from tests.samples.sort import tensors, texts
+
+
+def parts(x, level):
+    """List the rows below each sequence of a level."""
+    return [x.values[start:stop] for start, stop in pairwise(x.lod.row_offsets(level))]
+
+
+@given(tensors() | texts(), st.data())
+def test_order_as_numpy(x, data):
+    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
+    order, kept = sequence_argsort(x, level), sequence_sort(x, level)
+    assert order.lod is x.lod
+    assert kept.dtype == x.dtype
+    for rows, places, ones in zip(parts(x, level), parts(order, level), parts(kept, level), strict=True):
+        want = np.argsort(rows, axis=0, kind="stable")
+        np.testing.assert_array_equal(places, want)
+        assert ones.tobytes() == np.take_along_axis(rows, want, 0).tobytes()
+
+
+@given(tensors() | texts(), st.data())
+def test_the_descending_order_is_stable(x, data):
+    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
+    order, kept = sequence_argsort(x, level, True), sequence_sort(x, level, True)
+    for rows, places, ones in zip(parts(x, level), parts(order, level), parts(kept, level), strict=True):
+        want = len(rows) - 1 - np.argsort(rows[::-1], axis=0, kind="stable")[::-1]
+        np.testing.assert_array_equal(places, want)
+        assert ones.tobytes() == np.take_along_axis(rows, want, 0).tobytes()
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
+def test_quantiles_as_numpy(method, dtype):
+    random = np.random.default_rng(3)
+    lengths = [1, 2, 3, 4, 5, 8, 11, 40, 101]
+    values = random.integers(0, 9, sum(lengths)).astype(dtype)
+    x = LoDTensor.from_lengths(values if dtype[0] != "f" else (values / 4).astype(dtype), lengths)
+    chances = [0, 0.1, 0.25, 1 / 3, 0.5, 0.6, 0.75, 0.9, 1]
+    found = sequence_quantile(x, chances, method)
+    want = np.stack([np.quantile(part, np.array(chances), method=method) for part in x.to_arrays()])
+    assert found.shape == want.shape
+    assert found.dtype == (x.dtype if dtype[0] == "f" or method in TAKING else np.float64)
+    np.testing.assert_allclose(found, want, rtol=1e-6 if dtype == "f4" else 1e-13)
+
+
+def test_quantiles_where_there_are_nan():
+    x = lodcore.array([[1.0, np.nan, 4.0], [], [np.nan], [2.0, 3.0], [np.inf, np.inf]])
+    np.testing.assert_array_equal(sequence_median(x), [np.nan, np.nan, np.nan, 2.5, np.inf])
+    np.testing.assert_array_equal(sequence_median(x, skip_nan=True), [2.5, np.nan, np.nan, 2.5, np.inf])
+    wide = LoDTensor.from_lengths(np.array([[1.0, np.nan], [3.0, 5.0]]), [2])
+    np.testing.assert_array_equal(sequence_median(wide), [[2.0, np.nan]])
+    np.testing.assert_array_equal(sequence_quantile(wide, [0, 1], skip_nan=True), [[[1, 5], [3, 5]]])
+
+
+def test_gradients_go_to_the_neighbours():
+    x = lodcore.array([[3.0, 1.0, 2.0, 7.0], [], [5.0]])
+    _, pullback = vjp(lambda x: sequence_quantile(x, [0.5, 1]), x)
+    d = np.array([[2.0, 1.0], [9.0, 9.0], [1.0, 1.0]])
+    assert pullback(d)[0].values.tolist() == [1, 0, 1, 1, 2]
+
+
+def test_sort_by_a_key():
+    x = lodcore.array([[[1], [2, 3], []], [[4, 5, 6], [7]]])
+    lengths = LoDTensor(x.lod.lengths(1), x.lod._part(0, 1))
+    assert sort_by_key(x, lengths).tolist() == [[[], [1], [2, 3]], [[7], [4, 5, 6]]]
+    assert sort_by_key(x, lengths, descending=True).tolist() == [[[2, 3], [1], []], [[4, 5, 6], [7]]]
+    assert same(sort_by_key(x, x), sequence_sort(x))
+    text = lodcore.array([["b", "a"], ["c"]])
+    _, pullback = vjp(lambda x: sort_by_key(x, text), lodcore.array([[1.0, 2.0], [3.0]]))
+    assert pullback(np.array([10.0, 20.0, 30.0]))[0].values.tolist() == [20, 10, 30]
+    with pytest.raises(lodcore.ShapeError, match="key: has rows of 1 axes"):
+        sort_by_key(x, LoDTensor(np.ones((x.num_rows, 2)), x.lod))
+    with pytest.raises(lodcore.LoDError, match="key: has no levels"):
+        sort_by_key(x, np.ones(2))
+
+
+def test_threads_change_nothing(monkeypatch):
+    random = np.random.default_rng(1)
+    lengths = random.integers(0, 20, 60)
+    text = LoDTensor.from_lengths(random.choice(["abcdefghijk", "abcdefghijl", "abc", ""], lengths.sum()), lengths)
+
+    def run():
+        return [sequence_sort(text), sequence_sort(text, descending=True), sequence_argsort(text)]
+
+    whole = run()
+    monkeypatch.setattr(lodcore.base.threads, "WIDE", 1)
+    lodcore.set_num_threads(2)
+    try:
+        in_parts = run()
+    finally:
+        lodcore.set_num_threads(1)
+    for one, other in zip(whole, in_parts, strict=True):
+        assert same(one, other)

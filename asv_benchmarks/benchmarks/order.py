@@ -45,8 +45,8 @@ class Median(Times):
         return lambda: sequence_median(x)
 
     def arrays(self, batch):
-        parts = batch.arrays
-        return lambda: np.array([np.median(part) for part in parts])
+        parts = [part for part in batch.arrays if len(part)]
+        return lambda: [np.median(part) for part in parts]
 
 
 class Quantiles(Times):
@@ -57,5 +57,5 @@ class Quantiles(Times):
         return lambda: sequence_quantile(x, CHANCES)
 
     def arrays(self, batch):
-        parts = batch.arrays
-        return lambda: np.stack([np.quantile(part, CHANCES) for part in parts])
+        parts = [part for part in batch.arrays if len(part)]
+        return lambda: [np.quantile(part, CHANCES) for part in parts]

@@ -66,7 +66,7 @@ def spread_distances(const real[:, ::1] x not None, const int64_t[::1] offsets n
     offsets : int64, shape (n_seqs + 1,), in rows
     means : float64, shape (n_seqs, width)
     scales : float64, shape (n_seqs, width)
-        What to multiply with.
+        What to multiply with; 0 gives 0, also of nan.
     out : as x
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1], s, r, c
@@ -78,4 +78,4 @@ def spread_distances(const real[:, ::1] x not None, const int64_t[::1] offsets n
         for s in range(n_seqs):
             for r in range(offsets[s], offsets[s + 1]):
                 for c in range(width):
-                    out[r, c] = <real> ((<double> x[r, c] - means[s, c]) * scales[s, c])
+                    out[r, c] = <real> ((<double> x[r, c] - means[s, c]) * scales[s, c]) if scales[s, c] != 0 else 0

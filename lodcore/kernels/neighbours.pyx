@@ -39,7 +39,7 @@ def subtract_rows(const number[:, ::1] x not None, const int64_t[::1] offsets no
     out : as x, shape (n_kept, width)
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
-    cdef int64_t s, r, c, size
+    cdef int64_t s, r, size
     check_shorter(x.shape[0], offsets, kept, out.shape[0])
     if out.shape[1] != width:
         raise ValueError("x, offsets, kept and out do not belong together")

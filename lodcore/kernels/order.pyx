@@ -334,3 +334,24 @@ def spread_mixed(const real[:, ::1] rows not None, const int64_t[::1] offsets no
                 weight = weights[s, c]
                 out[offsets[s] + row, c % width] += <real> (rows[s, c] * (1 - weight))
                 out[offsets[s] + (row + 1 if row < last else last), c % width] += <real> (rows[s, c] * weight)
+
+
+def fill_nan(const real[::1] x not None, real value, real[::1] out not None):
+    """Put a number in place of each nan.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n,)
+    value : float
+    out : as x
+    """
+    cdef Py_ssize_t n = x.shape[0], k
+    if out.shape[0] != n:
+        raise ValueError("x and out do not belong together")
+    if n == 0:
+        return
+    cdef const real* given = &x[0]
+    cdef real* made = &out[0]
+    with nogil:
+        for k in range(n):
+            made[k] = given[k] if given[k] == given[k] else value

@@ -10,22 +10,23 @@ ctypedef fused number:
     uint64_t
 
 
-
-cdef inline bint stands_before(number one, number other) noexcept nogil:
-    """Tell whether a number stands before another one; nan stands behind all others."""
-    return one < other or (other != other and one == one)
+cdef inline bint goes_behind(number one, number v, bint right) noexcept nogil:
+    """Tell whether a number v is to be put behind another one; nan stands behind all others."""
+    if v != v:
+        return right or one == one
+    return one <= v if right else one < v
 
 
 cdef inline int64_t place_of(const number* x, int64_t length, number v, bint right) noexcept nogil:
-    """Find the first place that keeps numbers in order, or the last one."""
-    cdef int64_t low = 0, high = length, middle
-    while low < high:
-        middle = low + (high - low) // 2
-        if (not stands_before(v, x[middle])) if right else stands_before(x[middle], v):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    """Find the first place that keeps numbers in order, or the last one: by halves, without branches."""
+    cdef int64_t low = 0, half
+    if length == 0:
+        return 0
+    while length > 1:
+        half = length // 2
+        low += half * goes_behind(x[low + half - 1], v, right)
+        length -= half
+    return low + goes_behind(x[low], v, right)
 
 
 def search_rows(const number[::1] x not None, const int64_t[::1] offsets not None, const number[::1] v not None,
@@ -54,8 +55,12 @@ def search_rows(const number[::1] x not None, const int64_t[::1] offsets not Non
     with nogil:
         for s in range(n_seqs):
             first = &x[offsets[s]] if offsets[s] < offsets[s + 1] else &nothing
-            for r in range(wanted[s], wanted[s + 1]):
-                out[r] = place_of(first, offsets[s + 1] - offsets[s], v[r], right)
+            if right:  # the compiler knows which
+                for r in range(wanted[s], wanted[s + 1]):
+                    out[r] = place_of(first, offsets[s + 1] - offsets[s], v[r], True)
+            else:
+                for r in range(wanted[s], wanted[s + 1]):
+                    out[r] = place_of(first, offsets[s + 1] - offsets[s], v[r], False)
 
 
 def interpolate_rows(const double[::1] x not None, const int64_t[::1] wanted not None, const double[::1] xp not None,

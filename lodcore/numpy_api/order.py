@@ -178,6 +178,22 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> An
     return accumulate(np.multiply, a, axis, dtype, out)
 
 
+@stands_for(np.nancumsum)
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Add up the rows of each sequence, one after another; nan counts as 0."""
+    if axis is None:
+        raise TypeError("numpy.nancumsum: axis: is None; that of the last level, or of rows is supported")
+    return accumulate(np.add, nans.fill_nan(a, 0), axis, dtype, out)
+
+
+@stands_for(np.nancumprod)
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Multiply the rows of each sequence, one after another; nan counts as 1."""
+    if axis is None:
+        raise TypeError("numpy.nancumprod: axis: is None; that of the last level, or of rows is supported")
+    return accumulate(np.multiply, nans.fill_nan(a, 1), axis, dtype, out)
+
+
 @stands_for(np.diff)
 def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
     """Subtract from each row the one before it in its sequence, n times; or entries of a row."""
@@ -195,7 +211,8 @@ def _beside(x: Any, given: Any) -> Any:
     """Make what stands before or behind the rows of each sequence: a batch of its own, or one row each."""
     if given is np._NoValue:
         return None
-    if getattr(given, "num_levels", 0):
+    levels = getattr(given, "num_levels", 0)
+    if levels:
         return given
     refuse_symbols("diff", (x, given))
     row = np.asarray(given)

@@ -111,9 +111,9 @@ def _(d: Array, x: Any, ddof: float, level: int, means: Array, context: Any) -> 
 
 
 def _left(x: Any, ddof: float, level: int) -> Array:
-    """Count what is divided by; nan where nothing is left."""
+    """Count what is divided by; infinite where nothing is left, for there the slope is 0."""
     left = rows_below(x.lod, x.lod._level(level))[:, None] - float(ddof)
-    return np.where(left > 0, left, np.nan)
+    return np.where(left > 0, left, np.inf)
 
 
 def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Array:
@@ -163,5 +163,6 @@ def _(x: Spec, ddof: float, level: int) -> Spec:
 def _(d: Array, x: Any, ddof: float, level: int, out: Any, means: Array, context: Any) -> Array:
     width = np.asarray(getattr(out, "values", out)).reshape(means.shape).astype(DOUBLE)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scales = d.reshape(means.shape) / (_left(x, ddof, level) * width)
-    return _spread(x, level, means, np.where(width == 0, 0.0, scales), context.new("x"))
+        left = _left(x, ddof, level)
+        scales = np.where((width == 0) | np.isinf(left), 0.0, d.reshape(means.shape) / (left * width))
+    return _spread(x, level, means, scales, context.new("x"))

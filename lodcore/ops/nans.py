@@ -6,20 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.errors import DTypeError
+from lodcore.ops.arguments import dense_of
 from lodcore.ops.axes import any as any_true
 from lodcore.ops.axes import argmax, argmin, axes_of, is_below, max, mean, min, prod, std, sum, tensor_of, var
-from lodcore.ops.compare import equal, logical_and
-from lodcore.ops.convert import concat_values
+from lodcore.ops.common import Array, rows_of
+from lodcore.ops.compare import equal, greater_than, logical_and
+from lodcore.ops.convert import cast, concat_values
 from lodcore.ops.expand import per_sequence
 from lodcore.ops.index import select_by_mask
 from lodcore.ops.index_values import index_values
+from lodcore.ops.math import div
 from lodcore.ops.math import where as choose
 from lodcore.ops.order import sequence_quantile
 from lodcore.ops.position import by_position, insert_level
 from lodcore.ops.product import refuse_empty
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense
+from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = [
+    "fill_nan",
     "nanargmax",
     "nanargmin",
     "nanmax",
@@ -35,6 +46,66 @@ __all__ = [
 ]
 
 
+@operator(x=Dense)
+def fill_nan(x: Any, value: float = 0.0) -> Any:
+    """Put a number in place of each nan.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Real numbers of at most float64; what has no nan is copied.
+    value : float
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        With the LoD of x, and its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If x has no real numbers, or value is none.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.fill_nan(lodcore.array([[1.0, float("nan")], [], [3.0]]))
+    LoDTensor(3 sequences of lengths 0..2, float64: [[1., 0.], [], [3.]])
+    """
+    values = np.ascontiguousarray(dense_of("fill_nan: x", x, levels=True))
+    number = _filled(values.dtype, value)
+    if values.dtype.kind != "f":
+        made: Any = values.copy()
+    elif values.dtype.itemsize == 2:
+        made = np.where(values == values, values, values.dtype.type(number))
+    else:
+        made = buffers.new_rows("fill_nan", values, len(values)) if values.ndim else np.empty_like(values)
+        kernels.order.fill_nan(values.reshape(-1), number, made.reshape(-1))
+    made = made.reshape(np.shape(x.values if isinstance(x, LoDTensor) else x))
+    return tensor_core.new_tensor(made, x.lod) if isinstance(x, LoDTensor) and x.num_levels else made
+
+
+def _filled(dtype: np.dtype[Any], value: Any) -> float:
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        raise DTypeError(f"fill_nan: x: has dtype {dtype}; real numbers of at most float64 are needed")
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise DTypeError(f"fill_nan: value: is {value!r}; a number is needed")
+    return float(value)
+
+
+@fill_nan.define_infer
+def _(x: Spec, value: float) -> Spec:
+    _filled(x.dtype, value)
+    return Spec(x.shape, x.dtype)
+
+
+@fill_nan.define_vjp
+def _(d: Array, x: Any) -> Array:
+    values = np.asarray(rows_of(x))
+    d_x: Array = np.where(values == values, d, 0).astype(values.dtype, copy=False)
+    return d_x
+
+
 def _chosen(x: Any, where: Any) -> Any:
     """Choose what is no nan, among what is chosen already."""
     if x.dtype.kind not in "fc":
@@ -47,7 +118,9 @@ def _without(name: str, x: Any, where: Any) -> tuple[Any, Any]:
     """Put 0 in place of nan, whose slope would spoil others; return the mask of the rest, too."""
     x = tensor_of(name, x)
     mask = _chosen(x, where)
-    return (x if mask is where else choose(mask, x, x.dtype.type(0))), mask
+    if mask is where:
+        return x, mask
+    return (fill_nan(x) if x.dtype.kind == "f" else choose(mask, x, x.dtype.type(0))), mask
 
 
 def nansum(
@@ -104,7 +177,11 @@ def nanmean(
     array([ 1., nan,  3.])
     """
     x, mask = _without("nanmean", x, where)
-    return mean(x, axis, dtype, out, keepdims, where=mask)
+    if where is not True or mask is True or dtype is not None:
+        return mean(x, axis, dtype, out, keepdims, where=mask)
+    count = sum(mask, axis, None, out, keepdims)
+    kept = x.dtype.type(np.nan).real.dtype
+    return div(sum(x, axis, None, out, keepdims), cast(choose(greater_than(count, 0), count, np.nan), kept))
 
 
 def nanvar(
@@ -198,7 +275,7 @@ def _extreme(
     if x.dtype.kind != "f":
         return function(x, axis, out, keepdims, initial, where)
     known = equal(x, x)
-    found = function(choose(known, x, x.dtype.type(last)), axis, out, keepdims, initial, where)
+    found = function(fill_nan(x, last), axis, out, keepdims, initial, where)
     if initial is not None:
         return found
     return choose(any_true(known, axis, None, keepdims), found, x.dtype.type(np.nan))
@@ -243,7 +320,7 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     known = equal(x, x)
     level = axes_of(name, axis, x.ndim)[0] - 1
     refuse_empty(select_by_mask(x, known), name, level)
-    extreme = function(choose(known, x, x.dtype.type(last)), axis)
+    extreme = function(fill_nan(x, last), axis)
     # -inf stands for nan, and the first -inf that is a number is looked for
     return argmax(logical_and(known, equal(x, per_sequence(x, extreme, level))), axis, out, keepdims=keepdims)
 

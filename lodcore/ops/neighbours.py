@@ -103,7 +103,8 @@ def _step(where: str, values: Array, missing: Any, offsets: Any) -> tuple[Array,
     given, made = _wrapping(source), _wrapping(target)
     kernels.neighbours.subtract_rows(given, offsets, kept, made)
     if half:
-        np.copyto(result, target, casting="unsafe")
+        with np.errstate(over="ignore"):
+            np.copyto(result, target, casting="unsafe")
     if missing is not None:
         before = np.ones(len(values), bool)
         before[np.asarray(offsets)[:-1][np.diff(offsets) > 0]] = False

@@ -47,7 +47,8 @@ def ordered(where: str, values: Array, offsets: Any, descending: bool, cells: bo
     """
     kind = values.dtype.kind
     if kind in "Mm":  # NaT is the lowest number of 64 bits, and the greatest date
-        numbers = values.view(np.int64) - 1
+        numbers = buffers.new_rows(where, values, len(values)).view(np.int64)
+        np.subtract(values.view(np.int64), 1, out=numbers)
         found, places = ordered(where, numbers, offsets, descending, cells, positions)
         if found is not None:
             np.add(found, 1, out=found)
@@ -72,7 +73,7 @@ def _text(
     if not n_rows * width:
         return result, None
     letters = buffers.as_bytes(values)
-    keys, kept = np.empty((n_rows, width), np.uint64), np.empty((n_rows, width), np.uint64)
+    keys, kept = (buffers.new_int64(n_rows, width).view(np.uint64) for _ in range(2))
     several = kernels.order.prefix_keys(letters.reshape(n_rows * width, size), unit, keys.reshape(-1))
     places = buffers.new_int64(n_rows, width)
     over_sequences(kernels.sort.sort_rows, "roo.rr", keys, offsets, offsets, descending, kept, places, cost=COST)

@@ -67,4 +67,5 @@ def spread_distances(x, offsets, means, scales, out):
         for r in range(offsets[s], offsets[s + 1]):
             for c in range(x.shape[1]):
                 with errstate(all="ignore"):
-                    out[r, c] = x.dtype.type((float(x[r, c]) - float(means[s, c])) * float(scales[s, c]))
+                    product = (float(x[r, c]) - float(means[s, c])) * float(scales[s, c])
+                    out[r, c] = x.dtype.type(product if scales[s, c] != 0 else 0)

@@ -139,3 +139,11 @@ def spread_mixed(rows, offsets, low, weights, out):
                 with errstate(all="ignore"):
                     out[row, c % out.shape[1]] += out.dtype.type(d * (1 - weight))
                     out[above, c % out.shape[1]] += out.dtype.type(d * weight)
+
+
+def fill_nan(x, value, out):
+    """Put a number in place of each nan."""
+    if len(x) != len(out):
+        raise ValueError("x and out do not belong together")
+    for k in range(len(x)):
+        out[k] = x[k] if x[k] == x[k] else value

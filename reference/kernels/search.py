@@ -3,21 +3,21 @@
 from numpy import errstate
 
 
-def _stands_before(one, other):
-    """Tell whether a number stands before another one; nan stands behind all others."""
-    return one < other or (other != other and one == one)
+def _goes_behind(one, v, right):
+    """Tell whether a number v is to be put behind another one; nan stands behind all others."""
+    if v != v:
+        return right or one == one
+    return one <= v if right else one < v
 
 
 def _place(x, first, stop, v, right):
     """Find the first place that keeps numbers in order, or the last one, by halves, as numbers may be in no order."""
-    low, high = first, stop
-    while low < high:
-        middle = low + (high - low) // 2
-        if (not _stands_before(v, x[middle])) if right else _stands_before(x[middle], v):
-            low = middle + 1
-        else:
-            high = middle
-    return low - first
+    low, length = first, stop - first
+    while length > 1:
+        half = length // 2
+        low += half if _goes_behind(x[low + half - 1], v, right) else 0
+        length -= half
+    return low - first + int(stop > first and _goes_behind(x[low], v, right))
 
 
 def search_rows(x, offsets, v, wanted, right, out):

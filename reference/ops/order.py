@@ -44,9 +44,14 @@ def quantile(column, q, method, skip_nan):
     return one + (other - one) * weight if weight < 0.5 else other - (other - one) * (1 - weight)
 
 
+def floor(place):
+    """Round down to a whole number."""
+    return int(place // 1)
+
+
 def between(place):
     """Split a place into the row below and the weight of the one above."""
-    low = math.floor(place)
+    low = floor(place)
     return low, place - low
 
 
@@ -85,8 +90,8 @@ METHODS = {
     "linear": lambda n, q: between((n - 1) * q),
     "median_unbiased": along(1 / 3.0, 1 / 3.0),
     "normal_unbiased": along(3 / 8.0, 3 / 8.0),
-    "lower": lambda n, q: (math.floor((n - 1) * q), 0.0),
-    "higher": lambda n, q: (math.ceil((n - 1) * q), 0.0),
+    "lower": lambda n, q: (floor((n - 1) * q), 0.0),
+    "higher": lambda n, q: (-floor((1 - n) * q), 0.0),
     "midpoint": midpoint,
     "nearest": lambda n, q: (round((n - 1) * q), 0.0),
 }

@@ -70,6 +70,11 @@ class TestTwins:
         x, offsets, _, _ = drawn
         agree("order.count_numbers", x, offsets, unwritten(len(offsets) - 1, x.shape[1]))
 
+    @given(mixtures(st.sampled_from(["f4", "f8"])), st.sampled_from([0.0, -np.inf, np.nan]))
+    def test_fill(self, drawn, value):
+        x = drawn[0].reshape(-1)
+        agree("order.fill_nan", x, value, np.zeros(len(x), x.dtype))
+
     @given(mixtures())
     def test_mix(self, drawn):
         x, offsets, low, weights = drawn
@@ -112,6 +117,7 @@ def test_arrays_that_do_not_belong_together():
         lambda: order.mix_rows(reals, int64([0, 1]), low, weights, np.zeros((1, 3))),
         lambda: order.spread_mixed(weights, int64([0, 1]), low, weights, reals),
         lambda: order.spread_mixed(weights, offsets, low[:0], weights, reals),
+        lambda: order.fill_nan(np.zeros(2), 0.0, np.zeros(3)),
     ]:
         with pytest.raises(ValueError, match=r"belong together|name no rows"):
             call()

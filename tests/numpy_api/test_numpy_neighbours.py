@@ -44,6 +44,14 @@ def test_accumulate_long_sequences():
         np.testing.assert_array_equal(ufunc.accumulate(x, axis=1).values, each(ufunc.accumulate, x))
 
 
+def test_accumulate_without_nan():
+    x = lodcore.array([[3.0, np.nan, 2.0], [], [np.nan]])
+    assert np.nancumsum(x, axis=1).tolist() == [[3, 3, 5], [], [0]]
+    assert np.nancumprod(x, axis=-1).tolist() == [[3, 3, 6], [], [1]]
+    with pytest.raises(TypeError, match="nancumsum: axis: is None"):
+        np.nancumsum(x)
+
+
 def test_accumulate_along_rows():
     wide = LoDTensor.from_lengths(np.arange(6).reshape(2, 3), [2])
     assert np.add.accumulate(wide, axis=2).values.tolist() == [[0, 1, 3], [3, 7, 12]]

@@ -14,7 +14,7 @@ import lodcore
 from lodcore import LoDTensor, TensorArray
 from tests.helpers import wrong_calls
 from tests.helpers.kept_memory import C, growth, resident
-from tests.helpers.wrong_calls import RIGHT, things
+from tests.helpers.wrong_calls import RIGHT, WRONG, things
 
 pytestmark = pytest.mark.not_on_reference  # it is compiled code that can lose memory
 

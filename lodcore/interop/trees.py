@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError
-from lodcore.lod import LoD
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.tensor import LoDTensor
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.sparse_tensor import SparseTensor
 
 __all__ = ["Packed", "Reader", "pack"]
 

@@ -25,7 +25,7 @@ from lodcore.ops import (
     tanh,
     with_values,
 )
-from lodcore.tensor import as_nested
+from lodcore.tensors.from_lists import as_nested
 
 __all__ = ["AdditiveAttention"]
 

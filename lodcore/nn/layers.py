@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore.arguments import integer_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, settled
 from lodcore.ops import add, layer_norm, lookup_table, matmul
+from lodcore.ops.arguments import integer_of
 from lodcore.ops.numbers import number_of
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Embedding", "LayerNorm", "Linear"]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError
 from lodcore.nn.updates import check, leaves_of, update
 from lodcore.ops.numbers import number_of
-from lodcore.recycling import Recycled
-from lodcore.sparse_tensor import SparseTensor, new_sparse
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.sparse_tensor import SparseTensor, new_sparse
 
 __all__ = ["SGD", "Adam", "AdamW", "clip_by_global_norm"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.threads import in_parts
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.ops.numbers import runs
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.threads import in_parts
+from lodcore.tensors.sparse_tensor import SparseTensor
 
 __all__ = ["Leaf", "check", "leaves_of", "update"]
 

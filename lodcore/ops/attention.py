@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import kernels, tensor_core
+from lodcore import kernels
+from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed
 from lodcore.ops.common import Array, array_of, below, check_equal
+from lodcore.ops.lod_rules import computed
 from lodcore.ops.numbers import number_of, reals_of
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Nested
 from lodcore.ops.sequence_matmul import by_transposed, scores_lod, weighted, weighted_back
-from lodcore.registry import operator
-from lodcore.roles import Dense, Nested
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import over_sequences
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["dot_attention"]
 

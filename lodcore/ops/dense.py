@@ -9,18 +9,19 @@ import numpy as np
 from numpy import dot, ndarray
 
 from lodcore import kernels
-from lodcore.arguments import axis_of, dense_of
+from lodcore.base.recycling import Recycled, computed
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.nested import as_array
+from lodcore.ops.arguments import axis_of, dense_of
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
 from lodcore.ops.numbers import number_of
 from lodcore.ops.pool import DIVIDE
-from lodcore.recycling import Recycled, computed
-from lodcore.registry import operator
-from lodcore.roles import Dense, Index
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import over_sequences
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Index
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
 

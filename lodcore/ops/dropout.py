@@ -9,9 +9,10 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.ops.common import Array, array_of
 from lodcore.ops.numbers import number_of
-from lodcore.registry import operator
-from lodcore.roles import Dense
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["dropout"]
 

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
-from lodcore.arguments import dense_of
+from lodcore.base.memory import check_out
+from lodcore.base.recycling import Recycled
+from lodcore.base.threads import in_parts
 from lodcore.errors import ShapeError
-from lodcore.memory import check_out
+from lodcore.ops.arguments import dense_of
 from lodcore.ops.common import Array, array_of
 from lodcore.ops.numbers import number_of, reals_of, runs
-from lodcore.recycling import Recycled
-from lodcore.registry import operator
-from lodcore.roles import Dense
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import in_parts
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["layer_norm"]
 

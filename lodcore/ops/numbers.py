@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import threads
+from lodcore.base import threads
 from lodcore.errors import DTypeError
 
 __all__ = ["number_of", "reals_of", "runs"]

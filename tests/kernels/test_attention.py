@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.draw import int64, lengths, running_sum
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, lengths, running_sum
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
 from tests.kernels.test_softmax import REALS, scores
 
 OFFSETS = lengths(None, 5, 5).map(running_sum).map(int64)

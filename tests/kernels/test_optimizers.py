@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
 from tests.kernels.test_softmax import REALS, scores
 
 COUNTS = [0, 1, 2, 15, 16, 17, 40]

@@ -8,8 +8,8 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, SparseTensor, nn, ops, tree_leaves
+from tests.helpers.wrong_calls import things
 from tests.test_errors import assert_refused
-from tests.wrong_calls import things
 
 pytestmark = pytest.mark.not_on_reference  # too many rows for plain loops
 

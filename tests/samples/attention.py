@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops import attention as oracle
-from tests.draw import lods
+from tests.helpers.draw import lods
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_values
 from tests.samples.expand import lods_of

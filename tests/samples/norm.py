@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from reference.ops.levels import at_level
 from reference.ops.norm import layer_norm
-from tests.draw import lods, read_only
+from tests.helpers.draw import lods, read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_values
 

@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import dense_of, each_of, level_of, nested_index_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
 from lodcore.errors import LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of, outer
-from lodcore.memory import check_size
+from lodcore.ops.arguments import dense_of, each_of, level_of, nested_index_of
 from lodcore.ops.common import Array, check_equal
+from lodcore.ops.lod_rules import computed, levels_of, outer
 from lodcore.ops.moving import add_back, row_ranges, spec_rows, sum_copies
-from lodcore.registry import operator
-from lodcore.roles import Dense, Index, Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Index, Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["rows_to_level", "sequence_repeat", "sequence_roll", "sequence_unflatten"]
 

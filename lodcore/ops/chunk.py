@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import choice_of, integer_of, level_of
-from lodcore.lod_rules import computed
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.ops.arguments import choice_of, integer_of, level_of
 from lodcore.ops.common import Array
 from lodcore.ops.index import slice_along
+from lodcore.ops.lod_rules import computed
 from lodcore.ops.moving import add_back, nested_operand, spec_rows
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_chunk", "sequence_truncate"]
 

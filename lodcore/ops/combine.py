@@ -6,22 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import integer_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import LoDError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of
+from lodcore.ops.arguments import integer_of, level_of
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.gather import sequence_concat
 from lodcore.ops.index import take_nested
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, nested_operand, row_ranges, spec_rows, sum_copies
 from lodcore.ops.pick import gather_nested
 from lodcore.ops.places import lod_positions
 from lodcore.ops.position import drop_level
-from lodcore.registry import operator
-from lodcore.roles import Batches, Nested
-from lodcore.structure import check_coarser
-from lodcore.tensor import LoDTensor, Spec, as_nested
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Batches, Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.structure import check_coarser
+from lodcore.tensors.tensor import Spec
 
 __all__ = [
     "argcartesian",

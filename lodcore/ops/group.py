@@ -6,19 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import choice_of, dense_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod_rules import computed, levels_of, no_lod
+from lodcore.ops.arguments import choice_of, dense_of
 from lodcore.ops.common import Array
 from lodcore.ops.convert import rows
 from lodcore.ops.expand import sequence_expand_as
+from lodcore.ops.lod_rules import computed, levels_of, no_lod
 from lodcore.ops.moving import nested_operand
 from lodcore.ops.pick import gather_nested
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense
 from lodcore.ops.structure import lod_reset
-from lodcore.registry import operator
-from lodcore.roles import Dense
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match_keys"]
 

@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.conversion import hold
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of
 from lodcore.ops.common import Array
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, as_rows_or_nested, row_ranges, spec_rows
-from lodcore.registry import operator
-from lodcore.roles import NestedIndex, Rows
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import NestedIndex, Rows
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.padding import hold
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["gather_nested"]
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
-from lodcore.arguments import integer_of, level_of, structure_of
-from lodcore.lod import LoD
-from lodcore.lod_rules import before, same_as
+from lodcore.ops.arguments import integer_of, level_of, structure_of
 from lodcore.ops.common import Array
 from lodcore.ops.expand import sequence_expand_as
+from lodcore.ops.lod_rules import before, same_as
 from lodcore.ops.moving import lod_of, nested_operand
-from lodcore.registry import operator
-from lodcore.roles import Structure
-from lodcore.tensor import Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Structure
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["lod_index", "lod_num", "lod_positions", "lod_segment_ids"]
 

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import dense_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod_rules import computed
-from lodcore.memory import check_size
+from lodcore.ops.arguments import dense_of
 from lodcore.ops.common import Array
-from lodcore.registry import operator
-from lodcore.roles import Given
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.lod_rules import computed
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Given
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["arange"]
 

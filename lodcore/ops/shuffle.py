@@ -6,20 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import each_of, level_of, structure_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed
+from lodcore.ops.arguments import each_of, level_of, structure_of
 from lodcore.ops.convert import rows
 from lodcore.ops.gather import gather_sequences
 from lodcore.ops.index import take_nested
+from lodcore.ops.lod_rules import computed
 from lodcore.ops.moving import lod_of, nested_operand
 from lodcore.ops.places import lod_num
 from lodcore.ops.position import insert_level
-from lodcore.registry import operator
-from lodcore.roles import Index, Structure
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Index, Structure
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sample_places", "sequence_sample", "sequence_shuffle", "shuffle_sequences"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.memory import integer
 from lodcore.errors import DTypeError
-from lodcore.memory import integer
 from lodcore.ops import axes as reductions
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.compare import not_equal

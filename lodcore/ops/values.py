@@ -7,23 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
-from lodcore.arguments import choice_of, dense_of, level_of, list_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod_rules import before, no_lod
-from lodcore.memory import integer
 from lodcore.ops import axes as reductions
+from lodcore.ops.arguments import choice_of, dense_of, level_of, list_of
 from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.common import Array, below, with_levels
 from lodcore.ops.convert import cast, rows
 from lodcore.ops.index_values import index_values
 from lodcore.ops.kinds import elementwise_operator
+from lodcore.ops.lod_rules import before, no_lod
 from lodcore.ops.math import elementwise, mul
 from lodcore.ops.position import by_position, insert_level
-from lodcore.registry import operator
-from lodcore.roles import Dense, Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Nested
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["argwhere", "bitwise_reduce", "reshape_rows", "sequence_bitwise", "spread", "transpose_rows", "vecdot"]
 

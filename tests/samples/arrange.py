@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import arrange as oracle
 from reference.ops.levels import sequences
-from tests.agree import from_the_first
-from tests.draw import DTYPES, ROW_SHAPES, lod_tensors, lods, odd_forms, read_only, values
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import DTYPES, ROW_SHAPES, lod_tensors, lods, odd_forms, read_only, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, smooth_batches, smooth_values
 

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError
 from reference.ops import chunk as oracle
-from tests.agree import from_the_first
-from tests.draw import DTYPES, ROW_SHAPES, lod_tensors
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import DTYPES, ROW_SHAPES, lod_tensors
 from tests.samples import Samples, call
 from tests.samples.common import smooth_batches
 

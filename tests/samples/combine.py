@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor
 from reference.ops import combine as oracle
-from tests.agree import from_the_first
-from tests.draw import DTYPES, ROW_SHAPES, lengths, lod_tensors, running_sum, values
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import DTYPES, ROW_SHAPES, lengths, lod_tensors, running_sum, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, smooth_batches, smooth_values
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, ShapeError
 from reference.ops import group as oracle
-from tests.draw import read_only
+from tests.helpers.draw import read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDTensor
 from reference.ops import pick as oracle
-from tests.draw import DTYPES, ROW_SHAPES, lods, odd_forms, read_only
+from tests.helpers.draw import DTYPES, ROW_SHAPES, lods, odd_forms, read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS
 from tests.samples.expand import tame, tensors_of

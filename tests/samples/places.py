@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDTensor
 from reference.ops.levels import at_level, each_at_level, positions, segment_ids
-from tests.agree import from_the_first, numbered
-from tests.draw import lod_tensors
+from tests.helpers.agree import from_the_first, numbered
+from tests.helpers.draw import lod_tensors
 from tests.samples import Samples, call
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
 from reference.ops import shuffle as oracle
 from reference.ops.levels import sequences
-from tests.agree import from_the_first, numbered
-from tests.draw import lod_tensors, odd_forms
+from tests.helpers.agree import from_the_first, numbered
+from tests.helpers.draw import lod_tensors, odd_forms
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import values as oracle
 from reference.ops.levels import each_at_level, sequences
-from tests.agree import from_the_first
-from tests.draw import DTYPES, lods, read_only, values
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import DTYPES, lods, read_only, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, batches, operands, small_values, smooth_values
 

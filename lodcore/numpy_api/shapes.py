@@ -1,0 +1,324 @@
+"""NumPy's functions of shape and order on LoDTensors and Variables: made of operators, recorded as these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import ops
+from lodcore.errors import LoDError, ShapeError
+from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
+from lodcore.ops.axes import axes_of, tensor_of
+from lodcore.ops.roles import as_batches
+
+__all__ = ["FUNCTIONS"]
+
+ALL = slice(None)
+
+
+def _levels(x: Any) -> int:
+    return int(getattr(x, "num_levels", 0))
+
+
+def _of_rows(x: Any, at: int, index: Any) -> Any:
+    """Take along an axis of rows, which counts from the first of the ragged shape."""
+    return ops.index_values(x, [*[ALL] * (at - _levels(x)), index])
+
+
+def _one_batch(x: Any) -> Any:
+    """Make all sequences the elements of one: what moves in it moves along axis 0."""
+    return ops.insert_level(x, 0, whole=True)
+
+
+def _flat(x: Any) -> Any:
+    """List all values."""
+    flat = ops.rows(x)
+    while flat.ndim > 1:
+        flat = ops.rows(ops.rows_to_level(flat))
+    return flat
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+
+
+@stands_for(np.argwhere)
+def argwhere(a: Any) -> Any:
+    """List where values are not 0, as `lodcore.ops.argwhere`."""
+    return ops.argwhere(a)
+
+
+@stands_for(np.nonzero)
+def nonzero(a: Any) -> Any:
+    """List where values are not 0: one vector an axis of the ragged shape."""
+    x = tensor_of("nonzero", a)
+    places = ops.argwhere(x)
+    return tuple(ops.index_values(places, [ALL, j]) for j in range(x.ndim))
+
+
+# -- joined, repeated, moved -------------------------------------------------------------------------------------------
+
+
+@stands_for(np.stack)
+def stack(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """Join tensors along a new axis: of levels, where it stands among those of levels."""
+    if out is not None:
+        raise TypeError("numpy.stack: out: is not supported for sequences")
+    xs = [x if isinstance(x, (list, tuple)) else tensor_of("stack", x) for x in arrays]
+    xs = as_batches("stack: arrays", xs)
+    at = axis_of("stack", axis, xs[0].ndim + 1)
+    return concatenate([expand_dims(x, at) for x in xs], at, dtype=dtype, casting=casting)
+
+
+@stands_for(np.tile)
+def tile(A: Any, reps: Any) -> Any:
+    """Join copies of a tensor along its axes."""
+    x = tensor_of("tile", A)
+    given = tuple(reps) if isinstance(reps, (list, tuple, np.ndarray)) else (reps,)
+    if len(given) > x.ndim or any(not hasattr(one, "__index__") or one < 0 for one in given):
+        raise ShapeError(f"tile: reps: is {reps!r}; up to {x.ndim} numbers of 0 or more are needed")
+    for at, times in enumerate(given, x.ndim - len(given)):
+        x = repeat_whole(x, at, times.__index__())
+    return x
+
+
+def repeat_whole(x: Any, at: int, times: int) -> Any:
+    """Join copies of a tensor along an axis."""
+    if times == 1:
+        return x
+    if times == 0:
+        return x[(*[ALL] * at, slice(0, 0))]
+    return concatenate([x] * times, at)
+
+
+@stands_for(np.repeat)
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    """Repeat what stands along an axis, each on its own; all values, as an array, if none is given."""
+    x = tensor_of("repeat", a)
+    if axis is None:
+        return ops.rows(ops.sequence_repeat(_one_batch(_flat(x)), repeats))
+    at = axis_of("repeat", axis, x.ndim)
+    if at == 0:
+        repeated = ops.sequence_repeat(_one_batch(x), repeats, 0)
+        return ops.drop_level(repeated, 0)
+    if at <= _levels(x):
+        return ops.sequence_repeat(x, repeats, at - 1)
+    return _of_rows(x, at, np.repeat(np.arange(_size(x, at)), repeats))
+
+
+def _size(x: Any, at: int) -> int:
+    """Return the length of an axis of rows."""
+    size: int = x.shape[at]
+    return size
+
+
+@stands_for(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Move what stands along axes on, and what leaves at the end to the beginning."""
+    x = tensor_of("roll", a)
+    if axis is None:
+        if x.ndim > _levels(x) + 1:
+            raise TypeError("numpy.roll: axis: is None; it is needed where rows have axes")
+        return ops.with_values(x, ops.rows(ops.sequence_roll(_one_batch(ops.rows(x)), shift)))
+    shifts, axes = np.broadcast_arrays(shift, axis)
+    for by, one in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
+        x = _rolled(x, by, axis_of("roll", one, x.ndim))
+    return x
+
+
+def _rolled(x: Any, by: int, at: int) -> Any:
+    """Roll along one axis."""
+    if at == 0:
+        return ops.drop_level(ops.sequence_roll(_one_batch(x), by, 0), 0)
+    if at <= _levels(x):
+        return ops.sequence_roll(x, by, at - 1)
+    return _of_rows(x, at, np.roll(np.arange(_size(x, at)), by))
+
+
+# -- axes --------------------------------------------------------------------------------------------------------------
+
+
+@stands_for(np.squeeze)
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """Drop axes of length 1: those of rows, if none is given; of a level, all of whose sequences have one element."""
+    x = tensor_of("squeeze", a)
+    levels = _levels(x)
+    if axis is None:
+        found: tuple[int, ...] = tuple(at for at in range(levels + 1, x.ndim) if x.shape[at] == 1)
+    else:
+        found = axes_of("squeeze", axis, x.ndim)
+    for at in found[::-1]:
+        if at > levels:
+            if x.shape[at] not in (1, None):
+                raise ShapeError(f"squeeze: axis: is {at}, of length {x.shape[at]}; length 1 is needed")
+            x = _of_rows(x, at, 0)
+            continue
+        refuse_symbols("squeeze", (x,))
+        lengths = np.array([len(x)]) if at == 0 else x.lod.lengths(at - 1)
+        if (lengths != 1).any():
+            s = int(np.argmax(lengths != 1))
+            raise ShapeError(f"squeeze: axis: is {at}, along which sequence {s} has length {lengths[s]}; 1 is needed")
+        x = ops.drop_level(x, max(at - 1, 0))
+        levels -= 1
+    return x
+
+
+@stands_for(np.transpose)
+def transpose(a: Any, axes: Any = None) -> Any:
+    """Bring axes into another order: those of rows, and those of levels where lengths allow it."""
+    x = tensor_of("transpose", a)
+    order = list(range(x.ndim))[::-1] if axes is None else [axis_of("transpose", one, x.ndim) for one in axes]
+    if sorted(order) != list(range(x.ndim)):
+        raise ShapeError(f"transpose: axes: are {axes}; each of {x.ndim} axes is needed once")
+    levels = _levels(x)
+    deepest = max([-1, *(at for at, one in enumerate(order) if at <= levels and one != at)])
+    reach = max([levels, *(order[at] for at in range(deepest + 1))])
+    if reach > levels:  # axes of rows that come among those of levels become levels
+        rows = [one for one in order if one > levels]
+        return transpose(_rows_as_levels(x, reach - levels), order) if rows else x
+    place = list(range(levels + 1))
+    for at in range(levels + 1):  # one axis after the other is brought to its place
+        for swap in range(place.index(order[at]), at, -1):
+            x = _swapped(x, swap - 1)
+            place[swap - 1], place[swap] = place[swap], place[swap - 1]
+    back = [one - levels for one in order[levels + 1 :]]
+    return x if back == sorted(back) else ops.transpose_rows(x, tuple(back))
+
+
+def _rows_as_levels(x: Any, count: int) -> Any:
+    """Make levels of the first axes of rows."""
+    for _ in range(count):
+        x = ops.rows_to_level(x)
+    return x
+
+
+def _swapped(x: Any, at: int) -> Any:
+    """Swap an axis with the next one: sequences of equal lengths, of which none is empty."""
+    refuse_symbols("transpose", (x,))
+    lengths = x.lod.lengths(at)
+    ends = x.lod.offsets(at - 1) if at else np.array([0, len(x)])
+    first = lengths[np.minimum(np.repeat(ends[:-1], np.diff(ends)), max(len(lengths) - 1, 0))]
+    wrong = (lengths != first) | (lengths == 0)
+    hollow = np.diff(ends) == 0
+    if wrong.any() or hollow.any():
+        s = int(np.argmax(wrong)) if wrong.any() else int(np.argmax(hollow))
+        found = f"length {lengths[s]}" if wrong.any() else "no element"
+        level = at if wrong.any() else at - 1
+        raise LoDError(
+            f"transpose: axes: sequence {s} of level {level} has {found}; axes {at} and {at + 1} change places where "
+            "sequences are equally long, and not empty"
+        )
+    return ops.by_position(x, at)
+
+
+@stands_for(np.swapaxes)
+def swapaxes(a: Any, axis1: Any, axis2: Any) -> Any:
+    """Swap two axes, as `transpose`."""
+    x = tensor_of("swapaxes", a)
+    order = list(range(x.ndim))
+    one, other = axis_of("swapaxes", axis1, x.ndim), axis_of("swapaxes", axis2, x.ndim)
+    order[one], order[other] = other, one
+    return transpose(x, order)
+
+
+@stands_for(np.moveaxis)
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """Move axes to other places, as `transpose`."""
+    x = tensor_of("moveaxis", a)
+    moved = [axis_of("moveaxis", one, x.ndim) for one in np.ravel(source).tolist()]
+    targets = [axis_of("moveaxis", one, x.ndim) for one in np.ravel(destination).tolist()]
+    if len(moved) != len(targets) or len(set(moved)) < len(moved) or len(set(targets)) < len(targets):
+        raise ShapeError(
+            f"moveaxis: source, destination: are {source}, {destination}; as many different axes are needed"
+        )
+    order = [one for one in range(x.ndim) if one not in moved]
+    for target, one in sorted(zip(targets, moved, strict=True)):
+        order.insert(target, one)
+    return transpose(x, order)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """Swap the last two axes, as `transpose`."""
+    return swapaxes(x, -1, -2)
+
+
+if hasattr(np, "matrix_transpose"):  # NumPy 2
+    stands_for(np.matrix_transpose)(matrix_transpose)
+
+
+@stands_for(np.reshape)
+def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: Any = None) -> Any:
+    """Give rows another shape; those of levels stay, with None or -1 for their lengths. -1 alone lists all values."""
+    x = tensor_of("reshape", a)
+    if order != "C":
+        raise ValueError(f"reshape: order: is {order!r}; 'C' is supported for sequences")
+    given = tuple(shape) if isinstance(shape, (list, tuple, np.ndarray)) else (shape,)
+    if given == (-1,):
+        return _flat(x)
+    levels = _levels(x)
+    for at, size in enumerate(given[: levels + 1]):
+        if size not in (None, -1) and (at or size != x.shape[0]):
+            raise ShapeError(
+                f"reshape: shape: is {given}; the axes of levels, {x.shape[: levels + 1]}, stay, or all values are "
+                "listed with -1"
+            )
+    if len(given) < levels + 1:
+        raise ShapeError(f"reshape: shape: is {given}; x has {levels + 1} axes of levels, which stay")
+    return ops.reshape_rows(x, given[levels + 1 :])
+
+
+# -- one shape for all -------------------------------------------------------------------------------------------------
+
+
+@stands_for(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    """Bring operands to the shape that they have together."""
+    xs = [tensor_of("broadcast_arrays", x) for x in args]
+    return tuple(_spread_over(x, [y for y in xs if y is not x]) for x in xs)
+
+
+def _spread_over(x: Any, others: list[Any]) -> Any:
+    for other in others:
+        x = ops.spread(x, other)
+    return x
+
+
+@stands_for(np.broadcast_to)
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    """Repeat rows along their axes of length 1; the axes of levels stay. `lodcore.ops.spread` takes a structure."""
+    x = tensor_of("broadcast_to", array)
+    levels = _levels(x)
+    given = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+    if len(given) != x.ndim or any(size not in (None, -1) for size in given[1 : levels + 1]):
+        raise ShapeError(f"broadcast_to: shape: is {given}; x has {x.shape}, whose axes of levels stay")
+    if given[0] not in (None, -1, x.shape[0]):
+        raise ShapeError(f"broadcast_to: shape: is {given}; x has {x.shape[0]} sequences")
+    return ops.spread(x, np.zeros(given[levels + 1 :], bool)) if given[levels + 1 :] else ops.cast(x, x.dtype)
+
+
+# -- numbers of sequences ----------------------------------------------------------------------------------------------
+
+
+@stands_for(np.ptp)
+def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+    """Take the least value from the greatest."""
+    x = tensor_of("ptp", a)
+    return ops.minus(ops.max(x, axis, out, keepdims), ops.min(x, axis, out, keepdims))
+
+
+@stands_for(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    """Average with weights, as `lodcore.average`."""
+    return ops.average(a, axis, weights, returned, keepdims=keepdims is True)
+
+
+if hasattr(np.linalg, "vecdot"):  # NumPy 2
+    stands_for(np.linalg.vecdot)(ops.vecdot)
+
+
+@stands_for(np.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """Multiply and add up along the last axis of a, and the first axis of rows of b: `matmul`, or `sequence_matmul`."""
+    if axes != 1:
+        raise TypeError(f"numpy.tensordot: axes: is {axes!r}; 1 is supported for sequences")
+    return ops.sequence_matmul(a, b) if _levels(b) else ops.matmul(a, b)

@@ -1,0 +1,370 @@
+"""Functions made of several operators: chunks, combinations, groups, joins, random orders; against nested lists."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, Spec, ops
+from lodcore.graph import Executor, Program, data, grad_check, vjp
+from reference.ops.levels import at_level, each_at_level, sequences
+from tests.helpers.agree import numbered
+from tests.helpers.draw import lod_tensors, lods
+from tests.samples.common import SEEDS, smooth_values
+
+ANY = lod_tensors(1, 3, [np.dtype("i8"), np.dtype("U2")], [(), (2,)], 5)
+FLAT = lods(1, 1, 6)
+
+
+def of(lod, seed=0):
+    """Give a structure numbers."""
+    return LoDTensor(smooth_values(seed, (lod.num_rows,)), lod)
+
+
+def assert_recorded(function, x):
+    """Make sure that a function gives the same recorded with values, and in a Program without."""
+    eager = function(x)
+    several = eager if isinstance(eager, tuple) else (eager,)
+    with Program() as program:
+        v = data("x", Spec((None, *x.values.shape[1:]), x.dtype, x.num_levels, LoDTensor))
+        made = function(v)
+    later = Executor().run(program, feed={"x": x}, fetch=list(made) if isinstance(made, tuple) else [made])
+    for one, other in zip(several, later, strict=True):
+        assert one.equals(other) if isinstance(one, LoDTensor) else np.array_equal(one, other)
+
+
+# -- structure -----------------------------------------------------------------------------------------------------
+
+
+@given(ANY, st.data())
+def test_prefix_keeps_the_first_levels(x, data):
+    count = data.draw(st.integers(0, x.num_levels))
+    part = x.lod.prefix(count)
+    assert part.num_levels == count
+    assert [part.offsets(k).tolist() for k in range(count)] == [x.lod.offsets(k).tolist() for k in range(count)]
+    assert part.num_rows == (x.lod.num_sequences(count) if count < x.num_levels else x.num_rows)
+    assert x.lod.prefix(x.num_levels) is x.lod
+
+
+@pytest.mark.parametrize(("count", "error"), [(3, LevelError), (-1, LevelError), (1.0, DTypeError), (True, DTypeError)])
+def test_prefix_refuses(count, error):
+    with pytest.raises(error, match=r"LoD.prefix: num_levels: is"):
+        LoD.from_lengths([1], [2]).prefix(count)
+
+
+@given(ANY, st.data())
+def test_index_says_where_each_row_stands(x, data):
+    axis = data.draw(st.integers(0, x.num_levels))
+    places = []
+
+    def walk(entry, depth, path):
+        if depth == 0:
+            places.append(path[axis])
+            return
+        for at, inner in enumerate(entry):
+            walk(inner, depth - 1, [*path, at])
+
+    walk(numbered(x.lod), x.num_levels + 1, [])
+    found = lodcore.lod_index(x, axis)
+    assert found.lod is x.lod
+    assert found.values.tolist() == places
+    assert_recorded(lambda x: lodcore.lod_index(x, axis), x)
+
+
+@given(ANY, st.data())
+def test_truncate_keeps_the_first_or_the_last(x, data):
+    size, level = data.draw(st.integers(0, 4)), data.draw(st.integers(0, x.num_levels - 1))
+    first = lodcore.sequence_truncate(x, size, level=level)
+    last = lodcore.sequence_truncate(x, size, side="left", level=level - x.num_levels)
+    assert first.tolist() == at_level(lambda one: one[:size], x.tolist(), level)
+    assert last.tolist() == at_level(lambda one: one[max(len(one) - size, 0) :], x.tolist(), level)
+    assert_recorded(lambda x: lodcore.sequence_truncate(x, size, "left"), x)
+
+
+# -- combinations --------------------------------------------------------------------------------------------------
+
+
+@given(ANY, st.integers(1, 4), st.booleans(), st.data())
+def test_combinations_are_those_of_itertools(x, n, replacement, data):
+    level = data.draw(st.integers(0, x.num_levels - 1))
+    ways = itertools.combinations_with_replacement if replacement else itertools.combinations
+    found = lodcore.combinations(x, n, replacement, level)
+    places = lodcore.argcombinations(x, n, replacement, level)
+    for j in range(n):
+        assert found[j].tolist() == at_level(lambda one, j=j: [way[j] for way in ways(one, n)], x.tolist(), level)
+        assert ops.take_nested(x, places[j]).tolist() == found[j].tolist()
+    assert_recorded(lambda x: lodcore.combinations(x, n, replacement, level), x)
+
+
+@given(FLAT, st.data())
+def test_index_forms_take_what_cartesian_gives(lod, data):
+    x = of(lod)
+    sizes = data.draw(st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x)))
+    y = of(LoD.from_lengths(sizes), 1)
+    pairs, places = lodcore.cartesian(x, y), lodcore.argcartesian(x, y)
+    assert ops.take_nested(x, places[0]).tolist() == pairs[0].tolist()
+    assert ops.take_nested(y, places[1]).tolist() == pairs[1].tolist()
+
+
+@given(FLAT, st.integers(0, 3), st.data())
+def test_interleave_takes_turns(lod, count, data):
+    x = of(lod)
+    others = [st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x)) for _ in range(count)]
+    xs = [x, *[of(LoD.from_lengths(data.draw(sizes)), j) for j, sizes in enumerate(others)]]
+    wanted = []
+    for parts in zip(*[x.tolist() for x in xs], strict=True):
+        rounds = itertools.zip_longest(*parts)
+        wanted.append([one for turn in rounds for one in turn if one is not None])
+    assert lodcore.sequence_interleave(xs).tolist() == wanted
+
+
+def test_gradients_reach_what_is_combined():
+    x = LoDTensor.from_lengths(smooth_values(0, (6,)), [3, 0, 1, 2])
+    y = LoDTensor.from_lengths(smooth_values(1, (5,)), [1, 2, 0, 2])
+    weights = smooth_values(2, (20,))
+
+    def loss(x, y):
+        first, second, third = lodcore.combinations(x, 3)
+        left, right = lodcore.cartesian(x, y)
+        turns = lodcore.sequence_interleave([x, y])
+        return (first * second * third).sum() + (left * right * left).sum() + (turns * weights[:11].sum()).sum()
+
+    grad_check(loss, x, y)
+
+
+# -- keys ----------------------------------------------------------------------------------------------------------
+
+KEYS = st.sampled_from(["i8", "i4", "U2", "f8", "?"])
+
+
+def drawn_keys(seed, count, dtype):
+    return np.random.default_rng(seed).integers(0, 4, count).astype(dtype)
+
+
+@given(SEEDS, st.integers(0, 20), KEYS, st.sampled_from(["sorted", "first"]))
+def test_groups_hold_the_rows_of_each_key(seed, count, dtype, order):
+    keys, column = drawn_keys(seed, count, dtype), np.arange(2 * count).reshape(count, 2)
+    found, grouped = lodcore.group_by(keys, column, order=order)
+    wanted = sorted(set(keys.tolist())) if order == "sorted" else list(dict.fromkeys(keys.tolist()))
+    assert found.tolist() == wanted
+    assert grouped.tolist() == [column[keys == key].tolist() for key in found]
+
+
+@given(FLAT, SEEDS)
+def test_sequences_are_grouped_whole(lod, seed):
+    x = of(lod)
+    keys = drawn_keys(seed, len(x), "i8")
+    found, grouped = lodcore.group_by(keys, x)
+    assert grouped.num_levels == 2
+    assert grouped.tolist() == [
+        [one for one, other in zip(x.tolist(), keys, strict=True) if other == key] for key in found
+    ]
+
+
+def test_many_keys_are_told_apart():
+    keys = np.random.default_rng(0).permutation(np.repeat(np.arange(40_000), 2))
+    found, grouped = lodcore.group_by(keys, keys)
+    assert found.tolist() == list(range(40_000))
+    assert (grouped.lengths == 2).all()
+    assert np.array_equal(grouped.values, np.repeat(found, 2))
+
+
+@given(ANY, st.data())
+def test_explode_repeats_for_each_row(x, data):
+    level = data.draw(st.integers(0, x.num_levels - 1))
+    column = np.arange(x.lod.num_sequences(level))
+    rows, repeated = lodcore.explode(x, column, level=level)
+    assert rows.tolist() == sequences(x.tolist(), x.num_levels)
+    assert repeated.tolist() == x.lod.segment_ids(level).tolist()
+
+
+@given(FLAT)
+def test_implode_is_the_inverse_of_explode(lod):
+    x = of(lod)
+    rows, keys = lodcore.explode(x, np.arange(len(x)))
+    found, back = lodcore.implode(keys, rows)
+    assert found.tolist() == [at for at, one in enumerate(x.tolist()) if one]
+    assert back.tolist() == [one for one in x.tolist() if one]
+
+
+@given(FLAT, FLAT, SEEDS, st.sampled_from(["inner", "left", "outer"]))
+def test_joins_pair_equal_keys(lod, other, seed, how):
+    x, y = of(lod), of(other, 1)
+    x_keys, y_keys = drawn_keys(seed, len(x), "i8"), drawn_keys(seed + 1, len(y), "i8")
+    keys, left, right = lodcore.join_by_key(x, y, x_keys, y_keys, how)
+    wanted = []
+    for key, one in zip(x_keys.tolist(), x.tolist(), strict=True):
+        partners = [two for two_key, two in zip(y_keys.tolist(), y.tolist(), strict=True) if two_key == key]
+        wanted += [(key, one, two) for two in partners or ([[]] if how != "inner" else [])]
+    if how == "outer":
+        wanted += [
+            (key, [], two) for key, two in zip(y_keys.tolist(), y.tolist(), strict=True) if key not in x_keys.tolist()
+        ]
+    assert list(zip(keys.tolist(), left.tolist(), right.tolist(), strict=True)) == wanted
+
+
+def test_rows_are_joined_with_a_default():
+    keys, x, y = lodcore.join_by_key([[1], [2, 3]], np.array([0.5, 1.5]), ["a", "b"], ["b", "b"], "left", default=-1.0)
+    assert (keys.tolist(), x.tolist(), y.tolist()) == (["a", "b", "b"], [[1], [2, 3], [2, 3]], [-1.0, 0.5, 1.5])
+
+
+def test_gradients_reach_what_is_grouped_and_joined():
+    x = LoDTensor.from_lengths(smooth_values(0, (6,)), [3, 0, 1, 2])
+    column = smooth_values(1, (4,))
+
+    def loss(x, column):
+        _, groups = lodcore.group_by([1, 0, 1, 1], column)
+        _, left, right = lodcore.join_by_key(x, column, [1, 2, 3, 3], [3, 1, 5, 1], "outer", 1.0)
+        rows, repeated = lodcore.explode(x, column)
+        return (groups * groups).sum() + (left * left).sum() + (right * right).sum() + (rows * rows * repeated).sum()
+
+    grad_check(loss, x, column)
+
+
+def test_wrong_columns_are_named():
+    with pytest.raises(ShapeError, match="group_by: column 1: has 2 rows; there are 3 keys"):
+        lodcore.group_by([1, 2, 3], [1, 2, 3], [1, 2])
+    with pytest.raises(LoDError, match="2 rows; level 0 of y has 3"):
+        lodcore.explode([[1], [2], []], [1, 2])
+
+
+# -- random orders -------------------------------------------------------------------------------------------------
+
+
+@given(ANY, SEEDS, st.data())
+def test_shuffles_keep_what_is_there(x, seed, data):
+    level = data.draw(st.integers(0, x.num_levels - 1))
+    shuffled = lodcore.sequence_shuffle(x, seed, level)
+    pairs = zip(sequences(shuffled.tolist(), level), sequences(x.tolist(), level), strict=True)
+    assert all(sorted(map(repr, one)) == sorted(map(repr, other)) for one, other in pairs)
+    whole = lodcore.shuffle_sequences(x, seed)
+    assert sorted(map(repr, whole.tolist())) == sorted(map(repr, x.tolist()))
+    assert_recorded(lambda x: lodcore.shuffle_sequences(x, seed), x)
+
+
+@given(ANY, SEEDS, st.integers(0, 4))
+def test_samples_are_without_replacement(x, seed, size):
+    places = lodcore.sequence_sample(lodcore.lod_positions(x, -1), size, np.random.default_rng(seed))
+    for drawn, sequence in zip(
+        sequences(places.tolist(), x.num_levels - 1), sequences(x.tolist(), x.num_levels - 1), strict=True
+    ):
+        assert len(drawn) == len(set(drawn)) == min(size, len(sequence))
+        assert set(drawn) <= set(range(len(sequence)))
+
+
+def test_a_generator_that_lies_is_refused():
+    class Short(np.random.Generator):
+        def random(self, *args, **kwargs):
+            return np.zeros(1)
+
+    with pytest.raises(DTypeError, match="rng: drew 1 numbers; 3 are needed"):
+        lodcore.sequence_shuffle([[1, 2, 3]], Short(np.random.PCG64(0)))
+
+
+# -- statistics ----------------------------------------------------------------------------------------------------
+
+
+@given(lods(1, 2, 5), SEEDS)
+def test_statistics_are_those_of_each_sequence(lod, seed):
+    x, y, w = of(lod, seed), of(lod, seed + 1), of(lod, seed + 2)
+    axis, flat = lod.num_levels, LoD.from_offsets(lod.offsets(-1))
+    found = {
+        "average": lodcore.average(x, axis, w),
+        "moment": lodcore.moment(x, 3, axis),
+        "cov": lodcore.cov(x, y, axis, ddof=0),
+        "weighted": lodcore.cov(x, y, axis, w),
+        "corr": lodcore.corr(x, y, axis),
+        "slope": lodcore.linear_fit(x, y, axis)[1],
+        "intercept": lodcore.linear_fit(x, y, axis)[0],
+    }
+    parts = [LoDTensor(one.values, flat).to_arrays() for one in (x, y, w)]
+    for at, (a, b, weights) in enumerate(zip(*parts, strict=True)):
+        if len(a) < 2:
+            continue
+        slope, intercept = np.polyfit(a, b, 1)
+        wanted = {
+            "average": np.average(a, weights=weights),
+            "moment": (a**3).mean(),
+            "cov": np.cov(a, b, bias=True)[0, 1],
+            "weighted": np.cov(a, b, bias=True, aweights=weights)[0, 1],
+            "corr": np.corrcoef(a, b)[0, 1],
+            "slope": slope,
+            "intercept": intercept,
+        }
+        for name, value in wanted.items():
+            one = found[name].values if isinstance(found[name], LoDTensor) else found[name]
+            np.testing.assert_allclose(one[at], value, rtol=1e-7, atol=1e-9, err_msg=name)
+
+
+def test_errors_of_fits_are_those_of_the_weights():
+    x = LoDTensor.from_lengths([0.0, 1.0, 2.0, 5.0], [4])
+    *_, intercept_error, slope_error = lodcore.linear_fit(x, x * 2 + 1, 1)
+    design = np.stack([np.ones(4), x.values], 1)
+    wanted = np.sqrt(np.diag(np.linalg.inv(design.T @ design)))
+    np.testing.assert_allclose([intercept_error[0], slope_error[0]], wanted)
+
+
+def test_statistics_have_gradients():
+    x = LoDTensor.from_lengths(smooth_values(0, (7,)), [4, 3])
+    y = LoDTensor.from_lengths(smooth_values(1, (7,)), [4, 3])
+
+    def loss(x, y):
+        intercept, slope, *_ = lodcore.linear_fit(x, y, 1)
+        return ops.sum(intercept * slope + lodcore.corr(x, y, 1) + lodcore.average(x, 1, y) + lodcore.moment(x, 3, 1))
+
+    grad_check(loss, x, y)
+
+
+# -- what NumPy's functions have besides ---------------------------------------------------------------------------
+
+
+def test_numpy_functions_have_gradients():
+    x = LoDTensor.from_lengths(smooth_values(0, (6, 2)), [3, 1, 2])
+
+    def loss(x):
+        parts = [
+            np.stack([x, x * 2], 1),
+            np.roll(x, 1, (0, 1)),
+            np.repeat(x, 2, 1),
+            np.tile(x, (2, 1, 2)),
+            x[..., None].mT,
+            x.reshape(3, None, 2, 1),
+            np.broadcast_to(x[..., None], (3, None, 2, 3)),
+            x[:, None],
+            np.concatenate([0.5, x, np.ones((3, 1, 2))], 1),
+            lodcore.rows_to_level(x),
+        ]
+        return sum((part * part).sum() for part in parts) + np.ptp(x, 2).sum() + np.repeat(x, 2).sum()
+
+    grad_check(loss, x)
+
+
+@given(lods(1, 3, 5), SEEDS, st.data())
+def test_sums_over_several_coarse_axes(lod, seed, data):
+    x = LoDTensor(np.random.default_rng(seed).integers(-5, 6, lod.num_rows), lod)
+    low = data.draw(st.integers(0, lod.num_levels))
+    high = data.draw(st.integers(low, lod.num_levels))
+    nested = x.tolist()
+
+    def joined(entry, depth):
+        """Bring the axes from low to high together."""
+        if depth > 0:
+            return [joined(one, depth - 1) for one in entry]
+        return sequences(entry, high - low)
+
+    merged = joined(nested, low)
+    wanted = lodcore.array(merged, num_levels=lod.num_levels - (high - low)) if lod.num_levels > high - low else merged
+    expected = wanted.sum(axis=low).tolist() if isinstance(wanted, LoDTensor) else sum(wanted)
+    found = x.sum(axis=tuple(range(low, high + 1)))
+    assert np.asarray(found).tolist() == expected if not isinstance(found, LoDTensor) else found.tolist() == expected
+
+
+def test_each_at_level_is_what_unflatten_undoes():
+    x = lodcore.array([[1, 2, 3], [], [4, 5]])
+    divided = lodcore.sequence_unflatten(x, [[1, 2], [], [2]])
+    assert divided.tolist() == each_at_level([[[1], [2, 3]], [], [[4, 5]]], x.tolist(), 0)
+    assert divided.flatten(1).equals(x)
+    assert vjp(lambda x: lodcore.sequence_unflatten(x, [1, 2, 2]), x * 1.0)[0].flatten(1).equals(x * 1.0)

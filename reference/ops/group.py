@@ -1,13 +1,11 @@
 """Rows by key."""
 
-import math
-
 __all__ = ["group_rows", "match_keys"]
 
 
 def known(key):
     """Give a key that equals its like: nan does not by itself."""
-    return ("nan",) if isinstance(key, float) and math.isnan(key) else (key,)
+    return ("nan",) if key != key else (key,)
 
 
 def runs(keys):

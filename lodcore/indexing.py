@@ -24,6 +24,12 @@ __all__ = ["getitem", "setitem"]
 
 ALL = slice(None)
 
+#: Why values cannot be written, and what to do.
+READ_ONLY = (
+    "the values are read-only, since they share the memory of the array that they were made of; write into x.copy(), "
+    "or make it with LoDTensor(values, lod, share=True), which writes into that array, too"
+)
+
 
 # -- keys --------------------------------------------------------------------------------------------------------------
 
@@ -225,7 +231,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     Raises
     ------
     ValueError
-        If the values are read-only.
+        If the values are read-only, as those are that are shared with the array of a caller.
     LoDError, ShapeError, DTypeError
         If the value does not fit; nothing is written then.
 
@@ -243,7 +249,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
         raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
     rows = x.values
     if not rows.flags.writeable:
-        raise ValueError("assignment destination is read-only")
+        raise ValueError(f"assignment: x[...]: {READ_ONLY}")
     prepared = _expanded(keys, x.ndim)
     first = prepared[0] if prepared else ALL
     if x.num_levels and len(prepared) == 1 and (type(first) is int or _is_run(first)):

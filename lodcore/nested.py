@@ -19,11 +19,13 @@ __all__ = [
     "DEEPEST",
     "as_values",
     "has_leaves",
+    "is_view",
     "join_arrays",
     "join_rows",
     "levels_and_leaves",
     "nest",
     "new_joined",
+    "no_number",
     "refuse_conversion",
     "values_and_lender",
     "values_of_leaves",
@@ -137,6 +139,28 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
     return values
 
 
+def no_number(where: str, levels: list[Array], leaves: list[Any]) -> DTypeError:
+    """Make the error for the first entry of nested lists that has no dtype of a fixed size."""
+    j = next((j for j, leaf in enumerate(leaves) if np.asarray(leaf).dtype.hasobject), 0)
+    value, path = leaves[j], []
+    for offsets in reversed(levels):
+        above = int(np.searchsorted(offsets, j, "right")) - 1
+        path.append(j - int(offsets[above]))
+        j = above
+    place = "".join([f"[{at}]" for at in [j, *reversed(path)]])
+    needed = (
+        "write nan for a value that is missing"
+        if value is None
+        else f"what is of type {type(value).__name__} has no dtype of a fixed size"
+    )
+    return DTypeError(f"{where}{place}: is {_short(value)}; {needed}")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
 def join_arrays(
     where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None, out: Array | None = None
 ) -> tuple[Array, Array]:
@@ -229,6 +253,13 @@ def as_values(where: str, given: Any) -> Array:
     An array that is one already is given back itself.
     """
     return values_and_lender(where, given)[0]
+
+
+def is_view(rows: Array, given: Any) -> bool:
+    """Return whether rows are the memory of an array of another class, such as that of a file that is mapped."""
+    if not isinstance(given, np.ndarray) or rows.dtype != given.dtype or rows.shape != given.shape:
+        return False
+    return bool(rows.__array_interface__["data"] == given.__array_interface__["data"])
 
 
 def as_array(where: str, given: Any) -> Array:

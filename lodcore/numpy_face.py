@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.indexing import getitem
+from lodcore.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import lined_up, shared
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.roles import as_batches
@@ -121,6 +121,8 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     try:
         if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:
             raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
+        if not target.values.flags.writeable:
+            raise ValueError(f"{where}: out: {READ_ONLY}")
         ufunc(*values[: len(inputs)], out=target.values, **chosen, **kwargs)
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None

@@ -121,9 +121,9 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     try:
         if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:
             raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
-        if not target.values.flags.writeable:
+        if not target._memory.flags.writeable:
             raise ValueError(f"{where}: out: {READ_ONLY}")
-        ufunc(*values[: len(inputs)], out=target.values, **chosen, **kwargs)
+        ufunc(*values[: len(inputs)], out=target._memory, **chosen, **kwargs)
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None
     return target

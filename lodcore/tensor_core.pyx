@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from lodcore import kernels, threads
-from lodcore.buffers cimport as_bytes, new_int64, new_rows, row_size, view_rows
+from lodcore.buffers cimport as_bytes, new_int64, new_rows, row_size, seal, view_rows
 from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.symbol import Symbol
@@ -47,6 +47,7 @@ cdef class LoDTensorBody:
     cdef LoDBody _lod
     cdef Py_ssize_t _row_bytes
     cdef object _bytes
+    cdef cnp.ndarray _field  # the field of records that this shows: `_values` is a copy of it, for kernels
 
     def __cinit__(self):
         self._values = NO_ROWS
@@ -57,7 +58,15 @@ cdef class LoDTensorBody:
     def values(self):
         """The rows of all sequences behind each other: ndarray, shape (num_rows, ...)."""
         self.check()
+        if self._field is not None:
+            return sealed_view(self._values)
         return self._values
+
+    @property
+    def _memory(self):
+        """Where values are written: the values themselves, or the field of records that this shows."""
+        self.check()
+        return self._values if self._field is None else self._field
 
     @property
     def lod(self):
@@ -75,6 +84,8 @@ cdef class LoDTensorBody:
                 or row_size(self._values) != self._row_bytes or not cnp.PyArray_IS_C_CONTIGUOUS(self._values)):
             raise ShapeError(f"LoDTensor: values: were given the shape {(<object> self._values).shape} in place; the "
                              f"structure has {self._lod._num_rows} rows, of {self._row_bytes} bytes")
+        if self._field is not None:  # who has the records may have written there
+            cnp.PyArray_CopyInto(self._values, self._field)
         return 0
 
     def _rows(self):
@@ -161,6 +172,8 @@ cdef class LoDTensorBody:
         i = key
         i = i + size if i < 0 else i
         if self._lod._num_levels == 1:
+            if self._field is not None:
+                return view_rows(self._field, outer[i], outer[i + 1])
             self.check()
             return view_rows(self._values, outer[i], outer[i + 1])
         if self._lod._num_levels == 0:
@@ -169,13 +182,17 @@ cdef class LoDTensorBody:
 
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
         """Give the sequences from `start` to `stop` of a level as a view."""
-        self.check()
         lod, low, high = cut(self._lod, level, start, stop)
+        if self._field is not None:
+            return field_tensor(view_rows(self._field, low, high), lod)
+        self.check()
         return new_tensor(view_rows(self._values, low, high), lod)
 
     def __iter__(self):
         if self._lod._num_levels == 0:
             return iter(self.values)
+        if self._field is not None:
+            return (self[i] for i in range(len(self)))
         return Sequences(self)
 
 
@@ -199,6 +216,28 @@ cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
     cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
     x._values, x._lod, x._row_bytes = values, lod, row_size(values)
     return x
+
+
+def field_tensor(cnp.ndarray field, LoDBody lod):
+    """Make a LoDTensor of a field of records, with as many rows as the structure: what is written goes to the records.
+
+    Kernels need rows behind each other: where the field is not that, they read a copy, which `check` brings up to date.
+    """
+    if cnp.PyArray_IS_C_CONTIGUOUS(field) and cnp.PyArray_ISALIGNED(field):
+        return new_tensor(field, lod)
+    dtype = field.dtype
+    if dtype.names is not None:  # without the bytes of the fields that are left out
+        dtype = np.dtype([(name, dtype[name]) for name in dtype.names])
+    cdef LoDTensorBody x = new_tensor(np.empty((<object> field).shape, dtype), lod)
+    x._field = field
+    return x
+
+
+cdef cnp.ndarray sealed_view(cnp.ndarray array):
+    """View an array that nobody else is to write."""
+    cdef cnp.ndarray view = view_rows(array, 0, cnp.PyArray_DIM(array, 0))
+    seal(view)
+    return view
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):

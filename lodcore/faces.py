@@ -13,7 +13,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.errors import DTypeError
 from lodcore.indexing import getitem, refuse_setitem, setitem
-from lodcore.numpy_face import array_function, array_ufunc, clip, copy, cumsum
+from lodcore.numpy_face import array_function, array_ufunc, beside, clip, copy, cumsum
 from lodcore.numpy_face import round as rounded
 from lodcore.numpy_facts import FUNCTIONS  # all of them: to import it enters what it has
 from lodcore.ops.lod_data import structure_of
@@ -109,8 +109,8 @@ class Face:
     __le__ = _operator(ops.less_equal_than)
     __gt__ = _operator(ops.greater_than)
     __ge__ = _operator(ops.greater_equal_than)
-    __eq__ = _operator(ops.equal)
-    __ne__ = _operator(ops.not_equal)
+    __eq__ = _operator(lambda x, y: ops.equal(*beside(x, y)))
+    __ne__ = _operator(lambda x, y: ops.not_equal(*beside(x, y)))
 
     __neg__ = _unary(np.negative)
     __pos__ = _unary(np.positive)

@@ -270,7 +270,9 @@ def as_array(where: str, given: Any) -> Array:
     try:
         made = np.asarray(given)
     except ValueError:
-        raise ShapeError(f"{where}: is nested unevenly; a dense array has one length an axis") from None
+        raise ShapeError(
+            f"{where}: is nested unevenly; a dense array has one length an axis, and lodcore.array makes sequences"
+        ) from None
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
         raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
     return made if type(made) is np.ndarray else made.view(np.ndarray)

@@ -13,11 +13,11 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import lined_up, shared
 from lodcore.ops.axes import axes_of, tensor_of
-from lodcore.roles import as_batches
+from lodcore.roles import as_batches, spec_of
 from lodcore.symbol import Symbol
-from lodcore.tensor import LoDTensor
+from lodcore.tensor import LoDTensor, sequences_like
 
-__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "refuse_symbols", "stands_for"]
+__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "beside", "refuse_symbols", "stands_for"]
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
 
@@ -53,9 +53,15 @@ REDUCING: dict[np.ufunc, Callable[..., Any]] = {
 }
 
 
+#: Ufuncs that compare with nested lists, too.
+COMPARED = frozenset((np.equal, np.not_equal))
+
+
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Run a ufunc, or its `reduce`."""
     if method == "__call__":
+        if ufunc in COMPARED:
+            inputs = beside(*inputs)
         if kwargs:
             return _with_places(ufunc, inputs, kwargs)
         if ufunc in NAMED:
@@ -68,6 +74,22 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     if method == "accumulate" and ufunc is np.add:
         return cumsum(*inputs, **{"axis": 0, **_without_defaults(kwargs)})
     raise TypeError(f"numpy.{ufunc.__name__}.{method}: is not supported for sequences; apply it to x.values")
+
+
+def beside(x: Any, y: Any) -> tuple[Any, Any]:
+    """Take nested lists beside a tensor with levels as sequences, if they have all of its axes.
+
+    What compares takes them so: `x == lists` is everywhere true where `x.equals(lists)`. The tensor comes first then,
+    so that the result has its LoD.
+    """
+    for one, other in ((x, y), (y, x)):
+        if type(other) in (list, tuple) and hasattr(one, "num_levels") and one.num_levels:
+            known: Any = tensor_of("equal", one)
+            spec = spec_of(known) if isinstance(known, LoDTensor) else known.spec
+            taken = sequences_like(other, spec.num_levels, spec.shape[1:])
+            if taken is not None:
+                return one, taken
+    return x, y
 
 
 def _without_defaults(kwargs: dict[str, Any]) -> dict[str, Any]:

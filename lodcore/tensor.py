@@ -36,7 +36,16 @@ if TYPE_CHECKING:
 else:
     Face = object  # `lodcore.faces` attaches it when a method is first used
 
-__all__ = ["DenseTensor", "LoDTensor", "Spec", "Tensor", "array", "as_nested", "as_nested_index"]
+__all__ = [
+    "DenseTensor",
+    "LoDTensor",
+    "Spec",
+    "Tensor",
+    "array",
+    "as_nested",
+    "as_nested_index",
+    "sequences_like",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -220,22 +229,33 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Doors, Tensor, F
         return int(self.values.nbytes)
 
     def equals(self, other: Any) -> bool:
-        """Tell whether another LoDTensor has the same structure, dtype and values (nan equals nan).
+        """Return whether another LoDTensor has the same structure, dtype and values (nan equals nan).
 
         Parameters
         ----------
         other : object
+            Nested lists are sequences, too; they have no dtype, and `x.equals(x.tolist())` holds.
 
         Returns
         -------
         bool
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> x = lodcore.array([[1.0, 2.0], [], [3.0]])
+        >>> x.equals([[1, 2], [], [3]]), x.equals([[1, 2, 3]])
+        (True, False)
         """
-        if not isinstance(other, LoDTensor) or self.lod != other.lod or self.dtype != other.dtype:
+        listed = isinstance(other, (list, tuple))
+        if listed:
+            other = sequences_like(other, self.num_levels, self.values.shape[1:])
+        if not isinstance(other, LoDTensor) or self.lod != other.lod or not (listed or self.dtype == other.dtype):
             return False
         mine, theirs = self.values, other.values
-        if mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes():
+        if mine.dtype == theirs.dtype and mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes():
             return True
-        return np.array_equal(mine, theirs, equal_nan=self.dtype.kind in "fcmM")
+        return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fcmM" and theirs.dtype.kind in "fcmM")
 
     # -- protocols -----------------------------------------------------------------------------------------
 
@@ -403,6 +423,43 @@ def as_nested(where: str, x: Any) -> LoDTensor:
     if isinstance(x, (list, tuple)):
         return _of_lists(where, x)
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
+
+
+def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...]) -> LoDTensor | None:
+    """Take nested lists beside a tensor as sequences, whose rows may be lists as well.
+
+    Parameters
+    ----------
+    given : list
+    num_levels : int
+        Of the tensor.
+    row_shape : tuple of int or None
+        Of its rows.
+
+    Returns
+    -------
+    LoDTensor or None
+        None where the lists are no sequences with as many levels and axes of rows.
+    """
+    try:
+        made = _of_lists("sequences", given)
+        if made.num_levels < num_levels and not made.num_rows:
+            made = _of_lists("sequences", given, num_levels=num_levels)
+    except (LoDError, ShapeError, DTypeError):
+        return None
+    rows = row_shape[: max(made.num_levels - num_levels, 0)]
+    for k, size in enumerate(rows, num_levels):
+        if size is None or not np.all(made.lod.lengths(k) == size):
+            return None
+    if made.num_levels != num_levels + len(rows) or not num_levels:
+        return None
+    lod = made.lod._part(0, num_levels)
+    shape = (lod.num_rows, *rows, *made.values.shape[1:])
+    if not lod.num_rows and None not in row_shape:
+        shape = (0, *row_shape)
+    if len(shape) != len(row_shape) + 1:
+        return None
+    return tensor_core.new_tensor(made.values.reshape(shape), lod)
 
 
 def as_nested_index(where: str, x: Any) -> LoDTensor:

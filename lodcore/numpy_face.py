@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
+from lodcore.caller import named_caller
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import lined_up, shared
@@ -145,7 +146,8 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
             raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
         if not target._memory.flags.writeable:
             raise ValueError(f"{where}: out: {READ_ONLY}")
-        ufunc(*values[: len(inputs)], out=target._memory, **chosen, **kwargs)
+        with named_caller():
+            ufunc(*values[: len(inputs)], out=target._memory, **chosen, **kwargs)
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None
     return target

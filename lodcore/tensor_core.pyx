@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from lodcore import kernels, threads
+from lodcore import kernels, recycling, threads
 from lodcore.buffers cimport as_bytes, new_int64, new_rows, row_size, seal, view_rows
 from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
 from lodcore.errors import ShapeError
@@ -238,6 +238,46 @@ cdef cnp.ndarray sealed_view(cnp.ndarray array):
     cdef cnp.ndarray view = view_rows(array, 0, cnp.PyArray_DIM(array, 0))
     seal(view)
     return view
+
+
+def on_same_rows(function, tuple operands):
+    """Compute on the rows of tensors of one structure and as many axes, beside numbers and smaller arrays.
+
+    Returns
+    -------
+    LoDTensor or None
+        None where operands must be aligned first, or something is wrong.
+    """
+    cdef LoDTensorBody x, first = None
+    cdef int ndim = 0, wide = 0
+    cdef list values = []
+    for operand in operands:
+        kind = type(operand)
+        if kind is TENSOR:
+            x = operand
+            x.check()
+            if first is None:
+                first, ndim = x, cnp.PyArray_NDIM(x._values)
+            elif x._lod is not first._lod or cnp.PyArray_NDIM(x._values) != ndim:
+                return None
+            values.append(x._values)
+        elif kind is cnp.ndarray and not operand.dtype.hasobject:
+            wide = max(wide, cnp.PyArray_NDIM(operand))
+            values.append(operand)
+        elif kind is float or kind is int:
+            values.append(operand)
+        else:
+            return None
+    if first is None or wide >= ndim or first._lod._num_levels == 0:
+        return None
+    try:
+        result = recycling.computed(function, values)
+    except (TypeError, ValueError, OverflowError):
+        return None  # who aligns the operands says what is wrong
+    if (type(result) is not cnp.ndarray or cnp.PyArray_NDIM(result) != ndim or not cnp.PyArray_IS_C_CONTIGUOUS(result)
+            or cnp.PyArray_DIM(result, 0) != first._lod._num_rows or result.dtype.hasobject):
+        return None
+    return new_tensor(result, first._lod)
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):

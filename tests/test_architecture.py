@@ -25,7 +25,7 @@ FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(inspect.unwr
 LONGEST = 320  # lines of code of a file, without docstrings and comments
 
 # A module imports only from those before it; the name of a package stands for all that is in it.
-BASE = ["errors", "symbol", "memory", "recycling", "threads", "kernels", "buffers", "core", "tensor_core"]
+BASE = ["errors", "caller", "symbol", "memory", "recycling", "threads", "kernels", "buffers", "core", "tensor_core"]
 STRUCTURES = ["structure", "lod", "nested"]
 TENSORS = ["show", "making", "conversion", "doors", "tensor", "arguments"]
 ARRAYS = ["sparse_tensor", "rank_table", "tensor_array", "array_version"]

@@ -1,5 +1,6 @@
 """Empty sequences: the page says what they give, and `empty=` chooses; at once, in a Program, and with gradients."""
 
+import itertools
 import warnings
 from pathlib import Path
 
@@ -71,7 +72,7 @@ SHAPES = [(), (2,)]
 def per_sequence(x, name, level, empty):
     """Reduce the rows below each sequence of a level with NumPy."""
     bounds = x.lod.row_offsets(level)
-    rows = [x.values[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    rows = [x.values[a:b] for a, b in itertools.pairwise(bounds)]
     found = [getattr(np, name)(r, axis=0) if len(r) else np.full(x.values.shape[1:], empty) for r in rows]
     return np.array(found).reshape(len(rows), *x.values.shape[1:])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.caller import named_caller
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.arrays import of_user
 from lodcore.graph.gradients import Gradients, differentiable, of_type, values_of, without_sharing
@@ -91,7 +92,7 @@ class Pullback:
         return taken
 
     def _back(self, gradients: Gradients) -> None:
-        with Recycled():
+        with named_caller(), Recycled():
             for operator in reversed(self._ops):
                 gradients.step_back(operator)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.caller import named_caller
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, of_user
 from lodcore.graph.block import Block, NamedBlock
@@ -258,7 +259,7 @@ class WhileLoop:
 def _run(inputs: Any, loop: WhileLoop) -> Any:
     """Run a loop: its inputs are the first values of what is carried, then what comes from outside."""
     assert loop.steps is not None
-    with Recycled():
+    with named_caller(), Recycled():
         return loop.steps.run(inputs, None)
 
 
@@ -280,7 +281,7 @@ RUN.__name__ = "while_loop"
 def _(inputs: Any, loop: WhileLoop) -> Any:
     assert loop.steps is not None
     trace = Trace()
-    with Recycled():
+    with named_caller(), Recycled():
         return loop.steps.run(inputs, trace), trace
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
+from lodcore import buffers, kernels, tensor_core
 from lodcore.arguments import operand_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
@@ -342,6 +342,9 @@ def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:
 
 def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     """Compute on the values of operands, aligned, and give the result the LoD of the first with the most levels."""
+    made = tensor_core.on_same_rows(function, operands)
+    if made is not None:
+        return made
     lod = None
     ndim = wide = 0
     uneven = False

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import tensor_core
 from lodcore.arguments import axis_of, dense_of, list_of, operand_of, structure_of
+from lodcore.caller import warn
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import levels_of, no_lod, same_as
@@ -44,8 +45,12 @@ def cast(x: Any, dtype: Any) -> Any:
     LoDTensor(2 sequences of lengths 1..2, float32: [[1.], [2., 3.]])
     """
     made = sized("cast", dtype)
+    values = dense_of("cast: x", x, levels=True)
+    if values.dtype.kind == "c" and made.kind in "iuf":
+        warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)
+        values = values.real
     try:
-        return computed(lambda values: values.astype(made), (dense_of("cast: x", x, levels=True),))
+        return computed(lambda values: values.astype(made), (values,))
     except RuntimeError as error:  # dates as text that is too short
         raise DTypeError(f"cast: dtype: is {made}: {error}") from None
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import dot, ndarray
 
 from lodcore.arguments import axis_of, dense_of
+from lodcore.caller import named_caller
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.nested import as_array
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
@@ -165,9 +166,10 @@ def softmax(x: Any, axis: int = -1) -> Any:
     values = values.astype(float_of("softmax", values.dtype), copy=False)
     if values.shape[where] == 0:
         return values
-    with np.errstate(invalid="ignore"):  # inf - inf
-        powers = np.exp(values - values.max(where, keepdims=True))
-    return powers / powers.sum(where, keepdims=True)
+    with named_caller():
+        with np.errstate(invalid="ignore"):  # inf - inf
+            powers = np.exp(values - values.max(where, keepdims=True))
+        return powers / powers.sum(where, keepdims=True)
 
 
 def _axis(axis: Any, ndim: int, nested: bool) -> int:
@@ -233,12 +235,13 @@ def _cross_entropy(logits: Any, labels: Any) -> tuple[Any, Array, Array, Array]:
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     classes = _labels(labels, *scores.shape)
     scores = scores.astype(float_of("cross_entropy", scores.dtype), copy=False)
-    with np.errstate(invalid="ignore"):  # inf - inf
-        shifted = scores - scores.max(1, keepdims=True, initial=-np.inf) if scores.size else scores
-    powers = np.exp(shifted)
-    sums = powers.sum(1)
     rows = np.arange(len(scores))
-    return np.log(sums) - shifted[rows, classes], powers, sums, classes
+    with named_caller():
+        with np.errstate(invalid="ignore"):  # inf - inf
+            shifted = scores - scores.max(1, keepdims=True, initial=-np.inf) if scores.size else scores
+        powers = np.exp(shifted)
+        sums = powers.sum(1)
+        return np.log(sums) - shifted[rows, classes], powers, sums, classes
 
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from lodcore import buffers, kernels
+from lodcore.caller import named_caller
 from lodcore.ops.common import Array
 from lodcore.recycling import Recycled
 from lodcore.threads import get_num_threads, in_parts
@@ -113,7 +114,8 @@ def _dot(left: Array, right: Array, out: Array | None = None) -> Array:
     if out is not None and not out.flags.c_contiguous:
         out[...] = left * right if single else left.dot(right)
         return out
-    product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
+    with named_caller():
+        product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
     return product
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import tensor_core
 from lodcore.arguments import dense_of
+from lodcore.caller import named_caller
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod_rules import computed, levels_of
 from lodcore.ops.common import Array, kept_in, rows_below, rows_of, with_levels
@@ -84,12 +85,14 @@ def reduce_values(
         if nothing and empty is not None:
             made = kept_empty(name, empty, values.dtype)
             reduced: Any = np.full(_shape(values.shape, chosen, keepdims), made, made.dtype)[()]
-        elif name == "mean":
-            reduced = _mean(values, chosen, keepdims)
         elif name in INDEX:
             reduced = INDEX[name](values, None if axes is None else chosen[0], keepdims=keepdims)
         else:
-            reduced = REDUCTIONS[name](values, axis=chosen, keepdims=keepdims, **with_initial)
+            with named_caller():
+                if name == "mean":
+                    reduced = _mean(values, chosen, keepdims)
+                else:
+                    reduced = REDUCTIONS[name](values, axis=chosen, keepdims=keepdims, **with_initial)
     except TypeError as error:
         raise _without(name, values.dtype, error) from None
     if isinstance(x, LoDTensor) and x.lod.num_levels and 0 not in chosen:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
 from lodcore.arguments import dense_of, integer_of, level_of
+from lodcore.caller import named_caller
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.lod import LoD
 from lodcore.memory import check_out, check_size
@@ -195,7 +196,8 @@ def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
 def _product(left: Array, right: Array, out: Array | None = None) -> Array:
     """Multiply matrices; by a single number cell by cell, since `dot` lets 0 times nan be 0 there."""
     single = left.size == 1 or right.size == 1
-    product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
+    with named_caller():
+        product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
     return product
 
 

@@ -6,7 +6,6 @@ __pyx_capi__: dict[str, Any]  # what other compiled modules call
 
 def warn(text: str, category: type[Warning] = ...) -> None: ...
 
-@disjoint_base
 class Writer:
     def write(self, message: str) -> None: ...
 

@@ -12,6 +12,7 @@ from lodcore import ops
 from lodcore.caller import named_caller
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.indexing import READ_ONLY, getitem
+from lodcore.numpy_advice import advice, refused
 from lodcore.ops.alignment import lined_up, shared
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.roles import as_batches, spec_of
@@ -74,7 +75,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})
     if method == "accumulate" and ufunc is np.add:
         return cumsum(*inputs, **{"axis": 0, **_without_defaults(kwargs)})
-    raise TypeError(f"numpy.{ufunc.__name__}.{method}: is not supported for sequences; apply it to x.values")
+    raise TypeError(advice(f"{ufunc.__name__}.{method}"))
 
 
 def beside(x: Any, y: Any) -> tuple[Any, Any]:
@@ -111,7 +112,7 @@ def refuse_symbols(name: str, given: Any) -> None:
 def _several(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Run a ufunc with several results."""
     if ufunc.signature is not None:
-        raise TypeError(f"numpy.{ufunc.__name__}: is not supported for sequences; apply it to x.values")
+        raise TypeError(advice(ufunc.__name__))
     if ufunc is np.divmod:
         return tuple(ops.elementwise(list(inputs), part) for part in (np.floor_divide, np.remainder))
     refuse_symbols(ufunc.__name__, inputs)
@@ -172,10 +173,7 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
     if not all(issubclass(kind, (LoDTensor, Symbol, np.ndarray)) for kind in types):
         return NotImplemented
     if function not in FUNCTIONS:
-        raise TypeError(
-            f"numpy.{function.__name__}: is not supported for sequences; apply it to x.values, or to x.to_padded(), or "
-            "to each of x.to_arrays()"
-        )
+        raise refused(function)
     return FUNCTIONS[function](*args, **kwargs)
 
 

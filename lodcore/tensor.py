@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 
 from lodcore import core, tensor_core
 from lodcore.conversion import Conversions
-from lodcore.doors import Doors, taken
+from lodcore.doors import Doors, for_caller, taken
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.making import Makers, guarded_values
@@ -266,14 +265,14 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Doors, Tensor, F
             return bool(self.values.item())
         raise ValueError(
             "LoDTensor: the truth value of several values, or of none, is ambiguous; use x.any(), x.all(), len(x), "
-            f"x.size or x.equals(y){_in_tests()}"
+            f"x.size or x.equals(y){for_caller()}"
         )
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if self.lod.num_levels:
             raise ShapeError(
                 "LoDTensor: sequences of different lengths are no dense array; use to_padded (filled up), to_regular "
-                f"(all equally long), to_arrays (one array a sequence) or .values (all rows){_in_tests()}"
+                f"(all equally long), to_arrays (one array a sequence) or .values (all rows){for_caller()}"
             )
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
@@ -296,18 +295,6 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Doors, Tensor, F
         from lodcore.show import tensor_html
 
         return tensor_html(self)
-
-
-def _in_tests() -> str:
-    """Name the assertions for sequences, if one of NumPy's has asked for an array."""
-    frame = sys._getframe(2)
-    for _ in range(8):  # as deep as these call each other
-        if frame is None:
-            break
-        if str(frame.f_globals.get("__name__")).startswith("numpy.testing"):
-            return "; lodcore.testing.assert_equal and assert_allclose compare sequences"
-        frame = frame.f_back  # type: ignore[assignment]
-    return ""
 
 
 def _restore(values: Array, lod: LoD, kind: type[LoDTensor] | None = None) -> LoDTensor:

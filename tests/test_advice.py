@@ -8,6 +8,9 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
+from lodcore.doors import ASKING
+from lodcore.faces import FUNCTIONS
+from lodcore.numpy_advice import INSTEAD, NUMBER_BY_NUMBER, TOGETHER, refused
 
 
 def numbers():
@@ -130,3 +133,136 @@ def test_what_would_shadow_a_builtin_is_named_where_it_lives():
             getattr(lodcore, name)
     assert lodcore.mean is lodcore.ops.mean
     assert not {name for name in lodcore.__all__ if hasattr(builtins, name)}
+
+
+# -- functions of NumPy --------------------------------------------------------------------------------------------
+
+
+def for_advice():
+    x = LoDTensor.from_lengths([[3.0], [1.0], [2.0], [5.0], [4.0]], [2, 3])
+    flat = lodcore.array([[3.0, 1.0], [2.0, 5.0, 4.0]])
+    wide = LoDTensor.from_lengths(np.arange(10.0).reshape(5, 2), [2, 3])
+    return {
+        "x": flat,
+        "y": flat + 1,
+        "np": np,
+        "lodcore": lodcore,
+        "weights": flat + 1,
+        "mask": flat > 2,
+        "k": 3,
+        "new_dim": 1,
+        "filter": np.ones((3, 1)),
+        "context_length": 3,
+        "index": [0],
+        "column": x,
+        "wide": wide,
+    }
+
+
+#: What stands for x where it has rows of numbers.
+WITH_WIDE = {"inner", "outer", "einsum", "tensordot", "norm", "reshape", "squeeze", "convolve", "correlate", "repeat"}
+#: What NumPy computes of one sequence, where the advice is the same.
+SAME = {
+    "argsort": lambda one: np.argsort(-one, kind="stable"),
+    "average": lambda one: np.average(one, weights=one + 1),
+    "diff": np.diff,
+    "ediff1d": np.ediff1d,
+    "nanmax": np.nanmax,
+    "nanmean": np.nanmean,
+    "nanmin": np.nanmin,
+    "nansum": np.nansum,
+    "ptp": np.ptp,
+    "trapezoid": np.trapezoid,
+}
+
+
+@pytest.mark.parametrize("name", sorted(INSTEAD))
+def test_what_is_advised_works(name, tmp_path):
+    names = for_advice()
+    if name in WITH_WIDE:
+        names |= {"x": names["wide"], "y": names["wide"]}
+    if name in ("einsum", "tensordot"):
+        names["x"] = lodcore.sequence_matmul(names["x"], names["y"], transpose_y=True)
+    if name in ("convolve", "correlate"):
+        names["x"] = names["column"]
+    if name == "repeat":
+        names["y"] = names["x"]
+    names["file"] = tmp_path / "file.npz"
+    found = eval(INSTEAD[name], names)
+    if SAME.get(name):
+        for one, wanted in zip(found, map(SAME[name], names["x"]), strict=True):
+            np.testing.assert_allclose(one, wanted, rtol=1e-12)
+    if name.startswith("save"):
+        loaded = lodcore.load(names["file"])
+        lodcore.testing.assert_equal(loaded["x"] if isinstance(loaded, dict) else loaded, names["x"])
+
+
+def numpys(name):
+    return getattr(np, name, None) or getattr(np.linalg, name)
+
+
+@pytest.mark.parametrize("name", [*INSTEAD, *NUMBER_BY_NUMBER, *TOGETHER, "median", "gradient", "roll", "fft", "inv"])
+def test_a_function_that_crosses_borders_names_what_does_not(name):
+    function = getattr(np.fft, name) if name == "fft" else numpys(name)
+    assert function not in FUNCTIONS
+    module = {"norm": "numpy.linalg", "inv": "numpy.linalg", "fft": "numpy.fft"}.get(name, "numpy")
+    with pytest.raises(TypeError, match=f"^{re.escape(module)}.{name}: is not supported for sequences; ") as caught:
+        numbers().__array_function__(function, (LoDTensor,), (numbers(),), {})
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 160
+    assert "x.values, ...)" in text or "apply it to x.values" not in text
+    if name not in (*INSTEAD, *NUMBER_BY_NUMBER, *TOGETHER):
+        assert "each of x.to_arrays()" in text
+        assert "x.values knows no borders" in text
+
+
+def test_every_function_of_numpy_is_refused_in_one_line_or_works():
+    """Whatever NumPy has: nothing says that x.values will do where borders matter."""
+    for function in {getattr(np, name) for name in dir(np) if hasattr(getattr(np, name), "_implementation")}:
+        if function not in FUNCTIONS:
+            text = str(refused(function))
+            assert text.startswith("numpy.")
+            assert "; use " in text or "each of x.to_arrays()" in text
+
+
+def test_methods_of_ufuncs_name_what_to_do():
+    x = numbers()
+    for call, says in (
+        (lambda: np.add.outer(x, x), r"numpy\.add\.outer: .*each of x\.to_arrays\(\).*no borders"),
+        (lambda: np.multiply.accumulate(x), r"numpy\.multiply\.accumulate: .*each of x\.to_arrays\(\)"),
+        (lambda: np.add.reduceat(x, [0]), r"numpy\.add\.reduceat: .*use x\.sum\(axis=1\)"),
+        (lambda: np.add.at(x, 0, 1), r"numpy\.add\.at: .*x\[index\] = x\[index\] \+ y"),
+        (lambda: np.vecdot(x, x), r"numpy\.vecdot: .*each of x\.to_arrays\(\)"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            call()
+
+
+# -- other libraries -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", sorted(ASKING))
+def test_who_asks_for_a_dense_array_is_told_its_own_door(library):
+    """As of a module of that library, several calls deep."""
+    names = {"__name__": f"{library}.inner", "np": np}
+    exec("def convert(x, depth=3):\n    return convert(x, depth - 1) if depth else np.asarray(x)", names)
+    with pytest.raises(ShapeError, match=re.escape(f"; {ASKING[library]}")):
+        names["convert"](numbers())
+    for door in re.findall(r"x\.(to_\w+)\(", ASKING[library]):
+        assert hasattr(LoDTensor, door)
+    names["__name__"] = f"{library}like"
+    with pytest.raises(ShapeError) as caught:
+        names["convert"](numbers())
+    assert ASKING[library] not in str(caught.value)
+
+
+def test_dlpack_is_of_what_is_dense():
+    """torch asks for it first; awkward looks for the device, and takes another way without one."""
+    x = numbers()
+    assert not hasattr(x, "__dlpack_device__")
+    for ask in (x.__dlpack__, lambda: x.__dlpack_device__, lambda: np.from_dlpack(x)):
+        with pytest.raises(ShapeError, match=r"no dense array; use x\.to_torch\(\) for torch"):
+            ask()
+    dense = LoDTensor(np.ones(2), LoD.from_offsets(num_rows=2), share=True)
+    assert np.from_dlpack(dense).tolist() == [1, 1]

@@ -39,6 +39,7 @@ ORDER = [
     "registry",
     "ops",
     "indexing",
+    "numpy_advice",
     "numpy_face",
     "numpy_facts",
     "faces",

@@ -87,6 +87,9 @@ def test_what_is_no_batch_is_not_equal():
     wide = LoDTensor.from_lengths(np.arange(4.0).reshape(2, 2), [1, 1])
     assert wide.equals([[[0, 1]], [[2, 3]]])
     assert wide.equals([np.array([[0, 1]]), np.array([[2, 3]])])
+    for narrow in ([[[0]], [[2]]], [[[0, 1]], [[2]]], [[[0, 1]], [[2, 3, 4]]], [[0], [2]]):
+        assert not wide.equals(narrow)
+        assert not np.array_equal(wide, narrow)
     assert (wide == [2, 3]).values.tolist() == [[False, False], [True, True]]  # one row for all, as NumPy has it
     assert (wide == [[2, 3]]).values.tolist() == [[False, False], [True, True]]
 
@@ -115,6 +118,8 @@ def test_the_first_sequence_that_differs_is_named(check):
     refused(check, x, changed.tolist(), "actual[1][1][0]: is 4.0; desired has 7.0")
     refused(check, x, [[[1, 2], []], [[3], [4]]], "actual[1][1]: has length 2; desired has 1")
     refused(check, x, [[[1, 2]], [[3], [4, 5]]], "actual[0]: has length 2; desired has 1")
+    refused(check, x, [[[1, 2], [], []], [[3]]], "actual[0]: has length 2; desired has 3")
+    refused(check, x, [[[1], [2]], [[3, 4], [5]]], "actual[0][0]: has length 2; desired has 1")
     refused(check, x, [*x.tolist(), []], "actual: has 2 sequences; desired has 3, and desired[2] is more")
     refused(check, x, x[:1], "actual: has 2 sequences; desired has 1, and actual[1] is more")
     refused(check, x, x.flatten(), "actual: has 2 levels; desired has 1")

@@ -54,6 +54,11 @@ def _binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], An
     return _operator(lambda x, y: ops.elementwise([x, y], ufunc), reflected)
 
 
+def _compared(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Make what compares with nested lists, too: as sequences."""
+    return lambda x, y: function(*beside(x, y)) if isinstance(y, (list, tuple)) else function(x, y)
+
+
 def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:
     def operator(self: Any) -> Any:
         return ops.elementwise([self], ufunc)
@@ -109,8 +114,8 @@ class Face:
     __le__ = _operator(ops.less_equal_than)
     __gt__ = _operator(ops.greater_than)
     __ge__ = _operator(ops.greater_equal_than)
-    __eq__ = _operator(lambda x, y: ops.equal(*beside(x, y)))
-    __ne__ = _operator(lambda x, y: ops.not_equal(*beside(x, y)))
+    __eq__ = _operator(_compared(ops.equal))
+    __ne__ = _operator(_compared(ops.not_equal))
 
     __neg__ = _unary(np.negative)
     __pos__ = _unary(np.positive)

@@ -78,13 +78,13 @@ def reduce_values(
     chosen = _checked(name, axes, values.ndim)
     with_initial = {} if initial is None else {"initial": initial}
     nothing = not math.prod([values.shape[axis] for axis in chosen])
+    empty = kept_empty(name, empty, values.dtype)
     if nothing and empty is None and initial is None and _raises(name, values.shape, chosen):
         needed = "give empty=" if name in INDEX else "give empty=, or an initial value"
         raise ValueError(f"{name}: x: has no values to reduce, its shape is {values.shape}; {needed}")
     try:
         if nothing and empty is not None:
-            made = kept_empty(name, empty, values.dtype)
-            reduced: Any = np.full(_shape(values.shape, chosen, keepdims), made, made.dtype)[()]
+            reduced: Any = np.full(_shape(values.shape, chosen, keepdims), empty, empty.dtype)[()]
         elif name in INDEX:
             reduced = INDEX[name](values, None if axes is None else chosen[0], keepdims=keepdims)
         else:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError
-from lodcore.lod import LoD
-from lodcore.nested import as_array
-from lodcore.symbol import Symbol
-from lodcore.tensor import DenseTensor, LoDTensor, array, sequences_like
+from lodcore.tensors.from_lists import array
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
+from lodcore.tensors.tensor import DenseTensor, sequences_like
 
 __all__ = ["assert_allclose", "assert_equal"]
 

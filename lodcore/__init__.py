@@ -128,6 +128,11 @@ if not TYPE_CHECKING:
         """Tell whether this is a file of the package, which is none of its names."""
         return _import_module("importlib.util").find_spec(f"lodcore.{name}") is not None
 
+    def _instead(name: str) -> str:
+        """Name the operator that would shadow a builtin of Python, and so is no name of the package."""
+        shadows = hasattr(_import_module("builtins"), name) and name in _import_module("lodcore.ops").__all__
+        return f", which would shadow Python's; lodcore.ops.{name} is the operator" if shadows else ""
+
     def __getattr__(name: str) -> _Any:
         """Find what is loaded when it is first used: packages, what `graph` has, doors, and operators."""
         if name in _PACKAGES:
@@ -145,7 +150,7 @@ if not TYPE_CHECKING:
         else:
             found = None
         if found is None:
-            raise AttributeError(f"module 'lodcore' has no attribute {name!r}")
+            raise AttributeError(f"module 'lodcore' has no attribute {name!r}{_instead(name)}")
         globals()[name] = found
         return found
 

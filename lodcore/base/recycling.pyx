@@ -3,6 +3,8 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
+from lodcore.base cimport caller
+
 from lodcore.base.memory import LIMIT, integer
 
 cdef extern from "recycling.h":
@@ -36,17 +38,22 @@ cdef int end(before) except -1:
 
 
 def computed(function, values):
-    """Call a function of arrays; if one is large, so that its result may have memory that was used before."""
+    """Call a function of arrays; if one is large, so that its result may have memory that was used before.
+
+    What NumPy warns of names the caller.
+    """
+    before = None
     for x in values:
         if type(x) is cnp.ndarray and cnp.PyArray_NBYTES(x) > WIDE:
+            before = begin()
             break
-    else:
-        return function(*values)
-    before = begin()
+    setting = caller.begin()
     try:
         return function(*values)
     finally:
-        end(before)
+        caller.end(setting)
+        if before is not None:
+            end(before)
 
 
 cdef class Recycled:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Journal, Symbol
 from lodcore.base.memory import check_out
 from lodcore.base.recycling import Recycled
@@ -94,7 +95,7 @@ class Pullback:
         return taken
 
     def _back(self, gradients: Gradients) -> None:
-        with Recycled():
+        with named_caller(), Recycled():
             for operator in reversed(self._ops):
                 gradients.step_back(operator)
 

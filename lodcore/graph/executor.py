@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.caller import named_caller
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph import engine
@@ -168,7 +169,7 @@ class Plan:
 
     def run(self, frame: Frame) -> None:
         """Run all, on a frame that holds what is read."""
-        with Recycled():
+        with named_caller(), Recycled():
             for part in self._parts:
                 if isinstance(part, list):
                     engine.run(part, frame, len(part))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol, open_block, recording
 from lodcore.base.recycling import Recycled
 from lodcore.errors import GraphError
@@ -282,7 +283,7 @@ def _met(home: Recorder | None, x: Any, before: bool = False) -> Any:
 def _run(inputs: Any, loop: WhileLoop) -> Any:
     """Run a loop: its inputs are the first values of what is carried, then what comes from outside."""
     assert loop.steps is not None
-    with Recycled():
+    with named_caller(), Recycled():
         return loop.steps.run(inputs, None)
 
 
@@ -304,7 +305,7 @@ RUN.__name__ = "while_loop"
 def _(inputs: Any, loop: WhileLoop) -> Any:
     assert loop.steps is not None
     trace = Trace()
-    with Recycled():
+    with named_caller(), Recycled():
         return loop.steps.run(inputs, trace), trace
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, refuse_symbols, stands_for
+from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, beside, refuse_symbols, stands_for
 from lodcore.ops.alignment import shared
 from lodcore.ops.common import rows_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -17,8 +17,9 @@ __all__ = ["FUNCTIONS"]
 
 @stands_for(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Tell whether structure and values are equal."""
+    """Return whether structure and values are equal; nested lists are sequences, too."""
     refuse_symbols("array_equal", (a1, a2))
+    a1, a2 = beside(a1, a2)
     if not (isinstance(a1, LoDTensor) and isinstance(a2, LoDTensor)) or a1.lod != a2.lod:
         return False
     return bool(np.array_equal(a1.values, a2.values, equal_nan))
@@ -27,7 +28,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 @stands_for(np.allclose)
 def allclose(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
     """Tell whether values are about equal; structures must be."""
-    return bool(np.all(FUNCTIONS[np.isclose](a, b, *args, **kwargs).values))
+    return bool(np.all(FUNCTIONS[np.isclose](*beside(a, b), *args, **kwargs).values))
 
 
 @stands_for(np.shape)

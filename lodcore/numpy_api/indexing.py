@@ -28,6 +28,12 @@ __all__ = ["getitem", "setitem"]
 
 ALL = slice(None)
 
+#: Why values cannot be written, and what to do.
+READ_ONLY = (
+    "the values are read-only, since they share the memory of the array that they were made of; write into x.copy(), "
+    "or make it with LoDTensor(values, lod, share=True), which writes into that array, too"
+)
+
 
 # -- keys --------------------------------------------------------------------------------------------------------------
 
@@ -121,7 +127,7 @@ def getitem(x: Any, key: Any) -> Any:
 lengths 0..2, int64: [[3], [], [4, 5]]))
     """
     x = tensor_of("index", x)
-    if isinstance(key, str):
+    if isinstance(key, str) or _is_names(key):
         return _field(x, key)
     if type(key) is not tuple and _levels(x):
         one = _prepared(key)
@@ -144,11 +150,21 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
     return x
 
 
-def _field(x: Any, name: str) -> Any:
-    """Take a field of records."""
-    if not isinstance(x, LoDTensor) or not x.dtype.names or name not in x.dtype.names:
-        raise TypeError(f"index: is {name!r}; the values have no such field")
-    return tensor_core.new_tensor(np.ascontiguousarray(x.values[name]), x.lod)
+def _is_names(key: Any) -> bool:
+    """Return whether a key names several fields."""
+    return type(key) is list and len(key) > 0 and all([isinstance(one, str) for one in key])
+
+
+def _field(x: Any, key: str | list[str]) -> Any:
+    """Take a field of records, or several: a view."""
+    known = x.dtype.names if isinstance(x, LoDTensor) else None
+    for name in key if type(key) is list else [key]:
+        if not known or name not in known:
+            has = f"those are {', '.join(map(repr, known))}" if known else "fields are those of records"
+            raise TypeError(f"index: is {name!r}; the values have no such field, {has}")
+    if type(key) is list and len(set(key)) < len(key):
+        raise TypeError(f"index: is {key!r}; different fields are needed")
+    return tensor_core.field_tensor(x._writable[key], x.lod)
 
 
 def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
@@ -233,7 +249,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     Raises
     ------
     ValueError
-        If the values are read-only.
+        If the values are read-only, as those are that are shared with the array of a caller.
     LoDError, ShapeError, DTypeError
         If the value does not fit; nothing is written then.
 
@@ -249,13 +265,15 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     keys = key if isinstance(key, tuple) else (key,)
     if isinstance(value, Symbol) or any(isinstance(one, Symbol) for one in keys):
         raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
-    rows = x.values
+    rows = x._writable
     if not rows.flags.writeable:
-        raise ValueError("assignment destination is read-only")
+        raise ValueError(f"assignment: x[...]: {READ_ONLY}")
+    if isinstance(key, str) or _is_names(key):
+        return setitem(_field(x, key), ALL, value)
     prepared = _expanded(keys, x.ndim)
     first = prepared[0] if prepared else ALL
     if x.num_levels and len(prepared) == 1 and (type(first) is int or _is_run(first)):
-        target, lod = _parts(x[first])
+        target, lod = _written(x[first])
         target[...] = _fitting(value, target.shape, target.dtype, lod)
     elif x.num_levels and type(first) is int and not any(map(is_vector, prepared)):
         _set_in_sequence(x[first], tuple(prepared[1:]), value)
@@ -268,10 +286,10 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
         _set_by_mask(x, first, value)
     else:
         cells = not x.num_levels or sum(map(_axes, prepared)) > x.num_levels + 1
-        target = rows.reshape(-1) if cells else rows
-        numbers = np.arange(len(target)).reshape(rows.shape if cells else -1)
+        numbers = np.arange(rows.size).reshape(rows.shape) if cells else np.arange(len(rows))
         places, lod = _parts(getitem(tensor_core.new_tensor(numbers, x.lod), tuple(prepared)))
-        target[places] = _fitting(value, (*np.shape(places), *target.shape[1:]), rows.dtype, lod)
+        made = _fitting(value, (*np.shape(places), *(() if cells else rows.shape[1:])), rows.dtype, lod)
+        rows[np.unravel_index(places, rows.shape) if cells else places] = made
 
 
 def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
@@ -279,7 +297,7 @@ def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
     check_equal("assignment", x.lod, mask.lod, "mask")
     if mask.values.ndim > 1 and mask.values.shape[1:] != (1,):
         raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry a row is needed")
-    rows, chosen = x.values, np.array(mask.values).reshape(-1)  # a copy, which nobody changes
+    rows, chosen = x._writable, np.array(mask.values).reshape(-1)  # a copy, which nobody changes
     count = int(np.count_nonzero(chosen))
     lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)
     made = _fitting(value, (count, *rows.shape[1:]), rows.dtype, lod)
@@ -303,6 +321,11 @@ def _is_run(key: Any) -> bool:
 
 def _parts(found: Any) -> tuple[Any, Any]:
     return (found.values, found.lod) if isinstance(found, LoDTensor) and found.num_levels else (found, None)
+
+
+def _written(found: Any) -> tuple[Any, Any]:
+    """Return the memory of what an index gives, and its LoD."""
+    return (found._writable, found.lod) if isinstance(found, LoDTensor) and found.num_levels else (found, None)
 
 
 def _set_in_sequence(sequence: Any, keys: tuple[Any, ...], value: Any) -> None:

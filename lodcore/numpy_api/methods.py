@@ -16,7 +16,7 @@ from lodcore.errors import DTypeError
 from lodcore.numpy_api.functions import FUNCTIONS  # all of them: to import it enters what it has
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_api.order import argsort, cumprod
-from lodcore.numpy_api.protocols import array_function, array_ufunc, clip, copy, cumsum
+from lodcore.numpy_api.protocols import array_function, array_ufunc, beside, clip, copy, cumsum
 from lodcore.numpy_api.protocols import round as rounded
 from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
 from lodcore.ops.lod_data import structure_of
@@ -54,6 +54,11 @@ def _is_operand(x: Any) -> bool:
 
 def _binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], Any]:
     return _operator(lambda x, y: ops.elementwise([x, y], ufunc), reflected)
+
+
+def _compared(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Make what compares with nested lists, too: as sequences."""
+    return lambda x, y: function(*beside(x, y)) if isinstance(y, (list, tuple)) else function(x, y)
 
 
 def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:
@@ -111,8 +116,8 @@ class Face:
     __le__ = _operator(ops.less_equal_than)
     __gt__ = _operator(ops.greater_than)
     __ge__ = _operator(ops.greater_equal_than)
-    __eq__ = _operator(ops.equal)
-    __ne__ = _operator(ops.not_equal)
+    __eq__ = _operator(_compared(ops.equal))
+    __ne__ = _operator(_compared(ops.not_equal))
 
     __neg__ = _unary(np.negative)
     __pos__ = _unary(np.positive)

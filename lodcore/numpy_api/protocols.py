@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
+from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.numpy_api.indexing import getitem
+from lodcore.numpy_api.advice import advice, refused
+from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import lined_up, shared
 from lodcore.ops.axes import axes_of, tensor_of
-from lodcore.ops.roles import as_batches
+from lodcore.ops.roles import as_batches, spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.sequences import sequences_like
 
-__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "refuse_symbols", "stands_for"]
+__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "beside", "refuse_symbols", "stands_for"]
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
 
@@ -55,11 +58,17 @@ REDUCING: dict[np.ufunc, Callable[..., Any]] = {
 BITS = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor"}
 
 
+#: Ufuncs that compare with nested lists, too.
+COMPARED = frozenset((np.equal, np.not_equal))
+
+
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Run a ufunc, or its `reduce`."""
     if method == "__call__":
         if ufunc.__name__ == "vecdot":
             return ops.vecdot(*inputs, **kwargs)
+        if ufunc in COMPARED:
+            inputs = beside(*inputs)
         if kwargs:
             return _with_places(ufunc, inputs, kwargs)
         if ufunc in NAMED:
@@ -73,7 +82,23 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return ops.bitwise_reduce(inputs[0], BITS[ufunc], **{"axis": 0, **_without_defaults(kwargs)})
     if method == "accumulate" and (ufunc.nin, ufunc.nout, ufunc.signature) == (2, 1, None):
         return accumulate(ufunc, *inputs, **{"axis": 0, **_without_defaults(kwargs)})
-    raise TypeError(f"numpy.{ufunc.__name__}.{method}: is not supported for sequences; apply it to x.values")
+    raise TypeError(advice(f"{ufunc.__name__}.{method}"))
+
+
+def beside(x: Any, y: Any) -> tuple[Any, Any]:
+    """Take nested lists beside a tensor with levels as sequences, if they have all of its axes.
+
+    What compares takes them so: `x == lists` is everywhere true where `x.equals(lists)`. The tensor comes first then,
+    so that the result has its LoD.
+    """
+    for one, other in ((x, y), (y, x)):
+        if type(other) in (list, tuple) and hasattr(one, "num_levels") and one.num_levels:
+            known: Any = tensor_of("equal", one)
+            spec = spec_of(known) if isinstance(known, LoDTensor) else known.spec
+            taken = sequences_like(other, spec.num_levels, spec.shape[1:])
+            if taken is not None:
+                return one, taken
+    return x, y
 
 
 def _without_defaults(kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -94,7 +119,7 @@ def refuse_symbols(name: str, given: Any) -> None:
 def _several(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Run a ufunc with several results."""
     if ufunc.signature is not None:
-        raise TypeError(f"numpy.{ufunc.__name__}: is not supported for sequences; apply it to x.values")
+        raise TypeError(advice(ufunc.__name__))
     if ufunc is np.divmod:
         return tuple(ops.elementwise(list(inputs), part) for part in (np.floor_divide, np.remainder))
     refuse_symbols(ufunc.__name__, inputs)
@@ -127,7 +152,10 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     try:
         if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:
             raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
-        ufunc(*values[: len(inputs)], out=target.values, **chosen, **kwargs)
+        if not target._writable.flags.writeable:
+            raise ValueError(f"{where}: out: {READ_ONLY}")
+        with named_caller():
+            ufunc(*values[: len(inputs)], out=target._writable, **chosen, **kwargs)
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None
     return target
@@ -152,10 +180,7 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
     if not all(issubclass(kind, (LoDTensor, Symbol, np.ndarray)) for kind in types):
         return NotImplemented
     if function not in FUNCTIONS:
-        raise TypeError(
-            f"numpy.{function.__name__}: is not supported for sequences; apply it to x.values, or to x.to_padded(), or "
-            "to each of x.to_arrays()"
-        )
+        raise refused(function)
     return FUNCTIONS[function](*args, **kwargs)
 
 

@@ -32,6 +32,7 @@ from lodcore.ops.common import (
     rows_of,
 )
 from lodcore.ops.moving import sum_copies
+from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import DenseTensor, Spec
@@ -344,6 +345,9 @@ def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:
 
 def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     """Compute on the values of operands, aligned, and give the result the LoD of the first with the most levels."""
+    made = tensor_core.on_same_rows(function, operands)
+    if made is not None:
+        return made
     lod = None
     ndim = wide = 0
     uneven = False

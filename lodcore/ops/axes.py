@@ -13,7 +13,7 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, GraphError, ShapeError
-from lodcore.ops.compare import greater_than, not_equal
+from lodcore.ops.compare import greater_than, less_than, not_equal
 from lodcore.ops.convert import full_like, with_values
 from lodcore.ops.convert import rows as values_of
 from lodcore.ops.deviation import sequence_std, sequence_var
@@ -26,7 +26,7 @@ from lodcore.ops.places import lod_index, lod_positions
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
-from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_initial, mean_dtype, reduce_values
+from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_empty, kept_initial, mean_dtype, reduce_values
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.tensor import DenseTensor, Tensor
@@ -76,43 +76,56 @@ def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any) -> Any:
+def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any, empty: Any = None) -> Any:
     """Reduce axes of a tensor."""
     if out is not None:
         raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
     levels = getattr(x, "num_levels", 0)
-    plain = mask is True and initial is None and not keepdims
+    plain = mask is True and initial is None and empty is None and not keepdims
     if plain and levels and type(axis) is int and levels in (axis, axis + x.ndim):  # what is mostly asked for
         check_kind(name, x.dtype, True)
-        return _pooled(name, x, levels - 1, None)
+        return _pooled(name, x, levels - 1, None, None)
     axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
     check_kind(name, x.dtype, 0 < len([one for one in axes if one <= levels]) <= levels)
     initial = kept_initial(name, initial, x.dtype) if initial is not None else None
+    empty = _checked_empty(name, empty, initial, x.dtype)
     if mask is not True:
         mask = tensor_of(f"{name}: where", mask)
         if mask.dtype != np.bool_:
             raise DTypeError(f"{name}: where: has dtype {mask.dtype}; bool is needed")
         if name in ("max", "min") and initial is None:
-            raise ValueError(f"{name}: where: needs an initial value, for where nothing is chosen")
+            raise ValueError(
+                f"{name}: where: needs an initial value, for where nothing is chosen; empty= is no part of it"
+            )
         x = choose(mask, x, initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name]))
     first = initial if name in ("max", "min") else None
     upper = [one for one in axes if one <= levels] if levels else []
     rows = tuple(one - levels for one in axes if one not in upper)
     if len(upper) == levels + 1:  # all sequences
         whole = None if axis is None and not keepdims else (0, *rows)
-        reduced = reduce_values(x, name, whole, keepdims, first)
+        reduced = reduce_values(x, name, whole, keepdims, first, empty)
         if keepdims:
             reduced = _with_axes_of_1(reduced, levels)
     else:
-        reduced = reduce_values(x, name, rows, keepdims, first) if rows or not upper else x
+        reduced = reduce_values(x, name, rows, keepdims, first, empty) if rows or not upper else x
         if upper:
-            reduced = _over_levels(name, reduced, upper, levels, keepdims, first)
+            reduced = _over_levels(name, reduced, upper, levels, keepdims, first, empty)
     if initial is None or name in ("max", "min"):
         return reduced
     return add(reduced, initial) if name == "sum" else mul(reduced, initial)
 
 
-def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool, initial: Any) -> Any:
+def _checked_empty(name: str, empty: Any, initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Check the result of no values, which stands for itself: not beside what every result begins with."""
+    if empty is not None and initial is not None:
+        raise ValueError(
+            f"{name}: empty, initial: are {empty}, {initial}; one of them is needed: initial is among all values, "
+            "empty stands where there are none"
+        )
+    return kept_empty(name, empty, dtype)
+
+
+def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool, initial: Any, empty: Any) -> Any:
     """Reduce axes of levels, not all of them."""
     low, high = upper[0], upper[-1]
     if upper != list(range(low, high + 1)):
@@ -130,7 +143,7 @@ def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: boo
         for axis in range(low, high + 1) if keepdims else ():
             reduced = insert_level(reduced, builtins.max(axis - 1, 0), axis == 0)
         return reduced
-    reduced = _pooled(name, x, low - 1, initial)
+    reduced = _pooled(name, x, low - 1, initial, empty)
     return _with_axes_of_1(reduced, high - low + 1) if keepdims else reduced
 
 
@@ -164,18 +177,23 @@ def _pooled_positions(name: str, x: Any, initial: Any) -> Any:
     return reduced if initial is None else elementwise([reduced, initial], np.maximum if name == "max" else np.minimum)
 
 
-def _pooled(name: str, x: Any, level: int, initial: Any) -> Any:
+def _pooled(name: str, x: Any, level: int, initial: Any, empty: Any) -> Any:
     """Reduce all rows below the sequences of a level."""
     if name == "sum":
         return sequence_pool(x, "sum", level=level)
     if name == "mean":
-        return sequence_pool(x, "mean", np.nan, level)
+        return sequence_pool(x, "mean", np.nan if empty is None else empty, level)
     if name == "prod":
         return sequence_prod(x, level)
     if name in ("any", "all"):
         return sequence_truth(x if x.dtype == np.bool_ else not_equal(x, 0), name, level)
     if name in ("argmax", "argmin"):
-        return sequence_place(refuse_empty(x, name, level), name, level)
+        if empty is None:
+            return sequence_place(refuse_empty(x, name, level), name, level)
+        place = sequence_place(x, name, level)  # -1 of an empty sequence
+        return place if not isinstance(empty, Symbol) and empty == -1 else choose(less_than(place, 0), empty, place)
+    if empty is not None:
+        return sequence_pool(x, name, empty, level)
     if initial is None:
         return sequence_pool(refuse_empty(x, name, level), name, level=level)
     found = sequence_pool(x, name, initial, level)
@@ -256,14 +274,26 @@ def prod(
 
 
 def mean(
-    x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    empty: Any = None,
 ) -> Any:
     """Average values; parameters as of `sum`.
+
+    Parameters
+    ----------
+    empty : number, optional
+        The mean of no values, which is nan if not given.
 
     Returns
     -------
     LoDTensor, ndarray or number
-        nan of no values; float64 for integers.
+        float64 for integers.
 
     Examples
     --------
@@ -271,14 +301,19 @@ def mean(
     >>> x = lodcore.array([[1, 2], [], [3]])
     >>> float(lodcore.ops.mean(x)), lodcore.ops.mean(x, axis=1)
     (2.0, array([1.5, nan, 3. ]))
+    >>> lodcore.ops.mean(x, axis=1, empty=0)
+    array([1.5, 0. , 3. ])
     """
     x = tensor_of("mean", x)
     check_kind("mean", x.dtype, False)
     x = cast_for("mean", x, dtype)
     if where is True:
-        return _reduced("mean", x, axis, out, keepdims, None, True)
+        return _reduced("mean", x, axis, out, keepdims, None, True, empty)
     x = cast_for("mean", x, mean_dtype(x.dtype))
-    return div(_reduced("sum", x, axis, out, keepdims, None, where), _count(x, axis, keepdims, where, 0))
+    total, count = _reduced("sum", x, axis, out, keepdims, None, where), _count(x, axis, keepdims, where, 0)
+    if empty is None:
+        return div(total, count)
+    return choose(greater_than(count, 0), div(total, count), kept_empty("mean", empty, x.dtype))
 
 
 def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:
@@ -391,26 +426,46 @@ def std(
 
 
 def max(
-    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    x: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+    *,
+    empty: Any = None,
 ) -> Any:
     """Find the greatest value, nan if there is one; parameters as of `sum`.
+
+    Parameters
+    ----------
+    empty : number, optional
+        The greatest of no values. Unlike `initial` it is not among the values of other sequences.
 
     Raises
     ------
     ValueError
-        If there is nothing to choose from, and no initial value; names the first empty sequence.
+        If there is nothing to choose from, and neither `empty` nor an initial value; names the first empty sequence.
 
     Examples
     --------
     >>> import lodcore
-    >>> lodcore.ops.max(lodcore.array([[1, 2], [], [3]]), axis=1, initial=0)
-    array([2, 0, 3])
+    >>> x = lodcore.array([[-1, -2], [], [3]])
+    >>> lodcore.ops.max(x, axis=1, empty=0), lodcore.ops.max(x, axis=1, initial=0)
+    (array([-1,  0,  3]), array([0, 0, 3]))
     """
-    return _reduced("max", tensor_of("max", x), axis, out, keepdims, initial, where)
+    return _reduced("max", tensor_of("max", x), axis, out, keepdims, initial, where, empty)
 
 
 def min(
-    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    x: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+    *,
+    empty: Any = None,
 ) -> Any:
     """Find the least value, nan if there is one; parameters and errors as of `max`.
 
@@ -420,7 +475,7 @@ def min(
     >>> lodcore.ops.min(lodcore.array([[1, 2], [3]]), axis=1)
     array([1, 3])
     """
-    return _reduced("min", tensor_of("min", x), axis, out, keepdims, initial, where)
+    return _reduced("min", tensor_of("min", x), axis, out, keepdims, initial, where, empty)
 
 
 def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
@@ -447,7 +502,7 @@ def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
     return _reduced("all", tensor_of("all", x), axis, out, keepdims, None, where)
 
 
-def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
+def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
     """Return where the greatest value is, the first of equal ones; nan is greater than all.
 
     Parameters
@@ -458,22 +513,24 @@ def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
     out : None
         Not supported.
     keepdims : bool
+    empty : int, optional
+        The place in no values.
 
     Raises
     ------
     ValueError
-        If there is nothing to choose from; names the first empty sequence.
+        If there is nothing to choose from, and no `empty`; names the first empty sequence.
 
     Examples
     --------
     >>> import lodcore
-    >>> lodcore.ops.argmax(lodcore.array([[1, 2], [3]]), axis=1)
-    array([1, 0])
+    >>> lodcore.ops.argmax(lodcore.array([[1, 2], [], [3]]), axis=1, empty=-1)
+    array([ 1, -1,  0])
     """
-    return _place("argmax", x, axis, out, keepdims)
+    return _place("argmax", x, axis, out, keepdims, empty)
 
 
-def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
+def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
     """Return where the least value is; parameters and errors as of `argmax`.
 
     Examples
@@ -482,10 +539,10 @@ def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
     >>> lodcore.ops.argmin(lodcore.array([[2, 1], [3]]), axis=1)
     array([1, 0])
     """
-    return _place("argmin", x, axis, out, keepdims)
+    return _place("argmin", x, axis, out, keepdims, empty)
 
 
-def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool) -> Any:
+def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any) -> Any:
     x = tensor_of(name, x)
     if isinstance(axis, tuple):
         raise DTypeError(f"{name}: axis: is {axis!r}; an integer is needed")
@@ -496,5 +553,5 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool) -> Any:
         if out is not None:
             raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
         chosen = None if axis is None else axes_of(name, axis, x.ndim)
-        return reduce_values(x, name, chosen, keepdims)
-    return _reduced(name, x, axis, out, keepdims, None, True)
+        return reduce_values(x, name, chosen, keepdims, None, kept_empty(name, empty, x.dtype))
+    return _reduced(name, x, axis, out, keepdims, None, True, empty)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.caller import warn
 from lodcore.base.dispatch import Symbol
 from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -45,8 +46,12 @@ def cast(x: Any, dtype: Any) -> Any:
     LoDTensor(2 sequences of lengths 1..2, float32: [[1.], [2., 3.]])
     """
     made = sized("cast", dtype)
+    values = dense_of("cast: x", x, levels=True)
+    if values.dtype.kind == "c" and made.kind in "iuf":
+        warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)
+        values = values.real
     try:
-        return computed(lambda values: values.astype(made), (dense_of("cast: x", x, levels=True),))
+        return computed(lambda values: values.astype(made), (values,))
     except RuntimeError as error:  # dates as text that is too short
         raise DTypeError(f"cast: dtype: is {made}: {error}") from None
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from lodcore import kernels
+from lodcore.base.caller import named_caller
 from lodcore.base.recycling import Recycled, computed
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -172,9 +173,10 @@ def softmax(x: Any, axis: int = -1) -> Any:
     values = values.astype(float_of("softmax", values.dtype), copy=False)
     if values.shape[where] == 0:
         return values
-    with np.errstate(invalid="ignore"):  # inf - inf
-        powers = np.exp(values - values.max(where, keepdims=True))
-    return powers / powers.sum(where, keepdims=True)
+    with named_caller():
+        with np.errstate(invalid="ignore"):  # inf - inf
+            powers = np.exp(values - values.max(where, keepdims=True))
+        return powers / powers.sum(where, keepdims=True)
 
 
 def _axis(axis: Any, ndim: int, nested: bool) -> int:
@@ -247,14 +249,15 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     classes = _labels(labels, *scores.shape)
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
-    with np.errstate(invalid="ignore"), Recycled():  # inf - inf
-        shifted = scores - _greatest(scores) if scores.size else scores
-    losses = _log_sums(shifted)
-    picked = shifted[np.arange(len(scores)), classes]
-    if not spread:
-        return losses - picked, shifted, classes
-    with np.errstate(invalid="ignore"):
-        return losses - (1 - spread) * picked - spread * _means(shifted), shifted, classes
+    with named_caller():
+        with np.errstate(invalid="ignore"), Recycled():  # inf - inf
+            shifted = scores - _greatest(scores) if scores.size else scores
+        losses = _log_sums(shifted)
+        picked = shifted[np.arange(len(scores)), classes]
+        if not spread:
+            return losses - picked, shifted, classes
+        with np.errstate(invalid="ignore"):
+            return losses - (1 - spread) * picked - spread * _means(shifted), shifted, classes
 
 
 def _greatest(x: Array) -> Array:

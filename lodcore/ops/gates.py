@@ -18,6 +18,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.caller import named_caller
 from lodcore.base.recycling import Recycled
 from lodcore.base.threads import get_num_threads, in_parts
 from lodcore.ops.common import Array
@@ -114,7 +115,8 @@ def _dot(left: Array, right: Array, out: Array | None = None) -> Array:
     if out is not None and not out.flags.c_contiguous:
         out[...] = left * right if single else left.dot(right)
         return out
-    product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
+    with named_caller():
+        product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
     return product
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.arguments import dense_of
@@ -42,7 +43,9 @@ def _levels_left(x: Any, axes: Any) -> int:
 
 
 @operator(x=Dense, lod_rule=computed("that of `x`, unless axis 0 is reduced", _levels_left))
-def reduce_values(x: Any, name: str, axes: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def reduce_values(
+    x: Any, name: str, axes: Any = None, keepdims: bool = False, initial: Any = None, empty: Any = None
+) -> Any:
     """Reduce axes of the values.
 
     Parameters
@@ -56,6 +59,8 @@ def reduce_values(x: Any, name: str, axes: Any = None, keepdims: bool = False, i
         Leave axes of length 1 in place of those that are reduced.
     initial : number, optional
         The value that "max" and "min" begin with.
+    empty : number, optional
+        The result of no values at all, in place of an error, or of what is neutral.
 
     Returns
     -------
@@ -73,18 +78,34 @@ def reduce_values(x: Any, name: str, axes: Any = None, keepdims: bool = False, i
     values = dense_of("reduce_values: x", x, levels=True)
     chosen = _checked(name, axes, values.ndim)
     with_initial = {} if initial is None else {"initial": initial}
+    nothing = not math.prod([values.shape[axis] for axis in chosen])
+    empty = kept_empty(name, empty, values.dtype)
+    if nothing and empty is None and initial is None and _raises(name, values.shape, chosen):
+        needed = "give empty=" if name in INDEX else "give empty=, or an initial value"
+        raise ValueError(f"{name}: x: has no values to reduce, its shape is {values.shape}; {needed}")
     try:
-        if name == "mean":
-            reduced = _mean(values, chosen, keepdims)
+        if nothing and empty is not None:
+            reduced: Any = np.full(_shape(values.shape, chosen, keepdims), empty, empty.dtype)[()]
         elif name in INDEX:
             reduced = INDEX[name](values, None if axes is None else chosen[0], keepdims=keepdims)
         else:
-            reduced = REDUCTIONS[name](values, axis=chosen, keepdims=keepdims, **with_initial)
+            with named_caller():
+                if name == "mean":
+                    reduced = _mean(values, chosen, keepdims)
+                else:
+                    reduced = REDUCTIONS[name](values, axis=chosen, keepdims=keepdims, **with_initial)
     except TypeError as error:
         raise _without(name, values.dtype, error) from None
     if isinstance(x, LoDTensor) and x.lod.num_levels and 0 not in chosen:
         return tensor_core.new_tensor(np.ascontiguousarray(reduced), x.lod)
     return reduced
+
+
+def _raises(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
+    """Return whether a name has no result of no values, and there are results."""
+    if name in INDEX:
+        return True
+    return name in ("max", "min") and math.prod([size for axis, size in enumerate(shape) if axis not in axes]) > 0
 
 
 def _without(name: str, dtype: np.dtype[Any], error: TypeError) -> DTypeError:
@@ -133,6 +154,16 @@ def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
     return kept[()]
 
 
+def kept_empty(name: str, empty: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert the result of no values to the dtype of results, which must hold it."""
+    if empty is None or isinstance(empty, Symbol):
+        return empty
+    kept = kept_in(f"{name}: empty", empty, _dtype(name, dtype))
+    if kept.ndim:
+        raise DTypeError(f"{name}: empty: has shape {kept.shape}; a number is needed")
+    return kept[()]
+
+
 def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
     """Take a name and axes, which are counted from the first."""
     if not isinstance(name, str) or (name not in REDUCTIONS and name not in INDEX and name != "mean"):
@@ -171,8 +202,9 @@ def _shape(shape: tuple[Any, ...], axes: tuple[int, ...], keepdims: bool) -> tup
 
 
 @reduce_values.define_infer
-def _(x: Spec, name: str, axes: Any, keepdims: bool, initial: Any) -> Spec:
+def _(x: Spec, name: str, axes: Any, keepdims: bool, initial: Any, empty: Any) -> Spec:
     chosen = _checked(name, axes, len(x.shape))
+    kept_empty(name, empty, x.dtype)
     return Spec(_shape(x.shape, chosen, keepdims), _dtype(name, x.dtype))
 
 

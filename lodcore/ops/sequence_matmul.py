@@ -1,6 +1,6 @@
 """Products of matrices, sequence by sequence: queries by keys, and weights by values.
 
-Sequences of equal lengths are multiplied together, in one call of `numpy.matmul`.
+Sequences of equal lengths are multiplied together, in one call of `numpy.matmul`, where many short ones are alike.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.caller import named_caller
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.ops.arguments import level_of
@@ -28,6 +29,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["sequence_matmul"]
 
 WHERE = "sequence_matmul"
+CALL = 2**14  # bytes that are moved in about the time of a call
 
 
 def _num_levels(x: Any, transpose_y: Any) -> int:
@@ -226,7 +228,7 @@ def _multiply(
     shapes: Callable[[int, int, int], tuple[tuple[int, ...], ...]],
     product: Callable[..., Any],
 ) -> None:
-    """Multiply the matrices of each sequence; those of equal shapes, which are put side by side, in one call.
+    """Multiply the matrices of each sequence; those of equal shapes in one call, if it pays to put them together.
 
     Parameters
     ----------
@@ -240,25 +242,26 @@ def _multiply(
     """
     left, right = np.diff(rows), np.diff(offsets)
     order = np.lexsort((right, left))
-    sorted_already = bool((order[1:] > order[:-1]).all())
+    apart = (left[order[1:]] != left[order[:-1]]) | (right[order[1:]] != right[order[:-1]])
+    saved = len(apart) - np.count_nonzero(apart)  # calls, if those of equal shapes are put side by side
+    moved = saved * CALL > sum([values.nbytes for values, _ in sides]) and bool((order[1:] < order[:-1]).any())
     given = list(sides)
-    if not sorted_already:
+    if moved:
         given = [(_in_order(values, starts, order), _ends(starts, order)) for values, starts in sides[:2]]
         given.append((np.empty_like(sides[2][0]), _ends(sides[2][1], order)))
-    left, right = left[order], right[order]
-    bounds = [0, *(np.flatnonzero((left[1:] != left[:-1]) | (right[1:] != right[:-1])) + 1).tolist(), len(order)]
-    for start, stop in itertools.pairwise(bounds) if len(order) else ():
-        forms = shapes(stop - start, left.item(start), right.item(start))
-        product(
-            *[
-                values[starts.item(start) : starts.item(stop)].reshape(form)
-                for (values, starts), form in zip(given, forms, strict=True)
-            ]
-        )
-    if not sorted_already:
-        out, _ = sides[2]
-        values, starts = given[2]
-        _put_in_order(values, starts, np.argsort(order), out)
+        left, right = left[order], right[order]
+    else:
+        apart = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
+    firsts = np.concatenate([[0], np.flatnonzero(apart) + 1]) if len(order) else np.empty(0, np.int64)
+    bounds = np.append(firsts, len(order))
+    forms = map(shapes, np.diff(bounds).tolist(), left[firsts].tolist(), right[firsts].tolist())
+    (a, b, out), places = [values for values, _ in given], [starts[bounds].tolist() for _, starts in given]
+    with named_caller():
+        for (one, other, made), *parts in zip(forms, *map(itertools.pairwise, places), strict=True):
+            (i, j), (k, m), (s, e) = parts
+            product(a[i:j].reshape(one), b[k:m].reshape(other), out[s:e].reshape(made))
+    if moved:
+        _put_in_order(out, given[2][1], np.argsort(order), sides[2][0])
 
 
 def _in_order(values: Array, starts: Array, order: Array) -> Array:

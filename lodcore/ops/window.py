@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.caller import named_caller
 from lodcore.base.memory import check_out, check_size
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
@@ -198,7 +199,8 @@ def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
 def _product(left: Array, right: Array, out: Array | None = None) -> Array:
     """Multiply matrices; by a single number cell by cell, since `dot` lets 0 times nan be 0 there."""
     single = left.size == 1 or right.size == 1
-    product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
+    with named_caller():
+        product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
     return product
 
 

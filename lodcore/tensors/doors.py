@@ -5,10 +5,13 @@ A body is a name, which is looked up when it is first used: nothing here imports
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Doors", "taken"]
+from lodcore.errors import ShapeError
+
+__all__ = ["Doors", "for_caller", "taken"]
 
 
 def _door(name: str) -> Any:
@@ -26,6 +29,34 @@ TAKERS = {
     "torch": "from_torch",
     "xarray": "from_xarray",
 }
+
+
+#: Who asks for a dense array, and what it can be given instead.
+ASKING = {
+    "numpy.testing": "lodcore.testing.assert_equal and assert_allclose compare sequences",
+    "pandas": "x.to_pandas() makes a Series, x.to_pandas(lists=True) one of lists",
+    "polars": "x.to_polars() makes a Series",
+    "pyarrow": "x.to_arrow() makes an array",
+    "scipy": "x.to_scipy() makes a sparse matrix",
+    "tensorflow": "x.to_tensorflow() makes a RaggedTensor",
+    "torch": "x.to_torch() makes a tensor",
+    "xarray": "x.to_xarray() makes a Dataset",
+    "jax": "x.to_jax() makes segments",
+}
+
+
+def for_caller() -> str:
+    """Name what there is for the library that has called the caller of this, if it is a known one."""
+    frame = sys._getframe(2)
+    for _ in range(12):  # as deep as functions of these libraries call each other
+        if frame is None:
+            break
+        name = str(frame.f_globals.get("__name__"))
+        for library, instead in ASKING.items():
+            if name == library or name.startswith(f"{library}."):
+                return f"; {instead}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return ""
 
 
 def taken(obj: Any) -> Any:
@@ -50,6 +81,10 @@ def taken(obj: Any) -> Any:
     return None
 
 
+class _NotDenseError(ShapeError, AttributeError):
+    """There is no dense array: to `hasattr`, no such attribute."""
+
+
 class Doors:
     """The methods of LoDTensor that give it to other libraries."""
 
@@ -64,6 +99,24 @@ class Doors:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return _door("arrow_c_stream")(self, requested_schema)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Return the values of a tensor without levels, for torch and others; what has levels is no dense array."""
+        self._refuse_dlpack()
+        return self.values.__dlpack__(**options)  # type: ignore[attr-defined]
+
+    @property
+    def __dlpack_device__(self) -> Any:
+        """As `__dlpack__`; a tensor with levels has none, so that who looks for it first takes another way."""
+        self._refuse_dlpack()
+        return self.values.__dlpack_device__  # type: ignore[attr-defined]
+
+    def _refuse_dlpack(self) -> None:
+        if self.lod.num_levels:  # type: ignore[attr-defined]
+            raise _NotDenseError(
+                "LoDTensor: sequences of different lengths are no dense array; use x.to_torch() for torch, x.to_jax(), "
+                "to_padded (filled up), to_regular (all equally long) or .values (all rows)"
+            )
 
     def to_arrow(self) -> Any:
         """Give a pyarrow array; see `lodcore.to_arrow`."""

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.tensors import core, tensor_core
+from lodcore.errors import DTypeError, LoDError
+from lodcore.tensors import tensor_core
 from lodcore.tensors.doors import taken
-from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves, join_arrays, levels_and_leaves, values_of_leaves
-from lodcore.tensors.structure import concat_lods
-from lodcore.tensors.text import utf8_of
+from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves
+from lodcore.tensors.sequences import of_lists
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -73,7 +71,8 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
         raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed{hint}")
     if num_levels is not None and (not hasattr(num_levels, "__index__") or not 1 <= num_levels <= DEEPEST):
         raise LoDError(f"{where}: num_levels: is {num_levels!r}; 1 .. {DEEPEST} is valid")
-    return _of_lists(f"{where}: obj", obj, as_dtype(where, dtype), num_levels)
+    nested: LoDTensor = of_lists(f"{where}: obj", obj, as_dtype(where, dtype), num_levels)
+    return nested
 
 
 def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels: int | None) -> LoDTensor:
@@ -87,43 +86,6 @@ def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels:
     return converted
 
 
-def _of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_levels: int | None = None) -> LoDTensor:
-    """Make a LoDTensor of nested lists."""
-    if len(nested) and isinstance(nested[0], LoDTensor):
-        return _of_sequences(where, list(nested), dtype, num_levels)
-    levels, leaves, arrays = levels_and_leaves(where, list(nested), num_levels)
-    if arrays and all(leaf.dtype.kind == "T" and leaf.ndim == 1 for leaf in leaves):
-        levels.append(LoD.from_lengths([len(leaf) for leaf in leaves]).offsets())
-        offsets, values = utf8_of(where, np.concatenate(leaves))
-        levels.append(offsets)
-    elif arrays:
-        values, offsets = join_arrays(where, leaves, dtype)
-        levels.append(offsets)
-    else:
-        values = values_of_leaves(where, leaves, dtype)
-        if values.dtype.hasobject:
-            raise DTypeError(f"{where}: its values make dtype {values.dtype}; Python objects have no fixed size")
-    x: LoDTensor = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
-    return x
-
-
-def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_levels: int | None) -> LoDTensor:
-    """Make a LoDTensor of sequences that have levels of their own, as iterating over a deeper one gives them."""
-    for j, x in enumerate(xs):
-        if not isinstance(x, LoDTensor):
-            raise ShapeError(f"{where}: entry {j} is {type(x).__name__}, entry 0 LoDTensor; all are of one kind")
-        if x.num_levels != xs[0].num_levels:
-            raise LoDError(f"{where}: entry {j} has num_levels {x.num_levels}, entry 0 {xs[0].num_levels}")
-    if num_levels not in (None, xs[0].num_levels + 1):
-        raise LoDError(f"{where}: has num_levels {xs[0].num_levels + 1}; {num_levels} is given")
-    inner = concat_lods(where, [x.lod for x in xs])
-    outer = LoD.from_lengths([len(x) for x in xs]).offsets()
-    values, _ = join_arrays(where, [x.values for x in xs], dtype)
-    levels = [outer, *(inner.offsets(k) for k in range(inner.num_levels))]
-    made: LoDTensor = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
-    return made
-
-
 def exactly(x: LoDTensor) -> LoDTensor:
     """Take a LoDTensor; one of a subclass, which may say anything of itself, as what it is made of."""
     return x if type(x) is LoDTensor else tensor_core.body_of(x)
@@ -134,7 +96,8 @@ def as_nested(where: str, x: Any) -> LoDTensor:
     if isinstance(x, LoDTensor):
         return exactly(x)
     if isinstance(x, (list, tuple)):
-        return _of_lists(where, x)
+        made: LoDTensor = of_lists(where, x)
+        return made
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LoD"]
 
+#: Where more sequences than these would have fewer than one row each so many, their number must be given.
+MANY_SEQUENCES, FEW_ROWS = 2**20, 100
+
 
 class LoD(core.LoDBody):
     """Levels of detail: how rows form sequences, and sequences form sequences of sequences.
@@ -149,7 +152,8 @@ class LoD(core.LoDBody):
         ids : array_like of integers, shape (num_rows,)
             Never falling, in 0 .. num_sequences - 1. Numbers that do not occur are empty sequences.
         num_sequences : int, optional
-            One more than the last id, if not given.
+            One more than the last id, if not given. It must be given where more than a million sequences would have
+            fewer than a row each hundred.
 
         Returns
         -------
@@ -158,7 +162,7 @@ class LoD(core.LoDBody):
         Raises
         ------
         LoDError
-            Naming the first row whose id falls or is out of range.
+            Naming the first row whose id falls, is out of range, or is far beyond the rows.
         DTypeError, ShapeError
             If ids is no flat sequence of integers.
 
@@ -176,6 +180,11 @@ class LoD(core.LoDBody):
             if count > 2**62:
                 raise LoDError(f"{where}: ids: is {count - 1} at row {int(rows.argmax())}; 0 .. 2**62 - 1 is valid")
             count = max(count, 0)
+            if count > MANY_SEQUENCES and count // FEW_ROWS > len(rows):
+                raise LoDError(
+                    f"{where}: ids: is {count - 1} at row {int(rows.argmax())}; {len(rows)} rows would make {count} "
+                    "sequences, nearly all of them empty: give num_sequences if these are meant"
+                )
         else:
             count = whole(num_sequences, "num_sequences")
         offsets = buffers.new_offsets(count + 1)

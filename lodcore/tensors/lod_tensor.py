@@ -12,12 +12,14 @@ from lodcore.base.memory import check_out, check_size
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import core, tensor_core
-from lodcore.tensors.doors import Doors
+from lodcore.tensors.doors import Doors, for_caller
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.methods import TensorMethods, method
-from lodcore.tensors.nested import as_values, guarded_values, join_arrays, nest
+from lodcore.tensors.nested import as_values, guarded_values, is_view, join_arrays, nest
 from lodcore.tensors.padding import filling, lines_of, padded_length, unpadded
+from lodcore.tensors.sequences import sequences_like
 from lodcore.tensors.tensor import Tensor
+from lodcore.tensors.tensor_core import LoDTensorBody
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,7 +38,8 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         Any dtype without Python objects. Shared and read-only where it is a C-contiguous array.
     lod : LoD
     share : bool, default False
-        Keep `values` itself, writable if it is: what one side writes the other sees.
+        Keep `values` itself, or the memory of a `numpy.memmap`, writable if it is: what one side writes the other
+        sees.
 
     Raises
     ------
@@ -64,7 +67,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         rows = as_values("LoDTensor: values", values) if share else guarded_values("LoDTensor: values", values)
         if len(rows) != lod.num_rows:
             raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")
-        if share and rows is not values:
+        if share and rows is not values and not is_view(rows, values):
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
         x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
         return x
@@ -265,22 +268,35 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         return int(self.values.nbytes)
 
     def equals(self, other: Any) -> bool:
-        """Tell whether another LoDTensor has the same structure, dtype and values (nan equals nan).
+        """Return whether another LoDTensor has the same structure, dtype and values (nan equals nan).
 
         Parameters
         ----------
         other : object
+            Nested lists are sequences, too; they have no dtype, and `x.equals(x.tolist())` holds.
 
         Returns
         -------
         bool
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> x = lodcore.array([[1.0, 2.0], [], [3.0]])
+        >>> x.equals([[1, 2], [], [3]]), x.equals([[1, 2, 3]])
+        (True, False)
         """
-        if not isinstance(other, LoDTensor) or self.lod != other.lod or self.dtype != other.dtype:
+        listed = isinstance(other, (list, tuple))
+        if listed:
+            other = sequences_like(other, self.num_levels, self.values.shape[1:])
+        if not isinstance(other, LoDTensorBody) or self.lod != other.lod:
             return False
         mine, theirs = self.values, other.values
-        if mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes():
+        if not listed and mine.dtype != theirs.dtype:
+            return False
+        if mine.dtype == theirs.dtype and mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes():
             return True
-        return np.array_equal(mine, theirs, equal_nan=self.dtype.kind in "fcmM")
+        return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fcmM" and theirs.dtype.kind in "fcmM")
 
     # -- in another form ----------------------------------------------------------------------------------
 
@@ -455,14 +471,14 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             return bool(self.values.item())
         raise ValueError(
             "LoDTensor: the truth value of several values, or of none, is ambiguous; use x.any(), x.all(), len(x), "
-            "x.size or x.equals(y)"
+            f"x.size or x.equals(y){for_caller()}"
         )
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if self.lod.num_levels:
             raise ShapeError(
                 "LoDTensor: sequences of different lengths are no dense array; use to_padded (filled up), to_regular "
-                "(all equally long), to_arrays (one array a sequence) or .values (all rows)"
+                f"(all equally long), to_arrays (one array a sequence) or .values (all rows){for_caller()}"
             )
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 

@@ -21,11 +21,13 @@ __all__ = [
     "as_values",
     "guarded_values",
     "has_leaves",
+    "is_view",
     "join_arrays",
     "join_rows",
     "levels_and_leaves",
     "nest",
     "new_joined",
+    "no_number",
     "refuse_conversion",
     "values_and_lender",
     "values_of_leaves",
@@ -139,6 +141,28 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
     return values
 
 
+def no_number(where: str, levels: list[Array], leaves: list[Any]) -> DTypeError:
+    """Make the error for the first entry of nested lists that has no dtype of a fixed size."""
+    j = next((j for j, leaf in enumerate(leaves) if np.asarray(leaf).dtype.hasobject), 0)
+    value, path = leaves[j], []
+    for offsets in reversed(levels):
+        above = int(np.searchsorted(offsets, j, "right")) - 1
+        path.append(j - int(offsets[above]))
+        j = above
+    place = "".join([f"[{at}]" for at in [j, *reversed(path)]])
+    needed = (
+        "write nan for a value that is missing"
+        if value is None
+        else f"what is of type {type(value).__name__} has no dtype of a fixed size"
+    )
+    return DTypeError(f"{where}{place}: is {_short(value)}; {needed}")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
 def join_arrays(
     where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None, out: Array | None = None
 ) -> tuple[Array, Array]:
@@ -233,6 +257,13 @@ def as_values(where: str, given: Any) -> Array:
     return values_and_lender(where, given)[0]
 
 
+def is_view(rows: Array, given: Any) -> bool:
+    """Return whether rows are the memory of an array of another class, such as that of a file that is mapped."""
+    if not isinstance(given, np.ndarray) or rows.dtype != given.dtype or rows.shape != given.shape:
+        return False
+    return bool(rows.__array_interface__["data"] == given.__array_interface__["data"])
+
+
 def as_array(where: str, given: Any) -> Array:
     """Turn what a caller gives for a dense tensor into a plain ndarray."""
     if isinstance(given, np.ma.MaskedArray):
@@ -241,7 +272,9 @@ def as_array(where: str, given: Any) -> Array:
     try:
         made = np.asarray(given)
     except ValueError:
-        raise ShapeError(f"{where}: is nested unevenly; a dense array has one length an axis") from None
+        raise ShapeError(
+            f"{where}: is nested unevenly; a dense array has one length an axis, and lodcore.array makes sequences"
+        ) from None
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
         raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
     return made if type(made) is np.ndarray else made.view(np.ndarray)

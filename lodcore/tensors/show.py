@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["lod_text", "tensor_html", "tensor_text"]
 
 WIDTH = 76  # characters of content before it is cut
+MOST_LENGTHS = 10  # of each level of a LoD that is too long to be drawn
 
 
 class _Writer:
@@ -22,6 +23,7 @@ class _Writer:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.size = 0
+        self.cut = False  # whether something is left out
 
     @property
     def full(self) -> bool:
@@ -36,6 +38,7 @@ def _write(out: _Writer, lod: LoDBody, level: int, start: int, stop: int, row: A
     """Write the elements `start` to `stop` of a level (rows below the last), and close what was opened."""
     for i in range(start, stop):
         if out.full:
+            out.cut = True
             out.add("..." if not gap else f"{gap}..." if i > start else "...")
             return
         if i > start and (gap or level < lod.num_levels):
@@ -49,11 +52,12 @@ def _write(out: _Writer, lod: LoDBody, level: int, start: int, stop: int, row: A
         out.add("]")
 
 
-def _content(lod: LoDBody, row: Any, gap: str) -> str:
+def _content(lod: LoDBody, row: Any, gap: str) -> tuple[str, bool]:
+    """Write all elements, as far as a line goes; return also whether that is all of them."""
     out = _Writer()
     count = lod.num_sequences(0) if lod.num_levels else lod.num_rows
     _write(out, lod, 0, 0, count, row, gap)
-    return "".join(out.pieces)
+    return "".join(out.pieces), not out.cut
 
 
 def lod_text(lod: LoDBody) -> str:
@@ -62,7 +66,19 @@ def lod_text(lod: LoDBody) -> str:
         return f"LoD(0 levels, {lod.num_rows} rows)"
     if not lod.num_sequences(0):
         return f"LoD(0 sequences, {lod.num_levels} level{'s' * (lod.num_levels > 1)})"
-    return f"LoD({_content(lod, lambda i: 'x', '')})"
+    drawn, whole = _content(lod, lambda i: "x", "")
+    return f"LoD({drawn})" if whole else f"LoD({_lengths_text(lod)})"
+
+
+def _lengths_text(lod: LoDBody) -> str:
+    """Describe a LoD that is too long to be drawn: numbers of sequences, and the first lengths of each level."""
+    parts = _level_texts(lod)
+    for j, level in enumerate(_shown(lod.num_levels)):
+        lengths = np.diff(lod.offsets(level))
+        if len(lengths) and lengths.min() < lengths.max():
+            first = ", ".join(map(str, lengths[:MOST_LENGTHS].tolist()))
+            parts[j] += f": {first}{', ...' * (len(lengths) > MOST_LENGTHS)}"
+    return _joined(parts, lod.num_levels)
 
 
 def _cut(text: str, size: int = WIDTH) -> str:
@@ -91,14 +107,18 @@ def _shown(depth: int) -> list[int]:
     return list(range(depth)) if depth <= 6 else [0, 1, depth - 2, depth - 1]
 
 
-def _counts(x: LoDTensorBody) -> str:
+def _counts(lod: LoDBody) -> str:
     """Say how many sequences of which lengths there are, level by level."""
-    depth = x.lod.num_levels
-    if not depth:
-        return f"{x.lod.num_rows} row{'s' * (x.lod.num_rows != 1)}"
+    if not lod.num_levels:
+        return f"{lod.num_rows} row{'s' * (lod.num_rows != 1)}"
+    return _joined(_level_texts(lod), lod.num_levels)
+
+
+def _level_texts(lod: LoDBody) -> list[str]:
+    """Say how many sequences of which lengths there are, of each level that is described."""
     parts = []
-    for level in _shown(depth):
-        lengths = x.lod.lengths(level)
+    for level in _shown(lod.num_levels):
+        lengths = np.diff(lod.offsets(level))
         count = f"{len(lengths)} sequence{'s' * (len(lengths) != 1)}"
         if not len(lengths):
             parts.append(count)
@@ -106,6 +126,10 @@ def _counts(x: LoDTensorBody) -> str:
             parts.append(f"{count} of length {lengths[0]}")
         else:
             parts.append(f"{count} of lengths {lengths.min()}..{lengths.max()}")
+    return parts
+
+
+def _joined(parts: list[str], depth: int) -> str:
     if depth > 6:
         parts.insert(2, f"... {depth - 4} levels ...")
     return " / ".join(parts)
@@ -114,8 +138,8 @@ def _counts(x: LoDTensorBody) -> str:
 def tensor_text(x: LoDTensorBody) -> str:
     """Describe a LoDTensor: structure, shape of a row and dtype, then the values as far as a line goes."""
     row_shape = f", rows of shape {x.values.shape[1:]}" if x.values.ndim > 1 else ""
-    content = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
-    return f"LoDTensor({_counts(x)}{row_shape}, {_cut(str(x.values.dtype))}: [{content}])"
+    content, _ = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
+    return f"LoDTensor({_counts(x.lod)}{row_shape}, {_cut(str(x.values.dtype))}: [{content}])"
 
 
 def _histogram(lengths: np.ndarray[Any, Any]) -> str:
@@ -152,6 +176,6 @@ def tensor_html(x: LoDTensorBody) -> str:
             f"median {np.median(lengths):g}, max {lengths.max()}, {int((lengths == 0).sum()):,} empty"
         )
         parts.append(f"<div>{text}</div>{_histogram(lengths)}")
-    content = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
+    content, _ = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
     parts.append(f"<pre>[{html.escape(content)}]</pre>")
     return "".join(parts)

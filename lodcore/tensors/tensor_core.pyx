@@ -10,8 +10,10 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from lodcore import kernels
-from lodcore.base import threads
-from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of, new_int64, new_rows, private, row_size, rows_over
+from lodcore.base import recycling, threads
+from lodcore.base.buffers cimport (
+    Memory, as_bytes, is_untouched, memory_of, new_int64, new_rows, private, row_size, rows_over, seal
+)
 from lodcore.tensors.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.base.dispatch import Symbol
@@ -54,6 +56,7 @@ cdef class LoDTensorBody:
     cdef LoDBody _lod
     cdef Py_ssize_t _row_bytes
     cdef object _bytes
+    cdef cnp.ndarray _field  # the field of records that this shows: `_values` is a copy of it, for kernels
 
     def __cinit__(self):
         self._values = NO_ROWS
@@ -66,6 +69,11 @@ cdef class LoDTensorBody:
         return self.shown()
 
     @property
+    def _writable(self):
+        """Where values are written: a view of the values, or the field of records that this shows."""
+        return self.rows(0, self._lod._num_rows) if self._field is None else self._field
+
+    @property
     def lod(self):
         """The structure: LoD."""
         return self._lod
@@ -75,15 +83,24 @@ cdef class LoDTensorBody:
         """Offsets of the outermost level: int64, read-only."""
         return self._lod.array(0 if self._lod._num_levels else self._lod._level(0))
 
+    cdef int refresh(self) except -1:
+        """Copy the field of records that this shows, as who has the records may have written there."""
+        if self._field is not None:
+            cnp.PyArray_CopyInto(self._values, self._field)
+        return 0
+
     cdef Memory memory(self):
         if self._memory is None:
             self._memory = memory_of(self._values)
         return self._memory
 
     cdef cnp.ndarray shown(self):
-        """Give a view of the values that nobody else holds."""
+        """Give a view of the values that nobody else holds; of a field of records, one that is read-only."""
+        self.refresh()
         if self._shown is None or not is_untouched(self._shown, self._values):
             self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))
+            if self._field is not None:
+                seal(self._shown)
         return self._shown
 
     cdef cnp.ndarray rows(self, Py_ssize_t start, Py_ssize_t stop):
@@ -93,6 +110,7 @@ cdef class LoDTensorBody:
     def _rows(self):
         """Give the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
         cdef const unsigned char[:, ::1] taken
+        self.refresh()
         if self._bytes is None:
             taken = as_bytes(self._values)
             self._bytes = taken
@@ -122,6 +140,7 @@ cdef class LoDTensorBody:
         LoDTensor
             The upper levels, `level` and the levels below.
         """
+        self.refresh()
         cdef list levels = take_below(where, self._lod, level, ranges, [] if upper is None else upper, &size)
         cdef cnp.ndarray rows = new_rows(where, self._values, size, out)
         cdef const char* source = cnp.PyArray_BYTES(self._values)
@@ -169,7 +188,7 @@ cdef class LoDTensorBody:
         i = key
         i = i + size if i < 0 else i
         if self._lod._num_levels == 1:
-            return self.rows(outer[i], outer[i + 1])
+            return self._field[outer[i]:outer[i + 1]] if self._field is not None else self.rows(outer[i], outer[i + 1])
         if self._lod._num_levels == 0:
             return self.shown()[i]
         return self.cut_out(1, outer[i], outer[i + 1])
@@ -177,11 +196,15 @@ cdef class LoDTensorBody:
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
         """Give the sequences from `start` to `stop` of a level as a view."""
         lod, low, high = cut(self._lod, level, start, stop)
+        if self._field is not None:
+            return field_tensor(self._field[low:high], lod)
         return new_tensor(self.rows(low, high), lod)
 
     def __iter__(self):
         if self._lod._num_levels == 0:
             return iter(self.shown())
+        if self._field is not None:
+            return (self[i] for i in range(len(self)))
         return Sequences(self)
 
 
@@ -219,6 +242,59 @@ cdef inline LoDTensorBody filled(LoDTensorBody x, cnp.ndarray values, LoDBody lo
 def tensor_over(cnp.ndarray values, LoDBody lod):
     """Make a LoDTensor of an array that others may hold, too, C-contiguous, and a structure of as many rows."""
     return new_tensor(private(values), lod)
+def field_tensor(cnp.ndarray field, LoDBody lod):
+    """Make a LoDTensor of a field of records, with as many rows as the structure: what is written goes to the records.
+
+    Kernels need rows behind each other: where the field is not that, they read a copy, which `check` brings up to date.
+    """
+    if cnp.PyArray_IS_C_CONTIGUOUS(field) and cnp.PyArray_ISALIGNED(field):
+        return tensor_over(field, lod)
+    dtype = field.dtype
+    if dtype.names is not None:  # without the bytes of the fields that are left out
+        dtype = np.dtype([(name, dtype[name]) for name in dtype.names])
+    cdef LoDTensorBody x = new_tensor(np.empty((<object> field).shape, dtype), lod)
+    x._field = field
+    return x
+
+
+def on_same_rows(function, tuple operands):
+    """Compute on the rows of tensors of one structure and as many axes, beside numbers and smaller arrays.
+
+    Returns
+    -------
+    LoDTensor or None
+        None where operands must be aligned first, or something is wrong.
+    """
+    cdef LoDTensorBody x, first = None
+    cdef int ndim = 0, wide = 0
+    cdef list values = []
+    for operand in operands:
+        kind = type(operand)
+        if kind is TENSOR:
+            x = operand
+            x.refresh()
+            if first is None:
+                first, ndim = x, cnp.PyArray_NDIM(x._values)
+            elif x._lod is not first._lod or cnp.PyArray_NDIM(x._values) != ndim:
+                return None
+            values.append(x._values)
+        elif kind is cnp.ndarray and not operand.dtype.hasobject:
+            wide = max(wide, cnp.PyArray_NDIM(operand))
+            values.append(operand)
+        elif kind is float or kind is int:
+            values.append(operand)
+        else:
+            return None
+    if first is None or wide >= ndim or first._lod._num_levels == 0:
+        return None
+    try:
+        result = recycling.computed(function, values)
+    except (TypeError, ValueError, OverflowError):
+        return None  # who aligns the operands says what is wrong
+    if (type(result) is not cnp.ndarray or cnp.PyArray_NDIM(result) != ndim or not cnp.PyArray_IS_C_CONTIGUOUS(result)
+            or cnp.PyArray_DIM(result, 0) != first._lod._num_rows or result.dtype.hasobject):
+        return None
+    return new_tensor(result, first._lod)
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
@@ -231,6 +307,7 @@ def new_of_class(cls, cnp.ndarray values, LoDBody lod):
 
 def body_of(LoDTensorBody x not None):
     """Give a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
+    x.refresh()
     return new_tensor(x._values, x._lod)
 
 
@@ -286,6 +363,7 @@ def alike(list tensors):
         if type(entry) is not TENSOR:
             return None
         tensor = entry
+        tensor.refresh()
         values = tensor._values
         if first is None:
             first = values

@@ -1,4 +1,4 @@
-"""Assertions for the tests of operators: what holds for each of them, however it is run."""
+"""Assertions for tests: batches that are equal, and what holds for every operator, however it is run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import numpy as np
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import Index
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.testing.assertions import assert_allclose, assert_equal
 from lodcore.testing.rules import check_dropped, check_gradient_ways, check_infer, check_lod, check_slopes, widened
 from lodcore.testing.samples import Sample, sample_of, tensors_of, with_tensors
 from lodcore.testing.ways import at_once, check_inputs, check_ways, check_zeros, outcome, refuse
 
 __all__ = [
+    "assert_allclose",
+    "assert_equal",
     "check_empty",
     "check_gradients",
     "check_inputs",

@@ -286,3 +286,17 @@ def test_a_batch_moves():
     flat.offsets[0][1] = 9
     with pytest.raises(LoDError):
         flat.to_lodtensor()
+
+
+@pytest.mark.parametrize("x", [drawn([2, 0, 1]), drawn([2, 2]), lodcore.array([[[1], []], [[2, 3]]])], ids=str)
+def test_a_dense_tensor_is_refused_and_the_door_is_named(x):
+    """Also where lengths happen to be equal."""
+    for make in (torch.tensor, torch.as_tensor, torch.asarray, torch.from_dlpack, torch.FloatTensor):
+        with pytest.raises(ValueError, match=r"no dense array; use x\.to_torch\(\) for torch"):
+            make(x)
+
+
+def test_what_has_no_levels_is_dense():
+    x = LoDTensor(np.arange(3.0), LoD.from_offsets(num_rows=3), share=True)
+    for make in (torch.tensor, torch.as_tensor, torch.from_dlpack):
+        assert make(x).tolist() == [0, 1, 2]

@@ -104,6 +104,42 @@ def operators(random):
     agree("one a sequence", x * one, a * theirs)
 
 
+def alignment(random):
+    """Compare what is kept by keepdims, and dense arrays with axes of 1, for rows of numbers whose counts coincide."""
+    width = int(random.integers(1, 4))
+    levels, count = [], int(random.integers(1, 4))
+    for _ in range(int(random.integers(1, 3))):
+        levels.append(random.integers(0, 4, count))
+        count = int(levels[-1].sum())
+    x, a = both(LoDTensor.from_lengths(random.integers(1, 9, (count, width)) / 4, *levels))
+    dense = random.integers(1, 9, (len(x), *(1,) * x.num_levels, width)) / 4
+    if x.num_levels == 1:
+        theirs = ak.Array(dense)
+        agree("a row a sequence", x - dense, a - theirs)
+        agree("reflected", np.maximum(dense, x), np.maximum(theirs, a))
+        agree("where", np.where(x > dense, x, dense), ak.where(a > theirs, a, theirs))
+    with np.errstate(all="ignore"):
+        for axis in {x.num_levels, x.num_levels + 1}:
+            for name in ("sum", "mean"):
+                kept = getattr(x, name)(axis=axis, keepdims=True)
+                same = getattr(ak, name)(a, axis=axis, keepdims=True)
+                agree(f"x - {name}, axis {axis}", x - kept, a - same)
+        mine = np.where(x > x.mean(axis=x.num_levels, keepdims=True), x, 0.5)
+        agree("where mean", mine, ak.where(a > ak.mean(a, axis=x.num_levels, keepdims=True), a, 0.5))
+        inner = x.mean(axis=-2, keepdims=True) * x.sum(axis=-1, keepdims=True)
+        agree("together", inner, ak.mean(a, axis=-2, keepdims=True) * ak.sum(a, axis=-1, keepdims=True))
+
+
+def empties(random):
+    """Compare what sequences without rows give where a value is chosen for them."""
+    x, a = draw(random, int(random.integers(1, 4)), "f8")
+    for name in ("max", "min"):
+        chosen = getattr(x, name)(axis=x.num_levels, empty=-7.0)
+        agree(f"{name} of nothing", chosen, ak.fill_none(getattr(ak, name)(a, axis=-1), -7.0))
+    places = x.argmax(axis=x.num_levels, empty=-1)
+    agree("argmax of nothing", places, ak.fill_none(ak.argmax(a, axis=-1), -1))
+
+
 def reductions(random):
     x, a = draw(random, int(random.integers(1, 4)), random.choice(["f8", "i8"]))
     for axis in [None, *range(x.ndim)]:
@@ -168,11 +204,17 @@ def indices(random):
     agree("x[nested index]", x[nested], a[both(nested)[1]])
 
 
-COMPARED = {"operators": operators, "reductions": reductions, "indices": indices}
+COMPARED = {
+    "operators": operators,
+    "alignment": alignment,
+    "empties": empties,
+    "reductions": reductions,
+    "indices": indices,
+}
 
 
 def run(rounds=ROUNDS):
-    """Compare on as many batches for each of the three; give the number of batches."""
+    """Compare on as many batches for each of them; return the number of batches."""
     for name, compare in COMPARED.items():
         for seed in range(rounds):
             try:

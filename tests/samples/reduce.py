@@ -30,15 +30,20 @@ def value_reductions(draw, tensors, names):
     axes = tuple(draw(st.lists(st.integers(0, ndim - 1), min_size=1, max_size=ndim, unique=True)))
     axes = axes[:1] if name.startswith("arg") else axes
     axes = None if draw(st.integers(0, 3)) == 0 else axes
-    if name in NEEDS_ROWS and not (x.num_rows if isinstance(x, LoDTensor) else len(x)):
+    empty = draw(st.sampled_from([None, 0, 1]))
+    if empty is None and name in NEEDS_ROWS and not (x.num_rows if isinstance(x, LoDTensor) else len(x)):
         name = "sum"
-    initial = draw(st.sampled_from([None, 0, 1])) if name in ("max", "min") else None
-    return call(x, name, axes, draw(st.booleans()) and axes is not None, initial)
+    initial = draw(st.sampled_from([None, 0, 1])) if name in ("max", "min") and empty is None else None
+    return call(x, name, axes, draw(st.booleans()) and axes is not None, initial, empty)
 
 
 def expected_reduction(arguments):
-    x, name, axes = arguments["x"], arguments["name"], arguments["axes"]
-    function = reduction(name, arguments["initial"])
+    x, name, axes, empty = arguments["x"], arguments["name"], arguments["axes"], arguments["empty"]
+    known = reduction(name, arguments["initial"])
+
+    def function(numbers):
+        return empty if empty is not None and not len(numbers) else known(numbers)
+
     levels = x.num_levels if isinstance(x, LoDTensor) else 0
     values = x.values if levels else x
     if axes is None:
@@ -61,7 +66,7 @@ def expected_reduction(arguments):
         return each_at_level(rows, x.tolist(), x.num_levels)
     if values.size == 0 or name == "mean":
         made = getattr(np, name)(values, axis=axes, keepdims=arguments["keepdims"]) if values.size else None
-        return made.tolist() if made is not None else empty_result(name, values, axes, arguments["keepdims"])
+        return made.tolist() if made is not None else empty_result(function, values, axes, arguments["keepdims"])
     return reduced(x.tolist(), x.ndim, axes)
 
 
@@ -69,9 +74,9 @@ def kept(row, axis):
     return [row] if axis == 0 else [kept(entry, axis - 1) for entry in row]
 
 
-def empty_result(name, values, axes, keepdims):
+def empty_result(function, values, axes, keepdims):
     shape = [1 if axis in axes else size for axis, size in enumerate(values.shape) if keepdims or axis not in axes]
-    return np.full(shape, reduction(name)([])).tolist()
+    return np.full(shape, function([])).tolist()
 
 
 SAMPLES = {
@@ -86,6 +91,9 @@ SAMPLES = {
             ("ops.reduce_values(wide, 'sum', (0, 0))", ShapeError, "different axes"),
             ("ops.reduce_values(wide, 'argmax', (0, 1))", ShapeError, "one axis"),
             ("ops.reduce_values(array([['a']]), 'sum')", DTypeError, "x: has dtype <U1"),
+            ("ops.reduce_values(flat[:0], 'max', None, False, None, 0.5)", DTypeError, "max: empty: is 0.5; int64"),
+            ("ops.reduce_values(flat[:0], 'max')", ValueError, "max: x: has no values .*; give empty=, or an initial"),
+            ("ops.reduce_values(flat[:0], 'argmin')", ValueError, "argmin: x: has no values .*; give empty="),
         ],
         exact=False,
     )

@@ -105,7 +105,7 @@ def test_structures(lod, text):
 def test_a_lod_reads_as_its_nested_lists(lod):
     text = repr(lod).removeprefix("LoD(").removesuffix(")")
     balanced(text)
-    if "..." not in text and lod.num_sequences():
+    if text.startswith("["):  # others are too long, or have no sequences
         wanted = re.sub(r"\d+", "x", str(numbered(lod))).replace(",", "").replace("'", "")
         assert parse(f"[{text.replace('x', ' x ')}]") == parse(wanted)
 

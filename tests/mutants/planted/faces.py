@@ -246,8 +246,8 @@ MUTANTS = [
     Mutant(
         "initial-of-any-shape",
         OPS_REDUCE,
-        "    if kept.ndim:\n",
-        "    if kept.ndim > 1:\n",
+        '    if kept.ndim:\n        raise DTypeError(f"{name}: initial',
+        '    if kept.ndim > 1:\n        raise DTypeError(f"{name}: initial',
         "tests/numpy_api/test_as_numpy.py",
     ),
     Mutant(

@@ -1,0 +1,2 @@
+cdef object begin()
+cdef int end(token) except -1

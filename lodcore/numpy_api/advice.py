@@ -1,0 +1,92 @@
+"""What to use in place of a function of NumPy that is not supported for sequences: never what crosses their borders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["advice", "refused"]
+
+#: By the name of a function, what does it sequence by sequence, or what else is meant; x is the tensor.
+INSTEAD = {
+    "append": "np.concatenate([x, y], axis=0)",
+    "average": "(x * weights).sum(axis=1) / weights.sum(axis=1)",
+    "argsort": "lodcore.sequence_topk(x, k)[1]",
+    "convolve": "lodcore.sequence_conv(x, filter, context_length)",
+    "correlate": "lodcore.sequence_conv(x, filter, context_length)",
+    "delete": "x[mask]",
+    "diff": "x[:, 1:] - x[:, :-1]",
+    "ediff1d": "x[:, 1:] - x[:, :-1]",
+    "einsum": "lodcore.sequence_matmul(x, y)",
+    "extract": "x[mask]",
+    "hstack": "np.concatenate([x, y], axis=1)",
+    "inner": "lodcore.sequence_matmul(x, y, transpose_y=True)",
+    "nanmax": "x.max(axis=1, where=~np.isnan(x), initial=-np.inf)",
+    "nanmean": "x.mean(axis=1, where=~np.isnan(x))",
+    "nanmin": "x.min(axis=1, where=~np.isnan(x), initial=np.inf)",
+    "nansum": "x.sum(axis=1, where=~np.isnan(x))",
+    "norm": "np.sqrt((x * x).sum(axis=-1))",
+    "outer": "lodcore.sequence_matmul(x, y, transpose_y=True)",
+    "pad": "x.to_padded()",
+    "ptp": "x.max(axis=1) - x.min(axis=1)",
+    "ravel": "x.values",
+    "repeat": "lodcore.sequence_expand(x, y)",
+    "reshape": "lodcore.sequence_reshape(x, new_dim)",
+    "save": "lodcore.save(file, x)",
+    "savetxt": "lodcore.save(file, x)",
+    "savez": "lodcore.save(file, {'x': x})",
+    "savez_compressed": "lodcore.save(file, {'x': x})",
+    "split": "x.to_arrays()",
+    "squeeze": "x[..., 0]",
+    "stack": "lodcore.array([x, y])",
+    "tensordot": "lodcore.sequence_matmul(x, y)",
+    "tile": "np.concatenate([x, x], axis=0)",
+    "trapezoid": "((x[:, 1:] + x[:, :-1]) / 2).sum(axis=1)",
+    "vstack": "np.concatenate([x, y], axis=0)",
+}
+#: The same of methods of ufuncs.
+METHODS = {"at": "x[index] = x[index] + y", "reduceat": "x.sum(axis=1), x.max(axis=1) and the like"}
+#: What computes number by number: borders do not matter to it, and the structure stays.
+NUMBER_BY_NUMBER = frozenset(("digitize", "fix", "i0", "interp", "searchsorted", "sinc"))
+#: What asks about all values together.
+TOGETHER = frozenset(("bincount", "histogram", "histogram_bin_edges"))
+
+
+def advice(function: str, module: str = "numpy") -> str:
+    """Say what to use in place of a function, or of a method of a ufunc.
+
+    Parameters
+    ----------
+    function : str
+        Its name, as "diff" or "add.reduceat".
+    module : str
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
+    >>> from lodcore.numpy_api.advice import advice
+    >>> advice("diff")
+    'numpy.diff: is not supported for sequences; use x[:, 1:] - x[:, :-1]'
+    >>> advice("sinc")
+    'numpy.sinc: is not supported for sequences; use x.with_values(np.sinc(x.values, ...)), number by number'
+    """
+    name = f"{'np' if module == 'numpy' else module.replace('numpy', 'np', 1)}.{function}"
+    where = f"{module}.{function}: is not supported for sequences"
+    instead = INSTEAD.get(function) or METHODS.get(function.partition(".")[2])
+    if instead:
+        return f"{where}; use {instead}"
+    if function in NUMBER_BY_NUMBER:
+        return f"{where}; use x.with_values({name}(x.values, ...)), number by number"
+    if function in TOGETHER:
+        return f"{where}; use {name}(x.values, ...), of all values together"
+    return f"{where}; call it for each of x.to_arrays(), or for x.to_padded(); x.values knows no borders of sequences"
+
+
+def refused(function: Any) -> TypeError:
+    """Make the error for a function of NumPy."""
+    module = str(getattr(function, "__module__", "numpy"))
+    public = module if module.startswith("numpy.") and not module.startswith("numpy._") else "numpy"
+    return TypeError(advice(function.__name__, public.removesuffix("._linalg").removesuffix("._pocketfft")))

@@ -1,0 +1,40 @@
+"""What a dense operand means beside nested lists, said without offsets: axes align from the last."""
+
+__all__ = ["aligned_lists"]
+
+
+def aligned_lists(function, nested, num_levels, width, v):
+    """Compute elementwise of nested lists, whose rows are lists of numbers, and of an array.
+
+    Parameters
+    ----------
+    function : callable
+        Of two numbers.
+    nested : list
+        The batch; below `num_levels` lists of sequences are rows.
+    num_levels, width : int
+        Of rows, which no list tells where there are none.
+    v : ndarray
+
+    Returns
+    -------
+    list or None
+        None where the shapes do not align: where sequences may have different lengths, v has length 1.
+    """
+    ndim = num_levels + 2
+    if v.ndim > ndim:
+        return None
+    v = v.reshape((1,) * (ndim - v.ndim) + v.shape)
+    if v.shape[0] not in (1, len(nested)) or any(size != 1 for size in v.shape[1 : num_levels + 1]):
+        return None
+
+    if v.shape[-1] != width and 1 not in (v.shape[-1], width):
+        return None
+    wide = v.shape[-1] if width == 1 else width
+
+    def below(entry, part, depth):
+        if depth > num_levels:  # a row
+            return [function(entry[c % len(entry)], part[c % len(part)]) for c in range(wide)]
+        return [below(one, part[j if len(part) > 1 else 0], depth + 1) for j, one in enumerate(entry)]
+
+    return below(nested, v.tolist(), 0)

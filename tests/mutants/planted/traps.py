@@ -1,0 +1,159 @@
+"""Defects that would lose something in silence, or give wrong advice."""
+
+from tests.mutants.mutant import Mutant
+
+ADVICE = "lodcore/numpy_api/advice.py"
+ASSERTIONS = "lodcore/testing/assertions.py"
+AXES = "lodcore/ops/axes.py"
+CALLER = "lodcore/base/caller.pyx"
+DOORS = "lodcore/tensors/doors.py"
+INDEXING = "lodcore/numpy_api/indexing.py"
+LOD = "lodcore/tensors/lod.py"
+NESTED = "lodcore/tensors/nested.py"
+NUMPY_FACE = "lodcore/numpy_api/protocols.py"
+REDUCE = "lodcore/ops/reduce.py"
+TENSOR = "lodcore/tensors/tensor.py"
+TENSOR_CORE = "lodcore/tensors/tensor_core.pyx"
+
+MUTANTS = [
+    Mutant(
+        "field-written-to-a-copy",
+        INDEXING,
+        "    return (found._memory, found.lod) if isinstance",
+        "    return (found.values.copy(), found.lod) if isinstance",
+        "tests/numpy_api/test_records.py",
+    ),
+    Mutant(
+        "masked-field-written-to-a-copy",
+        INDEXING,
+        "    rows, chosen = x._memory, np.array",
+        "    rows, chosen = np.array(x.values), np.array",
+        "tests/numpy_api/test_records.py",
+    ),
+    Mutant(
+        "field-that-is-not-looked-at-again",
+        TENSOR_CORE,
+        "            cnp.PyArray_CopyInto(self._values, self._field)\n",
+        "            pass\n",
+        "tests/numpy_api/test_records.py",
+    ),
+    Mutant(
+        "lists-without-rows-have-one-level",
+        TENSOR,
+        "        if made.num_levels < num_levels and not made.num_rows:\n",
+        "        if False:\n",
+        "tests/testing/test_assertions.py",
+    ),
+    Mutant(
+        "lists-of-rows-of-any-width",
+        TENSOR,
+        "        if size is None or not np.all(made.lod.lengths(k) == size):\n",
+        "        if size is None or not np.all(made.lod.lengths(k) <= size):\n",
+        "tests/testing/test_assertions.py",
+    ),
+    Mutant(
+        "nan-is-no-nan",
+        ASSERTIONS,
+        "        same |= (mine != mine) & (theirs != theirs)\n",
+        "        pass\n",
+        "tests/testing/test_assertions.py",
+    ),
+    Mutant(
+        "last-sequence-that-differs",
+        ASSERTIONS,
+        "            s = int(np.argmax(differ))\n",
+        "            s = int(np.flatnonzero(differ)[-1])\n",
+        "tests/testing/test_assertions.py",
+    ),
+    Mutant(
+        "place-of-the-sequence-before",
+        ASSERTIONS,
+        'above = int(np.searchsorted(offsets, at, "right")) - 1',
+        'above = max(int(np.searchsorted(offsets, at, "left")) - 1, 0)',
+        "tests/testing/test_assertions.py",
+    ),
+    Mutant(
+        "empty-is-a-value-like-others",
+        AXES,
+        "    if empty is not None:\n        return sequence_pool(x, name, empty, level)\n",
+        "    initial = empty if initial is None else initial\n",
+        "tests/ops/test_empty_sequences.py",
+    ),
+    Mutant(
+        "place-in-nothing-is-always-minus-one",
+        AXES,
+        "and empty == -1 else choose",
+        "else choose",
+        "tests/ops/test_empty_sequences.py",
+    ),
+    Mutant(
+        "empty-of-all-values-forgotten",
+        REDUCE,
+        "        if nothing and empty is not None:\n",
+        "        if False:\n",
+        "tests/ops/test_empty_sequences.py",
+    ),
+    Mutant(
+        "a-billion-sequences",
+        LOD,
+        "count // FEW_ROWS > len(rows)",
+        "count // FEW_ROWS > len(rows) * count",
+        "tests/numpy_api/test_advice.py",
+    ),
+    Mutant(
+        "path-of-a-value-backwards",
+        NESTED,
+        "for at in [j, *reversed(path)]",
+        "for at in [*path, j]",
+        "tests/numpy_api/test_advice.py",
+    ),
+    Mutant(
+        "copy-that-counts-as-shared",
+        NESTED,
+        '    return bool(rows.__array_interface__["data"] == given.__array_interface__["data"])\n',
+        "    return True\n",
+        "tests/numpy_api/test_advice.py",
+    ),
+    Mutant(
+        "our-own-line-is-named",
+        CALLER,
+        'frozenset(("lodcore", "numpy", "contextlib", "functools"))',
+        'frozenset(("numpy", "contextlib", "functools"))',
+        "tests/numpy_api/test_warnings.py",
+    ),
+    Mutant(
+        "setting-of-a-caller-forgotten",
+        CALLER,
+        "    if not asked or np.geterrcall() is not None:",
+        "    if not asked:",
+        "tests/numpy_api/test_warnings.py",
+    ),
+    Mutant(
+        "setting-not-restored",
+        CALLER,
+        "        PyContextVar_Reset(SETTING, token)\n",
+        "        pass\n",
+        "tests/numpy_api/test_warnings.py",
+    ),
+    Mutant(
+        "device-of-what-is-not-dense",
+        DOORS,
+        "class _NotDenseError(ShapeError, AttributeError):",
+        "class _NotDenseError(ShapeError):",
+        "tests/numpy_api/test_advice.py",
+    ),
+    Mutant(
+        "differences-across-borders",
+        ADVICE,
+        '"diff": "x[:, 1:] - x[:, :-1]"',
+        '"diff": "x.with_values(np.diff(x.values, prepend=0))"',
+        "tests/numpy_api/test_advice.py",
+    ),
+    Mutant(
+        "one-side-of-a-comparison",
+        NUMPY_FACE,
+        "    for one, other in ((x, y), (y, x)):\n        if type(other)",
+        "    for one, other in ((x, y),):\n        if type(other)",
+        "tests/testing/test_assertions.py",
+    ),
+]

@@ -1,0 +1,186 @@
+"""Records: a field of them is a view that writes through, and a plain tensor to all operators."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, vjp
+from lodcore.testing.samples import bits
+from tests.helpers.draw import lods
+
+KINDS = {
+    "packed": np.dtype([("a", "i1"), ("b", "f8"), ("c", "f4", (2,))]),  # fields are not aligned
+    "aligned": np.dtype([("a", "i1"), ("b", "f8"), ("c", "f4", (2,))], align=True),
+}
+
+
+def records(lod, dtype):
+    """Make records, and a plain tensor of each field."""
+    n = lod.num_rows
+    fields = {"a": np.arange(n) % 100, "b": np.arange(n) / 4, "c": np.arange(2.0 * n).reshape(n, 2)}
+    rows = np.zeros(n, dtype)
+    for name, field in fields.items():
+        rows[name] = field
+    return LoDTensor(rows, lod, share=True), {
+        name: LoDTensor(field.astype(dtype[name].base), lod, share=True) for name, field in fields.items()
+    }
+
+
+drawn = st.tuples(lods(1, 3), st.sampled_from(sorted(KINDS)))
+
+
+def assert_fields(x, plain):
+    for name, wanted in plain.items():
+        assert bits(x[name]) == bits(wanted), name
+        assert np.array_equal(x.values[name], wanted.values), name
+
+
+# -- what is written -----------------------------------------------------------------------------------------------
+
+
+def writes(name, x, plain):
+    """List assignments, each as a function of a tensor."""
+    width = plain[name].values.shape[1:]
+    mask = plain["b"] > 1
+    most = max([0, *x.lengths.tolist()])
+    return [
+        lambda t: t.__setitem__(..., 5),
+        lambda t: t.__setitem__(slice(None), t.with_values(np.full((t.num_rows, *width), 3, t.dtype))),
+        lambda t: t.__setitem__(mask, 0),
+        lambda t: t.__setitem__(slice(1, None), 7),
+        lambda t: t.__setitem__(slice(None, None, 2), 8),
+        lambda t: t.__setitem__(-1, 9) if len(t) else None,
+        lambda t: t.__setitem__((-1, slice(0, 1)), 4) if len(t) else None,
+        lambda t: t.__setitem__([0] if len(t) else [], 6),
+        lambda t: t.__setitem__((slice(None), slice(1, most)), 2),
+        lambda t: t.__setitem__((..., 1), 11) if width else None,
+        lambda t: [sequence.__setitem__(slice(None), 12) for sequence in t],
+        lambda t: np.add(t, 1, out=t),
+    ]
+
+
+@given(drawn, st.sampled_from("abc"), st.integers(0, 11))
+def test_what_is_written_to_a_field_is_in_the_records(given_, name, at):
+    lod, kind = given_
+    x, plain = records(lod, KINDS[kind])
+    kept = x[name]
+    for tensor in (x[name], plain[name]):
+        writes(name, x, plain)[at](tensor)
+    assert_fields(x, plain)
+    assert bits(kept) == bits(plain[name])  # a view, also of what others have written
+
+
+@given(drawn, st.sampled_from("abc"))
+def test_a_field_is_assigned(given_, name):
+    lod, kind = given_
+    x, plain = records(lod, KINDS[kind])
+    x[name] = 3
+    plain[name][...] = 3
+    assert_fields(x, plain)
+    x[name] = plain[name] * 2
+    plain[name][...] = plain[name] * 2
+    assert_fields(x, plain)
+    x[name] += 1
+    plain[name][...] = plain[name] + 1
+    assert_fields(x, plain)
+
+
+@given(drawn)
+def test_several_fields_are_records_of_them(given_):
+    lod, kind = given_
+    x, plain = records(lod, KINDS[kind])
+    two = x[["b", "a"]]
+    assert two.lod is x.lod
+    assert two.dtype.names == ("b", "a")
+    two["b"] = 7
+    plain["b"][...] = 7
+    assert_fields(x, plain)
+    other, _ = records(lod, KINDS[kind])
+    x[["a", "b"]] = other[["a", "b"]]
+    assert_fields(x, {**plain, "a": other["a"].copy(), "b": other["b"].copy()})
+
+
+def test_records_in_records():
+    dtype = np.dtype([("i", "i1"), ("at", [("x", "f8"), ("y", "f8")])])
+    x = LoDTensor.from_lengths(np.zeros(3, dtype), [1, 2]).copy()
+    x["at"]["y"][x["i"] == 0] = 5
+    x["at"]["x"] = lodcore.array([[1.0], [2.0, 3.0]])
+    assert x["at"].tolist() == [[(1.0, 5.0)], [(2.0, 5.0), (3.0, 5.0)]]
+
+
+def test_one_sequence_of_a_field_is_a_view():
+    x, _ = records(lodcore.LoD.from_lengths([2, 1]), KINDS["packed"])
+    x["b"][0][1] = 9
+    x[1]["b"] = 8
+    x["b"][0:1][0][0] = 7
+    assert x["b"].tolist() == [[7.0, 9.0], [8.0]]
+    with pytest.raises(ValueError, match="read-only"):  # a copy for kernels: never lost in silence
+        x["b"].values[0] = 1
+
+
+# -- what is read --------------------------------------------------------------------------------------------------
+
+
+@given(drawn, st.sampled_from("abc"))
+def test_a_field_is_a_plain_tensor_to_all_others(given_, name):
+    lod, kind = given_
+    x, plain = records(lod, KINDS[kind])
+    field, wanted = x[name], plain[name]
+    assert type(field) is LoDTensor
+    for f in (
+        lambda t: t + 1,
+        lambda t: t.sum(axis=-1),
+        lambda t: lodcore.sequence_pool(t, "sum"),
+        lambda t: lodcore.sequence_reverse(t),
+        lambda t: lodcore.concat_batches([t, t]),
+        lambda t: t[::-1],
+        lambda t: t[1:],
+        lambda t: t.flatten(),
+        lambda t: t.to_padded() if t.num_levels == 1 else None,
+        lambda t: pickle.loads(pickle.dumps(t)),
+        lambda t: t.copy(),
+        lambda t: list(t),
+        lambda t: lodcore.gather_sequences(t, np.arange(len(t))[::-1]),
+        lambda t: lodcore.TensorArray.unpack(t, 0)[0],
+        lambda t: repr(t),
+        lambda t: t.equals(wanted),
+        lambda t: vjp(lambda t: t * 2, t)[1](np.ones(t.values.shape, t.dtype))[0],
+    ):
+        assert bits(f(field)) == bits(f(wanted))
+    copied = field.copy()
+    if copied.num_rows:
+        copied[...] = 0
+    assert_fields(x, plain)
+
+
+def test_wrong_fields():
+    x, plain = records(lodcore.LoD.from_lengths([2, 1]), KINDS["packed"])
+    before = x.values.copy()
+    for key in ("d", ["a", "d"]):
+        with pytest.raises(TypeError, match=r"'d'; the values have no such field, those are 'a', 'b', 'c'"):
+            x[key]
+        with pytest.raises(TypeError, match="'d'"):
+            x[key] = 1
+    with pytest.raises(TypeError, match="'a'; the values have no such field, fields are those of records"):
+        plain["a"]["a"]
+    with pytest.raises(TypeError, match="different fields"):
+        x[["a", "a"]]
+    with pytest.raises(LoDError, match="sequence 0"):
+        x["b"] = lodcore.array([[1.0], [2.0, 3.0]])
+    with pytest.raises(ShapeError):
+        x["b"] = np.ones(2)
+    with pytest.raises(DTypeError, match=r"1\.5"):
+        x["a"] = 1.5
+    assert np.array_equal(x.values, before)
+    read_only = LoDTensor.from_lengths(np.zeros(3, KINDS["packed"]), [2, 1])
+    for write in (
+        lambda: read_only.__setitem__("a", 1),
+        lambda: read_only["a"].__setitem__(0, 1),
+        lambda: np.add(read_only["b"], 1, out=read_only["b"]),
+    ):
+        with pytest.raises(ValueError, match=r"read-only.*copy\(\)"):
+            write()

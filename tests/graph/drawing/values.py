@@ -91,7 +91,8 @@ class Values:
         choices += ["rows"] * (kind.levels == 0 and len(kind.shape) == 2)
         choices += ["nested"] * (2 * (kind.levels > 0))
         # NumPy asks a Variable for a number; and what a number takes of a tensor is taken while it is recorded
-        here = [0, 0, 1] if names.depth == 0 else names.counters[-1:] if kind.levels else []
+        counters = [name for name in names.counters[-1:] if not name.startswith("k")]  # one of Python is a number
+        here = [0, 0, 1] if names.depth == 0 else counters if kind.levels else []
         choices += ["element"] * (bool(here) and (kind.levels > 0 or len(kind.shape) == 2))
         choices += ["concat"] * (kind.levels > 0)
         which = self.one(choices)

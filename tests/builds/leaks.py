@@ -1,0 +1,61 @@
+"""Call everything many times, and see that memory is where it was.
+
+python -m tests.builds.leaks [--count N] [--seconds S] [NAME ...] makes so many calls of each case whose name has one of
+these words in it, in at most so many seconds a case. It fails if a call leaves anything behind.
+"""
+
+import argparse
+import gc
+import sys
+import time
+
+from tests.kept_memory import growth, resident
+from tests.leak_cases import CASES
+
+LEAST = 40  # objects: what caches, and the interpreter itself, may take meanwhile
+BYTES = 40_000
+
+
+def main():
+    """Run the chosen cases, and print what each left behind."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1_000_000)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    chosen = [name for name in CASES if not options.words or any(word in name for word in options.words)]
+    if not chosen:
+        raise SystemExit("leaks: no case has such a name")
+    gc.collect()
+    gc.freeze()  # what was there before need not be looked through each time
+    leaking, total, before = [], 0, 0
+    for number, name in enumerate(chosen):
+        made, objects, size = kept_by(CASES[name](), options.count, options.seconds)
+        before = before or resident()
+        total += made
+        leaks = objects > LEAST + made // 1000 or size > BYTES + made
+        leaking += [name] * leaks
+        print(f"{name:70} {made:8} calls, {objects:6} objects, {size:8} bytes{'  LEAK' * leaks}", flush=True)
+        if number == len(chosen) - 1:
+            print(f"{total} calls; {(resident() - before) / 2**20:.1f} MiB more than after the first case")
+    if leaking:
+        raise SystemExit(f"leaks: {len(leaking)} of {len(chosen)}: {', '.join(leaking)}")
+
+
+def kept_by(call, count, seconds):
+    """Call so often, or for so long; count the calls of a round, and the objects and bytes that it left behind."""
+    start = time.perf_counter()
+    for _ in range(20):
+        call()
+    each = (time.perf_counter() - start) / 20
+    times = max(100, min(count, int(seconds / (each * 2.2))))  # most cases need two rounds
+
+    def repeat(times):
+        for _ in range(times):
+            call()
+
+    return times, *growth(repeat, times)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

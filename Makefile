@@ -18,7 +18,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test doors lint types bench bench-compare peers pages asan coverage mutants wheel clean
+.PHONY: help demo test doors lint types bench bench-compare peers pages asan leaks coverage mutants wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,9 @@ pages: build/built ## write the list in KERNELS.md anew, from the docstrings of 
 
 asan: build/built ## run kernels, error table and kept memory under the sanitizers
 	$(RUN) -m tests.builds.asan
+
+leaks: build/built ## call each operator, vjp, loop and Program up to a million times, and see that memory is where it was
+	$(RUN) -m tests.builds.leaks
 
 coverage: build/built ## measure the lines of .py and .pyx that the tests run; at least 95 %
 	$(RUN) -m tests.builds.coverage

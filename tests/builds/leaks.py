@@ -12,7 +12,7 @@ import time
 from tests.kept_memory import growth, resident
 from tests.leak_cases import CASES
 
-LEAST = 40  # objects: what caches, and the interpreter itself, may take meanwhile
+LEAST = 100  # objects: what caches and the lists of free objects may take meanwhile
 BYTES = 40_000
 
 
@@ -48,7 +48,7 @@ def kept_by(call, count, seconds):
     for _ in range(20):
         call()
     each = (time.perf_counter() - start) / 20
-    times = max(100, min(count, int(seconds / (each * 2.2))))  # most cases need two rounds
+    times = max(500, min(count, int(seconds / (each * 2.2))))  # most cases need two rounds
 
     def repeat(times):
         for _ in range(times):

@@ -70,8 +70,8 @@ MUTANTS = [
     Mutant(
         "elements-without-a-gradient-are-holes",
         "lodcore/graph/gradients.py",
-        "        if differentiable(element):\n            made._items",
-        "        if index in gradient:\n            made._items",
+        "for at, one in known if differentiable(one)}",
+        "for at, one in known if at in gradient}",
         "tests/graph/test_autodiff.py",
     ),
     Mutant(
@@ -90,9 +90,9 @@ MUTANTS = [
     ),
     Mutant(
         "rank-table-in-two-orders",
-        "lodcore/ops/rank.py",
-        "RankTable._of(order, lod.lengths(k)[order])",
-        "RankTable._of(order, lod.lengths(k))",
+        "lodcore/rank_table.py",
+        "order, lod.lengths(level)[order]\n",
+        "order, lod.lengths(level)\n",
         "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-lod_rank_table]",
     ),
 ]

@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-ARRAYS = "lodcore/graph/arrays.py"
+ARRAY_VERSION = "lodcore/array_version.py"
 BLOCK = "lodcore/graph/block.py"
 BODY = "lodcore/graph/body.py"
 BACK = "lodcore/graph/back.pyx"
@@ -16,6 +16,7 @@ TEST_ARRAYS = "tests/graph/test_arrays.py"
 TEST_AUTODIFF = "tests/graph/test_autodiff.py"
 TEST_ENGINE = "tests/graph/test_engine.py"
 TEST_PROGRAM = "tests/graph/test_program.py"
+TEST_LATER = "tests/graph/test_loops_that_run_later.py"
 TEST_RANDOM = "tests/graph/test_random_loops.py"
 TEST_STEADY = "tests/graph/test_steady.py"
 TEST_WHILE_LOOP = "tests/graph/test_while_loop.py"
@@ -30,11 +31,7 @@ MUTANTS = [
         TEST_ARRAYS,
     ),
     Mutant(
-        "writes-of-what-failed-kept",
-        BLOCK,
-        "if keep_writes and last is not None and last._value is not None:",
-        "if last is not None and last._value is not None:",
-        TEST_ARRAYS,
+        "writes-of-what-failed-kept", BLOCK, "if keep_writes and last.has_value:", "if last.has_value:", TEST_ARRAYS
     ),
     Mutant("closed-block-records", BLOCK, "        if self.closed:\n", "        if False:\n", TEST_WHILE_LOOP),
     Mutant(
@@ -47,7 +44,7 @@ MUTANTS = [
     Mutant(
         "captured-anew-at-each-use",
         BLOCK,
-        "        self.captures[id(given)] = given, captured\n",
+        "        self.captures[key] = given, captured\n",
         "        self.captures[id(captured)] = given, captured\n",
         TEST_WHILE_LOOP,
     ),
@@ -71,8 +68,8 @@ MUTANTS = [
     Mutant(
         "counter-that-is-updated-advances",
         WHILE_LOOP,
-        "v.advance = int(v not in updated)",
-        "v.advance = 1",
+        "v.counter.number = int(v not in updated)",
+        "v.counter.number = 1",
         f"{TEST_WHILE_LOOP} {TEST_RANDOM}",
     ),
     Mutant(
@@ -225,7 +222,7 @@ MUTANTS = [
     Mutant(
         "integers-on-the-way",
         "lodcore/graph/tape.py",
-        "[out for out in outputs if differentiable(out._value)]",
+        "[out for out in outputs if differentiable(out.held)]",
         "outputs",
         f"{TEST_AUTODIFF} {TEST_PROGRAM}",
     ),
@@ -244,8 +241,14 @@ MUTANTS = [
         TEST_PROGRAM,
     ),
     # -- arrays as values
-    Mutant("undone-write-leaves-no-hole", ARRAYS, "if before is _HOLE:", "if False:", TEST_ARRAYS),
-    Mutant("version-shrinks", ARRAYS, "self._size if at < self._size else at + 1", "at + 1", TEST_ARRAYS),
+    Mutant("undone-write-leaves-no-hole", ARRAY_VERSION, "if before is _HOLE:", "if False:", TEST_ARRAYS),
+    Mutant(
+        "version-shrinks",
+        ARRAY_VERSION,
+        "self._size if at < self._size else at + 1",
+        "at + 1",
+        TEST_ARRAYS,
+    ),
     Mutant(
         "overwritten-slot-gets-a-gradient",
         "lodcore/ops/array.py",
@@ -255,16 +258,16 @@ MUTANTS = [
     ),
     Mutant(
         "elements-joined-along-the-first-axis-only",
-        "lodcore/ops/array.py",
-        "axis = saved.axis % d.ndim",
-        "axis = 0",
+        "lodcore/ops/array_joining.py",
+        "    axis %= d.ndim\n",
+        "    axis = 0\n",
         f"{TEST_ARRAYS} tests/test_operators.py",
     ),
     Mutant(
         "boot-at-the-first-slot",
-        "lodcore/graph/var_array.py",
-        "given.item() < 0",
-        "given.item() <= 0",
+        "lodcore/ops/array.py",
+        "    if at < 0:\n        if default is None:\n",
+        "    if at <= 0:\n        if default is None:\n",
         TEST_ARRAYS,
     ),
     Mutant(
@@ -310,5 +313,50 @@ MUTANTS = [
         "            scope = scope._parent\n",
         "            scope = None\n",
         "tests/graph/test_scope.py",
+    ),
+    # -- loops that run later, and counters
+    Mutant(
+        "run-begins-with-what-was-written-since",
+        BLOCK,
+        "else self.variable(given, ~id(given))",
+        "else self.variable(given)",
+        TEST_LATER,
+    ),
+    Mutant(
+        "run-begins-where-the-last-one-ended",
+        WHILE_LOOP,
+        "            return x.get()\n    if home is None:\n",
+        "            return x\n    if home is None:\n",
+        TEST_LATER,
+    ),
+    Mutant("run-reads-what-a-variable-became", "lodcore/graph/tape.py", "[one.held if", "[one.get() if", TEST_LATER),
+    Mutant(
+        "numbers-have-no-name-of-their-own",
+        BODY,
+        "return id(given) in self.captures or (",
+        "return False and (",
+        TEST_LATER,
+    ),
+    Mutant(
+        "only-what-is-known-to-be-one-counts",
+        "lodcore/graph/counter.py",
+        "return None if all([size in (None, 1) for size in spec.shape]) else False",
+        "return False",
+        "tests/graph/test_counters.py",
+    ),
+    Mutant(
+        "any-integers-count",
+        "lodcore/graph/counter.py",
+        "        if not is_one_integer(spec):\n",
+        "        if is_one_integer(spec) is None:\n",
+        "tests/graph/test_counters.py",
+    ),
+    Mutant("operator-named-twice", STEPS, "where if first == name or first in OPS else ", "", TEST_ENGINE),
+    Mutant(
+        "sizes-that-change-are-those-of-the-first-step",
+        STEPS,
+        "[size if size == same else None for",
+        "[size for",
+        "tests/graph/test_loops_of_no_entries.py",
     ),
 ]

@@ -160,16 +160,17 @@ def operand_of(where: str, given: Any) -> Any:
     if type(given) is np.ndarray:
         refuse_objects(where, given.dtype)
         return given
-    if isinstance(given, STAYS):
-        return given
-    if type(given) is Spec:
-        return _dense_kind(where, given)
-    if isinstance(given, DenseTensor):
-        return given.values
-    refuse_none(where, given)
-    if not hasattr(given, "__array__") and not isinstance(given, Sequence):
-        refuse_conversion(where, given)
-        raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
+    if type(given) is not list:
+        if isinstance(given, STAYS):
+            return given
+        if type(given) is Spec:
+            return _dense_kind(where, given)
+        if isinstance(given, DenseTensor):
+            return given.values
+        refuse_none(where, given)
+        if not hasattr(given, "__array__") and not isinstance(given, Sequence):
+            refuse_conversion(where, given)
+            raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
     made = as_array(where, given)
     refuse_objects(where, made.dtype)
     return made

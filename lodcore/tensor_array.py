@@ -392,7 +392,9 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def checked(self, index: Any, value: Any, data_shared: bool) -> tuple[int, Any]:
         """Return the number and the element that a write writes."""
-        at = slot_number("tensor_array_write: index", index)
+        at = int(index) if type(index) is np.int64 else -1  # as a counter is
+        if at < 0:
+            at = slot_number("tensor_array_write: index", index)
         if self._limit is not None and at >= self._limit:
             raise IndexError(f"tensor_array_write: index: is {at}; the size is fixed at {self._limit}")
         if type(value) is not np.ndarray and not isinstance(value, LoDTensor):
@@ -402,11 +404,12 @@ class TensorArray(ArrayBody, ArrayMethods):
         return at, value if data_shared else _copied(value)
 
     def element(self, where: str, at: int) -> Any:
-        """Return an element by its number, which is in range."""
+        """Return an element by its number, from 0; IndexError if there is none."""
         found = self._items.get(at)
         if found is None:
             if self._source is None or at >= len(self._source):
-                raise IndexError(f"{where}: index: is {at}, a hole; the size is {self._size}{self.hint}")
+                hole = ", a hole" if at < self._size else ""
+                raise IndexError(f"{where}: index: is {at}{hole}; the size is {self._size}{self.hint}")
             found = self._source[at] if self._source.ndim > 1 else self._source[at, ...]
         return found
 

@@ -268,13 +268,10 @@ def _met(home: Block | None, x: Any, before: bool = False) -> Any:
     before : bool, default False
         Whether a loop inside met it, further out.
     """
-    if home is None or home.keeps_writes:
-        if isinstance(x, TensorArray) and x.block is None:
-            return x.snapshot()
-        if isinstance(x, Variable) and x.home is None:
-            return x.get()
+    if isinstance(x, Variable) and x.home is None and (home is None or home.keeps_writes):
+        return x.get()
     if home is None:
-        return x
+        return x.snapshot() if isinstance(x, TensorArray) else x
     return home.met(x) if before else home.known(x)
 
 

@@ -275,15 +275,14 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     array([3, 4])
     """
     where = "tensor_array_read"
-    check_steps(where, ta)
+    if not isinstance(ta, TensorArray):
+        check_steps(where, ta)
     at = int(index) if type(index) is np.int64 else integer_of(f"{where}: index", index)
     if at < 0:
         if default is None:
             raise IndexError(f"{where}: index: is {at}; slots count from 0")
         refuse_conversion(f"{where}: default", default)
         return default if isinstance(default, (LoDTensor, int, float, complex)) else np.asarray(default)
-    if at >= ta.num_slots:
-        raise IndexError(f"{where}: index: is {at}; the size is {ta.num_slots}{ta.hint}")
     return ta.element(where, at)
 
 
@@ -311,7 +310,8 @@ def tensor_array_size(ta: Any) -> Any:
     >>> lodcore.tensor_array_size(lodcore.TensorArray(3))
     3
     """
-    check_steps("tensor_array_size", ta)
+    if not isinstance(ta, TensorArray):
+        check_steps("tensor_array_size", ta)
     return ta.num_slots
 
 

@@ -15,6 +15,7 @@ from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.nested import refuse_conversion
 from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import full_like
+from lodcore.ops.expand import sequence_expand_as
 from lodcore.ops.index_values import index_values
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
@@ -309,7 +310,10 @@ def var(
         return insert_level(found, builtins.max(low - 1, 0), low == 0) if keepdims else found
     if upper and upper != list(range(upper[0], levels + 1)):
         raise TypeError(f"var: axis: is {axis}; axes of levels up to {levels}, or one of them are possible")
-    average = mean(x, axes, keepdims=True, where=where)
+    if upper and upper[0] > 0 and len(upper) == len(axes):  # the same as with axes of length 1, and sooner done
+        average = sequence_expand_as(mean(x, axes, where=where), x, upper[0] - 1)
+    else:
+        average = mean(x, axes, keepdims=True, where=where)
     distance = minus(x, average)
     del average  # so that its memory is used again
     return div(

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy import dot, ndarray
+from numpy import ndarray
 
 from lodcore.arguments import axis_of, dense_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -121,8 +121,8 @@ def _front(left: tuple[int | None, ...], right: tuple[int | None, ...]) -> tuple
 def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
     if not type(x) is type(y) is ndarray:
         x, y = np.asarray(rows_of(x)), np.asarray(rows_of(y))
-    if x.ndim == y.ndim == 2:  # of two matrices dot is the same, and sooner begun
-        return dot(d, y.T) if needs[0] else None, dot(x.T, d) if needs[1] else None
+    if x.ndim == y.ndim == 2:  # of two matrices the method is the same, and sooner begun
+        return d.dot(y.T) if needs[0] else None, x.T.dot(d) if needs[1] else None
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
     d = np.expand_dims(d, -1) if y.ndim == 1 else d

@@ -272,7 +272,9 @@ def table_of(where: str, table: Any) -> Any:
 
 def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], LoD | None]:
     """Return numbers as they are (without an axis of length 1), as a vector of int64, and their LoD."""
-    if isinstance(ids, LoDTensor):
+    if type(ids) is np.ndarray:
+        numbers, lod = ids, None
+    elif isinstance(ids, LoDTensor):
         numbers, lod = ids.values, ids.lod
     else:
         numbers, lod = as_array(f"{where}: ids", given_of(f"{where}: ids", ids)), None

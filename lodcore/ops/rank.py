@@ -146,9 +146,11 @@ def shrink_memory(x: Any, step: Any, table: RankTable) -> Any:
     array([0, 1, 2])
     """
     where = "shrink_memory"
-    x, table = _as_rows(where, x), table_of(f"{where}: table", table)
+    x = _as_rows(where, x)
+    if type(table) is not RankTable:
+        table = table_of(f"{where}: table", table)
     longer = _longer(where, len(x), step, table)
-    if isinstance(x, LoDTensor):
+    if type(x) is not np.ndarray and isinstance(x, LoDTensor):
         _check_order(where, x, table)
     if table.falls:
         return x[:longer]
@@ -157,7 +159,7 @@ def shrink_memory(x: Any, step: Any, table: RankTable) -> Any:
 
 def _longer(where: str, count: int, step: Any, table: RankTable) -> int:
     """Count the sequences that are longer than a step, of which x must have as many at least."""
-    t = integer_of(f"{where}: step", step)
+    t = int(step) if type(step) is np.int64 else integer_of(f"{where}: step", step)
     if t < 0:
         raise IndexError(f"{where}: step: is {t}; steps count from 0")
     longer = table.count_longer(t if t < 2**63 else 2**63 - 1)
@@ -198,9 +200,10 @@ def _(x: Spec, step: Any, table: Any) -> Spec:
 
 @shrink_memory.define_vjp
 def _(d: Array, x: Any, step: Any, table: Any) -> tuple[Array, None, None]:
-    count, rank = len(rows_of(x)), table_of("shrink_memory: table", table)
+    count = len(rows_of(x))
     if len(d) == count:
         return d, None, None
+    rank = table_of("shrink_memory: table", table)
     if rank.falls:
         return buffers.extended(d, count), None, None
     kept = _kept("shrink_memory", len(x), integer_of("shrink_memory: step", step), rank)

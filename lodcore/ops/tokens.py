@@ -366,7 +366,7 @@ def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
         if updates.lod is not lod and updates.num_levels:
             check_equal("sequence_scatter", lod, updates.lod, "updates", "ids")
     else:
-        rows = updates if isinstance(updates, (int, float)) else dense_of(where, updates)
+        rows = updates if type(updates) in (int, float) else dense_of(where, updates)
     dtype = _sum_dtype(lines.dtype, getattr(rows, "dtype", rows))
     rows = np.asarray(rows, dtype)
     shape = (lod.num_rows, *lines.shape[2:])

@@ -23,7 +23,7 @@ from reference.graph.statements import (
 )
 from reference.graph.values import GraphError, Refused
 
-__all__ = ["check", "check_all", "declarations", "within", "written"]
+__all__ = ["MAKES", "check", "check_all", "declarations", "within", "written"]
 
 USES = {
     Compute: lambda s: s.arguments,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from reference.graph import functions, values
-from reference.graph.names import check, check_all, declarations, within, written
+from reference.graph.names import MAKES, check, check_all, declarations, within, written
 from reference.graph.statements import (
     Ask,
     Break,
@@ -45,6 +45,7 @@ from reference.graph.values import Array, GraphError, Nested, Refused
 __all__ = ["ERRORS", "Endless", "all_errors", "run", "run_until_error"]
 
 BREAK = "break"
+MISSING = object()  # the value of what failed, where all errors are looked for
 ERRORS = (IndexError, GraphError, Refused, values.LoDError, values.ShapeError)
 MANY = 100  # steps of a loop: one that runs longer has no end, as far as anyone can tell
 
@@ -121,6 +122,7 @@ def all_errors(program, feed):
             run_all([statement], names, None)
         except ERRORS as error:
             found.add(type(error).__name__)
+            names |= dict.fromkeys(MAKES[type(statement)](statement), MISSING)  # which is not read everywhere
         except (TypeError, ValueError, AttributeError, ArithmeticError, Endless):
             continue  # of values that would not be there
     return found

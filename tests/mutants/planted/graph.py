@@ -163,8 +163,8 @@ MUTANTS = [
     Mutant(
         "weight-not-transposed",
         "lodcore/ops/dense.py",
-        "dot(d, y.T) if needs[0]",
-        "dot(d, y) if needs[0]",
+        "d.dot(y.T) if needs[0]",
+        "d.dot(y) if needs[0]",
         TEST_STEADY,
     ),
     Mutant("value-read-twice-let-go", STEPS, "and reads[v] == 1]", "]", TEST_STEADY),
@@ -325,8 +325,8 @@ MUTANTS = [
     Mutant(
         "run-begins-where-the-last-one-ended",
         WHILE_LOOP,
-        "            return x.get()\n    if home is None:\n",
-        "            return x\n    if home is None:\n",
+        "        return x.get()\n    if home is None:\n",
+        "        return x\n    if home is None:\n",
         TEST_LATER,
     ),
     Mutant("run-reads-what-a-variable-became", "lodcore/graph/tape.py", "[one.held if", "[one.get() if", TEST_LATER),

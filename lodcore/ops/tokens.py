@@ -304,7 +304,8 @@ def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
             f"sequence_scatter: ids: is {ids.values.ravel()[bad]} at row {bad}, in sequence {s}; x has "
             f"{n_columns} columns"
         )
-    return tensor_core.new_tensor(out, x.lod) if isinstance(x, LoDTensor) and x.lod.num_levels else out
+    nested = not plain and isinstance(x, LoDTensor) and x.lod.num_levels
+    return tensor_core.new_tensor(out, x.lod) if nested else out
 
 
 @sequence_scatter.define_infer

@@ -1,5 +1,6 @@
 """Dispatch: whether the call of an operator computes or is recorded is decided here, and nowhere else."""
 
+cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
@@ -7,9 +8,6 @@ from contextvars import ContextVar
 from importlib import import_module
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
-cdef enum:
-    MANY = 16  # parameters whose usual type is compared before any other is looked up
-
 cdef Py_ssize_t opened = 0  # Blocks that are open in any thread: while there are none, no context is asked
 
 
@@ -76,6 +74,11 @@ cpdef note(array):
                 (<Journal> journal).noted[id(array)] = array, array.snapshot()
 
 
+cdef list listed(PyObject** given, Py_ssize_t count):
+    """List values that are given by where they are."""
+    return [<object> given[j] for j in range(count)]
+
+
 class Operators:
     """The operators by their names, for methods of classes that stand below them: looked up when first used."""
 
@@ -106,16 +109,6 @@ cdef class OpBody:
     by_name : bool
         Whether some parameters are given by name only.
     """
-
-    cdef object function
-    cdef Py_ssize_t batches
-    cdef object batches_name
-    cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
-    cdef PyObject* usual[MANY]  # the one of these types that is mostly given
-    cdef tuple takes
-    cdef bint first
-    cdef bint by_name
-    cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
 
     def __init__(self, function, batches, name, by_name):
         self.function, self.batches, self.batches_name, self.by_name = function, batches, name, by_name
@@ -173,6 +166,24 @@ cdef class OpBody:
                     return (made, *result[1:]) if residuals else made
         return result
 
+    cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals):
+        """Compute of recorded values as `of_values` does, without a list of them."""
+        cdef Py_ssize_t j
+        if self.expected is not None:
+            for j in range(min(count, len(self.expected))):
+                if not self.is_expected(j, <object> given[j]):
+                    return self.of_values(function, listed(given, count), residuals)
+        result = PyObject_Vectorcall(function, given, count, NULL)
+        if self.nested is None:
+            return result
+        made = result[0] if residuals else result
+        if type(made) is cnp.ndarray or type(made) is tuple:
+            for j in range(count):
+                if type(<object> given[j]) is self.nested:
+                    made = self.finished(made, <object> given[j], listed(given, count), None)
+                    return (made, *result[1:]) if residuals else made
+        return result
+
     def look_at(self, expected, takes, nested, same_object, first):
         """Convert arguments before the function gets them, and give plain rows that it returns their LoD.
 
@@ -197,6 +208,7 @@ cdef class OpBody:
             usual = nested if types is not None and nested in types else cnp.ndarray
             self.usual[j] = <PyObject*> usual if types is None or usual in types else NULL
 
+    @cython.final
     cdef inline bint is_expected(self, Py_ssize_t j, given) except -1:
         """Return whether what is given for parameter j needs no conversion."""
         kind = type(given)

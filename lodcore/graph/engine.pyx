@@ -4,6 +4,8 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
+from lodcore.symbol cimport OpBody
+
 import numpy as np
 
 from lodcore.errors import GraphError
@@ -138,8 +140,7 @@ cdef class Call:
                 return 0
         if self.op is None:
             return self.put(frame, PyObject_Vectorcall(self.function, given, self.count, NULL))
-        values = [<object> given[j] for j in range(self.count)]
-        return self.put(frame, self.op.of_values(self.function, values, self.residuals))
+        return self.put(frame, (<OpBody> self.op).of_few(self.function, given, self.count, len(self.residuals) > 0))
 
     cdef int put(self, list frame, result) except -1:
         """Put the results into their slots, and with them the residuals."""

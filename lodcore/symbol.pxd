@@ -1,0 +1,30 @@
+cimport cython
+from cpython.object cimport PyObject
+
+
+cdef extern from "Python.h":
+    object PyObject_Vectorcall(object function, PyObject** given, size_t count, PyObject* names)
+
+cdef enum:
+    MANY = 16  # parameters whose usual type is compared before any other is looked up
+
+
+cdef class OpBody:
+    cdef object function
+    cdef Py_ssize_t batches
+    cdef object batches_name
+    cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
+    cdef PyObject* usual[MANY]  # the one of these types that is mostly given
+    cdef tuple takes
+    cdef bint first
+    cdef bint by_name
+    cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
+    cdef object recorder_among(self, tuple args, dict kwargs)
+    cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals)
+    @cython.final
+    cdef bint is_expected(self, Py_ssize_t j, given) except -1
+    cdef bint are_expected(self, arguments) except -1
+    cdef list converted(self, arguments)
+    cdef object taken(self, Py_ssize_t j, given)
+    cdef object finished(self, result, given, arguments, kwargs)
+    cdef object compute(self, tuple args, dict kwargs)

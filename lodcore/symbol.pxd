@@ -21,6 +21,7 @@ cdef class OpBody:
     cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
     cdef object recorder_among(self, tuple args, dict kwargs)
     cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals)
+
     @cython.final
     cdef bint is_expected(self, Py_ssize_t j, given) except -1
     cdef bint are_expected(self, arguments) except -1

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.roles import spec_of
-from lodcore.tensor import Spec
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.roles import spec_of
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Counter", "is_one_integer"]
 

@@ -4,12 +4,12 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
-from lodcore.symbol cimport OpBody
+from lodcore.base.dispatch cimport OpBody
 
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.symbol import Symbol
+from lodcore.base.dispatch import Symbol
 
 cnp.import_array()
 

@@ -9,8 +9,8 @@ import gc
 import sys
 import time
 
-from tests.kept_memory import growth, resident
-from tests.leak_cases import CASES
+from tests.helpers.kept_memory import growth, resident
+from tests.helpers.leak_cases import CASES
 
 LEAST = 100  # objects: what caches and the lists of free objects may take meanwhile
 BYTES = 40_000

@@ -6,7 +6,7 @@ import pytest
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, ops
 from lodcore.graph import Executor, Program, data, map_fn
-from tests.graph.ways import WHILE_RECORDING, check, every_way
+from tests.helpers.ways import WHILE_RECORDING, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -2,8 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-CASES = "tests/test_cases.py"
-DUAL = "tests/test_dual.py"
+CASES = "tests/reference/test_cases.py"
+DUAL = "tests/reference/test_dual.py"
 
 MUTANTS = [
     # -- slopes
@@ -90,9 +90,9 @@ MUTANTS = [
     ),
     Mutant(
         "rank-table-in-two-orders",
-        "lodcore/rank_table.py",
+        "lodcore/tensors/rank_table.py",
         "order, lod.lengths(level)[order]\n",
         "order, lod.lengths(level)\n",
-        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-lod_rank_table]",
+        "tests/ops/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-lod_rank_table]",
     ),
 ]

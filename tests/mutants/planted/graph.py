@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-ARRAY_VERSION = "lodcore/array_version.py"
+ARRAY_VERSION = "lodcore/tensors/array_version.py"
 BLOCK = "lodcore/graph/block.py"
 BODY = "lodcore/graph/body.py"
 BACK = "lodcore/graph/back.pyx"
@@ -198,10 +198,10 @@ MUTANTS = [
     ),
     Mutant(
         "memory-that-shrank-has-no-zeros",
-        "lodcore/buffers.pyx",
+        "lodcore/base/buffers.pyx",
         "    memset(cnp.PyArray_BYTES(made) + known, 0, cnp.PyArray_NBYTES(made) - known)\n",
         "",
-        "tests/test_recycling.py",
+        "tests/base/test_recycling.py",
     ),
     Mutant("gradient-stays-broadcast", BACK, "if not alike(gradient, value):", "if False:", TEST_AUTODIFF),
     Mutant(
@@ -261,7 +261,7 @@ MUTANTS = [
         "lodcore/ops/array_joining.py",
         "    axis %= d.ndim\n",
         "    axis = 0\n",
-        f"{TEST_ARRAYS} tests/test_operators.py",
+        f"{TEST_ARRAYS} tests/ops/test_operators.py",
     ),
     Mutant(
         "boot-at-the-first-slot",

@@ -1,0 +1,57 @@
+"""No operator keeps memory in any way of running, nor do loops and Programs; `make leaks` calls them more often."""
+
+import gc
+
+import pytest
+
+from tests.helpers.kept_memory import growth
+from tests.helpers.leak_cases import CASES, LOOPS
+
+pytestmark = pytest.mark.not_on_reference  # what is compiled can lose memory
+
+CALLS, AGAIN = 25, 8  # calls of each; so many times as many where something seems to be kept
+OPERATORS = [name for name in CASES if name not in LOOPS]
+GROUPS = 16
+
+
+@pytest.fixture(autouse=True, scope="module")
+def frozen():
+    """What was there before need not be looked through each time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+def repeated(calls):
+    def repeat(times):
+        for _ in range(times):
+            for call in calls:
+                call()
+
+    return repeat
+
+
+def keep_something(calls):
+    """Tell whether each round of calls leaves an object behind, or 32 bytes, the least that malloc gives."""
+    for times in (CALLS, AGAIN * CALLS):  # what is no leak does not grow with the number of calls
+        objects, size = growth(repeated(calls), times)
+        if objects < times and size < 32 * times:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_and_programs_leave_nothing_behind(name):
+    assert not keep_something([CASES[name]()])
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_operators_leave_nothing_behind(group):
+    """Many together, each in every way."""
+    assert not keep_something([CASES[name]() for name in OPERATORS[group::GROUPS]])
+
+
+def test_what_is_kept_would_be_seen():
+    kept = []
+    assert keep_something([lambda: kept.append(bytes(100))])

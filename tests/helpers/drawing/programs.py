@@ -161,7 +161,7 @@ def with_fewer_errors(draw, program, feeds):
             return program
         if isinstance(failed, (p.Read, p.Write, p.Get)):
             better = replace(failed, index=draw.one([0, 0, 1]))
-        elif isinstance(failed, p.Compute) and failed.function == "element":
+        elif isinstance(failed, p.Compute) and failed.function == "element" and any(s is failed for s in program.body):
             better = replace(failed, arguments=(failed.arguments[0], 0))
         else:
             return program

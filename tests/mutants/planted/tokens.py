@@ -120,7 +120,7 @@ MUTANTS = [
     Mutant(
         "scatter-forgets-the-levels-of-x",
         OPS,
-        "return tensor_core.new_tensor(out, x.lod) if isinstance(x, LoDTensor) and x.lod.num_levels else out",
+        "return tensor_core.new_tensor(out, x.lod) if nested else out",
         "return out",
         TESTS,
     ),

@@ -201,7 +201,7 @@ def numpys(name):
     return getattr(np, name, None) or getattr(np.linalg, name)
 
 
-@pytest.mark.parametrize("name", [*INSTEAD, *NUMBER_BY_NUMBER, *TOGETHER, "median", "gradient", "roll", "fft", "inv"])
+@pytest.mark.parametrize("name", sorted([*INSTEAD, *NUMBER_BY_NUMBER, *TOGETHER, "gradient", "unwrap", "fft", "inv"]))
 def test_a_function_that_crosses_borders_names_what_does_not(name):
     function = getattr(np.fft, name) if name == "fft" else numpys(name)
     assert function not in FUNCTIONS
@@ -230,10 +230,8 @@ def test_methods_of_ufuncs_name_what_to_do():
     x = numbers()
     for call, says in (
         (lambda: np.add.outer(x, x), r"numpy\.add\.outer: .*each of x\.to_arrays\(\).*no borders"),
-        (lambda: np.multiply.accumulate(x), r"numpy\.multiply\.accumulate: .*each of x\.to_arrays\(\)"),
         (lambda: np.add.reduceat(x, [0]), r"numpy\.add\.reduceat: .*use x\.sum\(axis=1\)"),
         (lambda: np.add.at(x, 0, 1), r"numpy\.add\.at: .*x\[index\] = x\[index\] \+ y"),
-        (lambda: np.vecdot(x, x), r"numpy\.vecdot: .*each of x\.to_arrays\(\)"),
     ):
         with pytest.raises(TypeError, match=says):
             call()

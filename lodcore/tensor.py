@@ -178,32 +178,9 @@ class LoDTensor(tensor_core.LoDTensorBody, Makers, Conversions, Doors, Tensor, F
         return lengths
 
     @property
-    def num_levels(self) -> int:
-        """Number of levels."""
-        levels: int = self.lod.num_levels
-        return levels
-
-    @property
-    def num_rows(self) -> int:
-        """Number of rows of all sequences together."""
-        rows: int = self.lod.num_rows
-        return rows
-
-    @property
     def shape(self) -> tuple[int | None, ...]:
         """The ragged shape: number of outermost sequences, None for each ragged axis, shape of a row."""
         return (len(self), *(None,) * self.lod.num_levels, *self.values.shape[1:])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
-        dtype: np.dtype[Any] = self.values.dtype
-        return dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes, ragged ones included."""
-        return int(self.lod.num_levels + self.values.ndim)
 
     @property
     def size(self) -> int:

@@ -49,7 +49,7 @@ cdef class LoDTensorBody:
 
     cdef cnp.ndarray _values  # C-contiguous, as many rows as the structure has
     cdef Memory _memory  # what views of the values have as their base
-    cdef object _shown  # the view that was handed out last
+    cdef object _shown, _second  # views that were handed out
     cdef LoDBody _lod
     cdef Py_ssize_t _row_bytes
     cdef object _bytes
@@ -70,6 +70,26 @@ cdef class LoDTensorBody:
         return self._lod
 
     @property
+    def dtype(self):
+        """Type of the values."""
+        return <object> cnp.PyArray_DESCR(self._values)
+
+    @property
+    def ndim(self):
+        """Number of axes, ragged ones included."""
+        return self._lod._num_levels + cnp.PyArray_NDIM(self._values)
+
+    @property
+    def num_levels(self):
+        """Number of levels."""
+        return self._lod._num_levels
+
+    @property
+    def num_rows(self):
+        """Number of rows of all sequences together."""
+        return self._lod._num_rows
+
+    @property
     def offsets(self):
         """Offsets of the outermost level: int64, read-only."""
         return self._lod.array(0 if self._lod._num_levels else self._lod._level(0))
@@ -81,8 +101,13 @@ cdef class LoDTensorBody:
 
     cdef cnp.ndarray shown(self):
         """Give a view of the values that nobody else holds."""
-        if self._shown is None or not is_untouched(self._shown, self._values):
-            self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))
+        if self._shown is not None:
+            if is_untouched(self._shown, self._values):
+                return self._shown
+            if self._second is not None and is_untouched(self._second, self._values):
+                return self._second
+            self._second = self._shown  # in use: x + x asks twice
+        self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))
         return self._shown
 
     cdef cnp.ndarray rows(self, Py_ssize_t start, Py_ssize_t stop):

@@ -77,12 +77,13 @@ def in_step_order(
     k = lod._level(level, where)
     offsets = lod._view(k)
     count = len(offsets) - 1
+    steps = core.steps_of(lod, k)
     if sort_by_length:
         order = buffers.new_offsets(count)
-        kernels.rank.rank_by_length(offsets, core.steps_of(lod, k), order)
+        kernels.rank.rank_by_length(offsets, steps, order)
     else:
         order = np.arange(count)
-    indices_map = IndicesMap._of_order(lod, k, order)
+    indices_map = IndicesMap._of_order(lod, k, order, steps)
     order, steps = indices_map._order, indices_map._steps
     if k == lod.num_levels - 1:
         rows = buffers.new_rows(where, x.values, lod.num_rows, out)

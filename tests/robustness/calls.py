@@ -82,7 +82,7 @@ def _text(text: str) -> Callable[..., Any]:
     public = {**wrong_calls.public_names(), "lodcore": lodcore, "np": np, "vjp": vjp, "LoDTensor": LoDTensor, "LoD": LoD}
 
     def run(*items: Any) -> Any:
-        return eval(code, public, dict(items))
+        return eval(code, {**public, **dict(items)})
 
     return run
 
@@ -201,3 +201,7 @@ def cases() -> list[Case]:
         if "rewritten" not in text:
             found.append(Case(text, _text(text), tuple(used)))
     return found
+
+
+if __name__ == "__main__":
+    print("\n".join(case.name for case in cases()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import buffers, kernels, tensor_core
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.memory import check_out, check_size, integer
+from lodcore.memory import check_out, check_size, integer, unharmed
 from lodcore.nested import nest
 from lodcore.threads import over_sequences
 
@@ -194,7 +194,7 @@ class Conversions:
     def clone(self) -> LoDTensor:
         """Make a copy that shares no values; the structure is shared."""
         rows = buffers.new_rows("LoDTensor.clone", self.values, self.lod.num_rows)
-        kernels.gather.join_rows([self.values], buffers.as_bytes(rows))
+        unharmed(kernels.gather.join_rows([self.values], buffers.as_bytes(rows)))
         x: LoDTensor = tensor_core.new_of_class(type(self), rows, self.lod)
         return x
 

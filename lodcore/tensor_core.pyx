@@ -159,7 +159,7 @@ cdef class LoDTensorBody:
         elif size and row_bytes:
             with nogil:
                 copy_row_ranges(source, n_rows, row_bytes, pairs, count, target, size)
-        return new_tensor(rows, make_lod(levels, size))
+        return owned_tensor(rows, make_lod(levels, size))
 
     cpdef LoDTensorBody _gather(self, str where, level, index, out=None, list upper=None):
         """Take sequences of a level by their numbers, with all levels below; arguments as in `_take`."""
@@ -201,7 +201,7 @@ cdef class LoDTensorBody:
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
         """Give the sequences from `start` to `stop` of a level as a view."""
         lod, low, high = cut(self._lod, level, start, stop)
-        return new_tensor(self.rows(low, high), lod)
+        return owned_tensor(self.rows(low, high), lod)
 
     def __iter__(self):
         if self._lod._num_levels == 0:
@@ -225,7 +225,7 @@ cdef inline bint is_symbol(PyObject* bound):
     return not PyLong_CheckExact(<object> bound) and isinstance(<object> bound, Symbol)
 
 
-cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
+cpdef LoDTensorBody owned_tensor(cnp.ndarray values, LoDBody lod):
     """Make a LoDTensor of an array that nobody else holds, C-contiguous, and a structure of as many rows."""
     cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
     return filled(x, values, lod)
@@ -240,22 +240,22 @@ cdef inline LoDTensorBody filled(LoDTensorBody x, cnp.ndarray values, LoDBody lo
     return x
 
 
-def tensor_over(cnp.ndarray values, LoDBody lod):
+cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
     """Make a LoDTensor of an array that others may hold, too, C-contiguous, and a structure of as many rows."""
-    return new_tensor(private(values), lod)
+    return owned_tensor(private(values), lod)
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
-    """Make a tensor of a subclass of LoDTensor; arguments as of `tensor_over`."""
+    """Make a tensor of a subclass of LoDTensor; arguments as of `new_tensor`."""
     if cls is TENSOR:
-        return new_tensor(private(values), lod)
+        return owned_tensor(private(values), lod)
     cdef LoDTensorBody x = LoDTensorBody.__new__(cls)
     return filled(x, private(values), lod)
 
 
 def body_of(LoDTensorBody x not None):
     """Give a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
-    return new_tensor(x._values, x._lod)
+    return owned_tensor(x._values, x._lod)
 
 
 cdef class Sequences:
@@ -288,7 +288,7 @@ cdef class Sequences:
         self.at += 1
         start = self.row
         self.row += lod._num_rows
-        return new_tensor(self.x.rows(start, self.row), lod)
+        return owned_tensor(self.x.rows(start, self.row), lod)
 
 
 def alike(list tensors):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from lodcore import buffers, kernels
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
-from lodcore.memory import integer
+from lodcore.memory import integer, unharmed
 from lodcore.tensor import LoDTensor
 
 __all__ = ["MOST", "Int64", "as_choice", "as_count", "as_lengths", "as_rank", "longest_first", "sealed", "size_counts"]
@@ -112,7 +112,7 @@ def longest_first(lengths: Int64) -> Int64:
     if most > SMALL and most > 4 * len(lengths):
         return np.argsort(-lengths, kind="stable")
     offsets = buffers.new_int64(len(lengths) + 1)
-    kernels.offsets.offsets_from_lengths(lengths, offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(lengths, offsets))
     steps = buffers.new_int64(most + 1)
     kernels.rank.step_offsets(offsets, steps)
     order: Int64 = buffers.new_int64(len(lengths))

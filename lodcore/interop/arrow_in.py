@@ -12,7 +12,7 @@ from lodcore.interop.arrow_parts import Part, hidden, is_flat, records, taken
 from lodcore.interop.arrow_read import Column
 from lodcore.interop.arrow_strings import fixed_size, viewed
 from lodcore.interop.arrow_types import LIST_VIEWS, LISTS, stored, width_of
-from lodcore.memory import check_size
+from lodcore.memory import check_size, unharmed
 
 __all__ = ["Options", "content"]
 
@@ -170,7 +170,7 @@ def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
             f"{child.length} elements below"
         )
     offsets = buffers.new_offsets(len(ranges) + 1)
-    kernels.offsets.offsets_from_lengths(sizes, offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(sizes, offsets))
     low, high = (int(begins.min()), int(ends.max())) if len(ranges) else (0, 0)
     if (begins[1:] == ends[:-1]).all():
         below = content(child, low, high, options)

@@ -11,6 +11,7 @@ from lodcore import buffers, core, kernels, tensor_core
 from lodcore.conversion import hold
 from lodcore.errors import DTypeError, LoDError
 from lodcore.lod import LoD
+from lodcore.memory import unharmed
 from lodcore.nested import join_arrays
 from lodcore.structure import concat_lods
 
@@ -94,7 +95,7 @@ def hidden(part: Part, there: Array | None) -> Part:
         ranges = np.stack([offsets[:-1], offsets[1:]], axis=1)[there]
         inner = taken(Part(int(offsets[-1]), part.levels[1:], part.present[1:], part.values, part.dictionary), ranges)
         shorter = buffers.new_offsets(len(offsets))
-        kernels.offsets.offsets_from_lengths(np.where(there, lengths, 0), shorter)
+        unharmed(kernels.offsets.offsets_from_lengths(np.where(there, lengths, 0), shorter))
         part = Part(
             part.count, [shorter, *inner.levels], [part.present[0], *inner.present], inner.values, inner.dictionary
         )

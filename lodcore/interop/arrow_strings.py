@@ -10,7 +10,7 @@ from lodcore import buffers, core, kernels, tensor_core
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow_parts import Part
 from lodcore.interop.arrow_read import Column
-from lodcore.memory import check_size
+from lodcore.memory import check_size, unharmed
 
 __all__ = ["fixed_size", "utf8_of", "viewed"]
 
@@ -50,7 +50,7 @@ def viewed(column: Column, start: int, stop: int) -> Part:
     begins = np.arange(count, dtype=np.int64) * VIEW.itemsize + 4
     begins[far] = bases[views["buffer"][far]] + views["start"][far]
     offsets = buffers.new_offsets(count + 1)
-    kernels.offsets.offsets_from_lengths(lengths, offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(lengths, offsets))
     x: Any = tensor_core.new_tensor(source, core.make_lod([], len(source)))
     ranges = np.stack([begins, begins + lengths], axis=1)
     values = x._take(WHERE, 0, ranges, offsets.item(count)).values

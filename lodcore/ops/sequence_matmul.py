@@ -16,7 +16,7 @@ from lodcore.arguments import level_of
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed, levels_of
-from lodcore.memory import check_size
+from lodcore.memory import check_size, unharmed
 from lodcore.ops.common import Array, check_equal
 from lodcore.registry import operator
 from lodcore.roles import Nested
@@ -150,7 +150,7 @@ def _scores(lod: LoD, rows: Array, lengths: Array, size: int) -> LoD:
     if about > 2.0**53:  # what int64 might not hold
         check_size(WHERE, int(about), size)
     offsets = buffers.new_offsets(lod.num_rows + 1)
-    kernels.offsets.offsets_from_lengths(np.repeat(lengths, rows), offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(np.repeat(lengths, rows), offsets))
     total = offsets.item(lod.num_rows)
     check_size(WHERE, total, size)
     made: LoD = core.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
@@ -176,7 +176,7 @@ def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
 def _cells(rows: Array, offsets: Array) -> Array:
     """Compute where the products of each row of one side by each of the other begin, sequence by sequence."""
     starts: Array = buffers.new_offsets(len(rows))
-    kernels.offsets.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts)
+    unharmed(kernels.offsets.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts))
     return starts
 
 
@@ -273,7 +273,7 @@ def _put_in_order(values: Array, starts: Array, order: Array, out: Array) -> Non
 def _ends(starts: Array, order: Array) -> Array:
     """Compute the offsets of sequences in another order."""
     moved: Array = buffers.new_offsets(len(starts))
-    kernels.offsets.offsets_from_lengths(np.diff(starts)[order], moved)
+    unharmed(kernels.offsets.offsets_from_lengths(np.diff(starts)[order], moved))
     return moved
 
 

@@ -12,7 +12,7 @@ from lodcore.arguments import dense_of, each_of, integer_of, level_of, nested_in
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.lod import LoD
 from lodcore.lod_rules import computed
-from lodcore.memory import check_out, check_size
+from lodcore.memory import check_out, check_size, unharmed
 from lodcore.ops.common import Array, below, check_equal, unbroadcast
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
 from lodcore.registry import operator
@@ -327,7 +327,7 @@ def _(d_out: Array, ids: LoDTensor, updates: Any, level: int, needs: tuple[bool,
         places, offsets = _places(d_out.shape, ids, level)
         taken = np.empty((len(places), *d_out.shape[2:]), d_out.dtype)
         lines = buffers.as_bytes(d_out)
-        kernels.tokens.take_at(lines, places, offsets, d_out.shape[1], buffers.as_bytes(taken))
+        unharmed(kernels.tokens.take_at(lines, places, offsets, d_out.shape[1], buffers.as_bytes(taken)))
         d_updates = taken.reshape(shape) if taken.ndim == 1 < len(shape) else unbroadcast(taken, shape)
     return d_out, None, d_updates
 

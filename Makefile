@@ -18,7 +18,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test doors lint types bench bench-compare peers pages asan coverage mutants wheel clean
+.PHONY: help demo test doors lint types bench bench-compare peers pages asan soak coverage mutants wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,10 @@ pages: build/built ## write the list in KERNELS.md anew, from the docstrings of 
 
 asan: build/built ## run kernels, error table and kept memory under the sanitizers
 	$(RUN) -m tests.builds.asan
+
+soak: build/built ## change what calls work on while they run, for SECONDS (600), here and under the sanitizers
+	$(RUN) -X faulthandler -m tests.robustness.injection --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --log build/soak.log
+	$(RUN) -m tests.builds.asan soak $(or $(SECONDS),600)
 
 coverage: build/built ## measure the lines of .py and .pyx that the tests run; at least 95 %
 	$(RUN) -m tests.builds.coverage

@@ -54,7 +54,7 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-#: No array may have more bytes than the machine, or the container, has memory: such a request is an error of the caller.
+#: No array may have more bytes than the machine, or the container, has: such a request is an error of the caller.
 LIMIT: int = min(_physical_memory(), container_memory() or 2**63)
 
 

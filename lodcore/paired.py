@@ -61,9 +61,7 @@ class Group:
         if is_number(key) or (self.axis == 0 and level < 0):
             return key
         if isinstance(x, Symbol) or isinstance(key, Symbol):
-            raise TypeError(
-                "index: several vectors are recorded where sequences lie between them; index step by step"
-            )
+            raise TypeError("index: several vectors are recorded where sequences lie between them; index step by step")
         inner = x.lod._part(0, level + 1)
         if self.axis == 0:
             if len(key) != len(x):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor, grad_check, row_conv, sequence_conv, vjp
 from lodcore.ops import window
-from tests.draw import int64, lods, read_only, whole_numbers
 from tests.agree import same_memory
+from tests.draw import int64, lods, read_only, whole_numbers
 
 RANDOM = np.random.default_rng(0)
 

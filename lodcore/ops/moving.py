@@ -111,7 +111,9 @@ def row_ranges(lod: LoD, k: int, index: Array) -> Array:
     ranges: Array = buffers.new_int64(len(index), 2)
     bad = kernels.gather.take_sequences(lod.row_offsets(k), index, ranges, buffers.new_int64(len(index) + 1))
     if bad >= 0:
-        raise IndexError(f"lodcore: index: is {index[bad]} at position {bad}; there are {lod.num_sequences(k)} sequences")
+        raise IndexError(
+            f"lodcore: index: is {index[bad]} at position {bad}; there are {lod.num_sequences(k)} sequences"
+        )
     return ranges
 
 

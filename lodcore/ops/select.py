@@ -120,7 +120,9 @@ def _(
     values = [side.values if isinstance(side, LoDTensor) else side for side in out]
     both = [np.zeros_like(rows) if d is None else d for d, rows in zip((d_true, d_false), values, strict=True)]
     levels = [_row_offsets(side, level) for side in out]
-    kernels.expand.merge_sequences(both, levels, chosen, buffers.new_int64(len(chosen) + 1), buffers.as_bytes(d_x))
+    unharmed(
+        kernels.expand.merge_sequences(both, levels, chosen, buffers.new_int64(len(chosen) + 1), buffers.as_bytes(d_x))
+    )
     return d_x, None
 
 

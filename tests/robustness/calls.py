@@ -79,7 +79,14 @@ def _backward(op: Any, keywords: dict[str, Any]) -> Callable[..., Any]:
 def _text(text: str) -> Callable[..., Any]:
     """Make the call of a text whose names are the arguments."""
     code = compile(text, text, "eval")
-    public = {**wrong_calls.public_names(), "lodcore": lodcore, "np": np, "vjp": vjp, "LoDTensor": LoDTensor, "LoD": LoD}
+    public = {
+        **wrong_calls.public_names(),
+        "lodcore": lodcore,
+        "np": np,
+        "vjp": vjp,
+        "LoDTensor": LoDTensor,
+        "LoD": LoD,
+    }
 
     def run(*items: Any) -> Any:
         return eval(code, {**public, **dict(items)})
@@ -87,7 +94,7 @@ def _text(text: str) -> Callable[..., Any]:
     return run
 
 
-#: More texts: constructors, index forms, functions of NumPy; `v` are the rows of `x`, `i` integers, `out` has its shape.
+#: More texts: constructors, index forms, functions of NumPy; `things` says what the names are.
 TEXTS = [
     *("LoDTensor(v, x.lod)", "LoDTensor.from_lengths(v, [2, 4])", "LoDTensor.from_lengths(v, lengths)"),
     *("LoDTensor.from_offsets(v, offsets)", "LoDTensor.from_segment_ids(v, i)", "LoD.from_segment_ids(i, 9)"),
@@ -96,24 +103,91 @@ TEXTS = [
     *("LoD.from_lengths(lengths)", "LoD.from_lengths(numbers)", "LoD.from_offsets(offsets)", "lodcore.array(several)"),
     *("x.lod.take(lengths - lengths)", "x.lod.append(lengths=i)", "lodcore.array([numbers, numbers])"),
     *("x[0]", "x[-1]", "x[:1]", "x[::-1]", "x[:, 0]", "x[:, :2]", "x[:, ::2]", "x[..., 0]", "x[:, :, 0]", "x[[1, 0]]"),
-    *("x[[True, False]]", "x[[1, 0], [0, 1]]", "x[[1, 0], [0, 1], [1, 0]]", "x[:, [0, 1], [1, 0]]", "x[[1, 0], :, [1, 0]]"),
-    *("x[nested]", "x[x[:, :, 0] > 0]", "x[numbers[:2]]", "x[lengths - lengths]", "[*x]", "x.tolist()", "x.to_arrays()"),
+    *(
+        "x[[True, False]]",
+        "x[[1, 0], [0, 1]]",
+        "x[[1, 0], [0, 1], [1, 0]]",
+        "x[:, [0, 1], [1, 0]]",
+        "x[[1, 0], :, [1, 0]]",
+    ),
+    *(
+        "x[nested]",
+        "x[x[:, :, 0] > 0]",
+        "x[numbers[:2]]",
+        "x[lengths - lengths]",
+        "[*x]",
+        "x.tolist()",
+        "x.to_arrays()",
+    ),
     *("x + v[:1]", "x * x", "np.tanh(x)", "x @ v[:2]", "x == x", "np.where(x > 0, x, 1)", "np.concatenate([x, x], 1)"),
-    *("x.sum(axis=1)", "x.max(axis=1)", "x.max(axis=0)", "x.prod(axis=1)", "x.argmax(axis=1)", "x.any(axis=1)", "x.std()"),
-    *("x.to_padded(out=padded)", "x.to_padded(-1, 'left', 8, 2, True)", "x.with_values(v)", "x.per_sequence(dense[:, 0])"),
+    *(
+        "x.sum(axis=1)",
+        "x.max(axis=1)",
+        "x.max(axis=0)",
+        "x.prod(axis=1)",
+        "x.argmax(axis=1)",
+        "x.any(axis=1)",
+        "x.std()",
+    ),
+    *(
+        "x.to_padded(out=padded)",
+        "x.to_padded(-1, 'left', 8, 2, True)",
+        "x.with_values(v)",
+        "x.per_sequence(dense[:, 0])",
+    ),
     *("lodcore.gather_sequences(x, lengths - lengths, out=out)", "lodcore.sequence_reverse(x, out=out)"),
-    *("lodcore.sequence_concat(batches)", "lodcore.concat_batches(batches)", "lodcore.concat_batches(batches, out=twice)"),
+    *(
+        "lodcore.sequence_concat(batches)",
+        "lodcore.concat_batches(batches)",
+        "lodcore.concat_batches(batches, out=twice)",
+    ),
     *("lodcore.sequence_pad(x, out=padded)", "lodcore.sequence_pool(x, 'sum', out=pooled)", "sparse.merge()"),
-    *("lodcore.sequence_pool(x, 'max', out=pooled)", "sparse.to_dense()", "sparse + sparse", "sparse.to_dense(out=table)"),
-    *("TensorArray.unpack(x, 0, out=out)", "TensorArray.unpack(x, 0)[0].pack(0, steps_map)", "steps.pack(0, steps_map)"),
-    *("lodcore.reorder_by_rank(x, rank)", "lodcore.reorder_by_rank(v[:2], rank)", "lodcore.shrink_memory(v[:2], 1, rank)"),
+    *(
+        "lodcore.sequence_pool(x, 'max', out=pooled)",
+        "sparse.to_dense()",
+        "sparse + sparse",
+        "sparse.to_dense(out=table)",
+    ),
+    *(
+        "TensorArray.unpack(x, 0, out=out)",
+        "TensorArray.unpack(x, 0)[0].pack(0, steps_map)",
+        "steps.pack(0, steps_map)",
+    ),
+    *(
+        "lodcore.reorder_by_rank(x, rank)",
+        "lodcore.reorder_by_rank(v[:2], rank)",
+        "lodcore.shrink_memory(v[:2], 1, rank)",
+    ),
     *("TensorArray.unstack(x).concat()", "TensorArray.unstack(dense).stack()", "x.lod.segment_ids(out=i)"),
-    *("vjp(lambda a: a[[1, 0], [0, 1]], x)[1](v[:2])", "vjp(lambda a: lodcore.reorder_by_rank(a, rank), v[:2])[1](v[:2])"),
-    *("vjp(lambda a: lodcore.sequence_pool(a, 'max'), x)[1](pooled, out=out)", "recorded(x, 'sum')", "recorded(x, 'max')"),
-    *("vjp(lambda a: lodcore.sequence_concat([a, a]), x)[1](twice)", "looped(x)", "lodcore.lod_reset(v, x)", "x.clone()"),
+    *(
+        "vjp(lambda a: a[[1, 0], [0, 1]], x)[1](v[:2])",
+        "vjp(lambda a: lodcore.reorder_by_rank(a, rank), v[:2])[1](v[:2])",
+    ),
+    *(
+        "vjp(lambda a: lodcore.sequence_pool(a, 'max'), x)[1](pooled, out=out)",
+        "recorded(x, 'sum')",
+        "recorded(x, 'max')",
+    ),
+    *(
+        "vjp(lambda a: lodcore.sequence_concat([a, a]), x)[1](twice)",
+        "looped(x)",
+        "lodcore.lod_reset(v, x)",
+        "x.clone()",
+    ),
     *("lodcore.lookup_table(v, i)", "lodcore.embedding_bag(v, nested)", "lodcore.lookup_table(v, nested)"),
-    *("vjp(lambda t: lodcore.embedding_bag(t, nested), v)[1](pooled)", "assigned(x, [1, 0], v)", "assigned(x, x > 0, 1.0)"),
-    *("lodcore.save(file(), {'x': x, 'v': v})", "pickled(x)", "pickled(steps)", "pickled(sparse)", "pickled(rank)", "x.flatten()"),
+    *(
+        "vjp(lambda t: lodcore.embedding_bag(t, nested), v)[1](pooled)",
+        "assigned(x, [1, 0], v)",
+        "assigned(x, x > 0, 1.0)",
+    ),
+    *(
+        "lodcore.save(file(), {'x': x, 'v': v})",
+        "pickled(x)",
+        "pickled(steps)",
+        "pickled(sparse)",
+        "pickled(rank)",
+        "x.flatten()",
+    ),
 ]
 
 
@@ -171,7 +245,8 @@ def things() -> dict[str, Any]:
         "x": x, "v": v, "i": np.array([0, 1, 2, 3, 4, 5]), "out": np.zeros((6, 2)), "twice": np.zeros((12, 2)),
         "lengths": np.array([2, 4]), "offsets": np.array([0, 2, 6]), "numbers": [1, 0, 2, 0, 1],
         "several": [np.ones((2, 2)), np.ones((1, 2)), np.ones((0, 2))], "batches": [x, x], "dense": np.ones((2, 4, 2)),
-        "nested": LoDTensor(np.array([0, 1, 1, 0, 1, 1]), lod), "padded": np.zeros((2, 4, 2)), "pooled": np.zeros((2, 2)),
+        "nested": LoDTensor(np.array([0, 1, 1, 0, 1, 1]), lod), "padded": np.zeros((2, 4, 2)),
+        "pooled": np.zeros((2, 2)),
         "sparse": SparseTensor([0, 3, 0], np.ones((3, 2)), 4), "table": np.zeros((4, 2)), "steps": steps,
         "steps_map": steps_map, "rank": lodcore.lod_rank_table(x),
     }  # fmt: skip

@@ -58,4 +58,5 @@ def test_limits_of_containers(files, limit, tmp_path):
 
 
 def test_the_limit_is_the_least_one():
-    assert memory.LIMIT == min(memory._physical_memory(), memory.container_memory() or 2**63)
+    found = memory.container_memory() or 2**63
+    assert min(memory._physical_memory(), found) == memory.LIMIT

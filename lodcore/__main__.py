@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def say(lines: Sequence[str]) -> int:
+def say(lines: Iterable[str]) -> int:
     """Print lines; whoever reads them may stop before the last one."""
     try:
         print("\n".join(lines), flush=True)

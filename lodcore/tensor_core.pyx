@@ -10,7 +10,8 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from lodcore import kernels, threads
-from lodcore.buffers cimport Memory, as_bytes, is_untouched, memory_of, new_int64, new_rows, private, row_size, rows_over
+from lodcore.buffers cimport Memory, as_bytes, is_untouched, memory_of
+from lodcore.buffers cimport new_int64, new_rows, private, row_size, rows_over
 from lodcore.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.symbol import Symbol

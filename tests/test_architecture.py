@@ -38,6 +38,7 @@ ORDER = [
     "lod_rules",
     "registry",
     "ops",
+    "paired",
     "indexing",
     "numpy_face",
     "numpy_facts",

@@ -136,13 +136,13 @@ def _batches(where: str, xs: Any) -> list[LoDTensor]:
     """Take a list of batches."""
     if not list_of(f"{where}: xs", xs):
         raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
-    xs = list(xs)  # once: it may change meanwhile
-    for x in xs:
+    given: list[Any] = list(xs)  # once: it may change meanwhile
+    for x in given:
         if type(x) is not LoDTensor:
             break
     else:
-        return xs
-    made = as_batches(f"{where}: xs", xs)
+        return given
+    made = as_batches(f"{where}: xs", given)
     return [as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(made)]
 
 

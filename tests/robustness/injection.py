@@ -334,6 +334,8 @@ def soak(seed: int, seconds: float, log: str | None = None, names: str = "") -> 
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     cases = [case for case in calls.cases() if names in case.name]
+    # In a loop the greatest length may become one that takes minutes to write, though there is memory for it.
+    cases = [case for case in cases if not ("sequence_mask" in case.name and "body" in case.name)]
     machine = Machine(seed, log, time.perf_counter() + seconds)
     while not machine.over():
         machine.random.shuffle(cases)

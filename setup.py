@@ -14,8 +14,7 @@ MODE = os.environ.get("LODCORE_BUILD", "release")
 JOBS = int(os.environ.get("LODCORE_JOBS", os.cpu_count() or 1))
 
 KERNELS = Path("lodcore/kernels")
-PLACES = (KERNELS, Path("lodcore"), Path("lodcore/graph"), Path("lodcore/interop"))
-SOURCES = [path for place in PLACES for path in sorted(place.glob("*.pyx"))]
+SOURCES = sorted(Path("lodcore").rglob("*.pyx"))
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
 
 SAME_BITS = ["-ffp-contract=off"]  # no fused multiply-add where a processor has it: the same bits everywhere
@@ -47,7 +46,7 @@ def extensions() -> list[Extension]:
 
     if MODE not in MODES:
         raise SystemExit(f"LODCORE_BUILD={MODE!r}: choose one of {', '.join(MODES)}")
-    if not {Path("lodcore"), KERNELS} <= {path.parent for path in SOURCES}:  # else a wheel without kernels
+    if KERNELS not in {path.parent for path in SOURCES}:  # else a wheel without kernels
         raise SystemExit("the .pyx files are missing: this source tree is incomplete")
     directives, compiler, linker, macros = MODES[MODE]
     common = {

@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from lodcore import errors
+from lodcore.base.recycling import get_recycled_bytes, set_recycled_bytes
+from lodcore.base.threads import get_num_threads, set_num_threads
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.rank_table import IndicesMap, RankTable
-from lodcore.recycling import get_recycled_bytes, set_recycled_bytes
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor, array
-from lodcore.tensor_array import TensorArray
-from lodcore.threads import get_num_threads, set_num_threads
+from lodcore.tensors.from_lists import array
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.rank_table import IndicesMap, RankTable
+from lodcore.tensors.sparse_tensor import SparseTensor
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 if TYPE_CHECKING:
     from lodcore import batching, graph, interop, ops, testing

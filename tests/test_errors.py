@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
-from tests.draw import wounded_levels
-from tests.wrong_calls import TABLE, rebuilt, run, things
+from tests.helpers.draw import wounded_levels
+from tests.helpers.wrong_calls import TABLE, rebuilt, run, things
 
 
 def content(thing):

@@ -4,8 +4,8 @@ import numpy as np
 
 import lodcore.graph  # noqa: F401  its operators are in the registry, too
 from lodcore import LoD, LoDTensor, TensorArray, lod_rank_table
-from lodcore.registry import OPS
-from lodcore.tensor import Spec
+from lodcore.ops.registry import OPS
+from lodcore.tensors.tensor import Spec
 
 LENGTHS = [2, 3, 1, 4]
 X = LoDTensor.from_lengths(np.arange(1.0, 11.0), LENGTHS)

@@ -6,13 +6,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lodcore import core
+from lodcore.base.dispatch import Symbol
 from lodcore.batching.arguments import Int64
 from lodcore.errors import LoDError
-from lodcore.lod import LoD
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_slice
-from lodcore.symbol import Symbol
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors import core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["known_levels", "pack_documents", "unpack_documents"]
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers, kernels
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import integer, unharmed
 from lodcore.errors import DTypeError, LoDError
-from lodcore.lod import LoD
-from lodcore.memory import integer, unharmed
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["MOST", "Int64", "as_choice", "as_count", "as_lengths", "as_rank", "longest_first", "sealed", "size_counts"]
 

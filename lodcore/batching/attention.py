@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore import kernels
+from lodcore.base.memory import check_size, integer, unharmed
+from lodcore.base.recycling import Recycled
 from lodcore.batching.arguments import Int64, as_choice, as_count
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.memory import check_size, integer, unharmed
-from lodcore.recycling import Recycled
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["AttentionInputs", "attention_inputs", "cu_seqlens"]
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.base.memory import integer
+from lodcore.base.recycling import Recycled
 from lodcore.batching.arguments import MOST, Int64, as_choice, as_count, as_lengths, as_rank, sealed
 from lodcore.batching.batch_report import BatchReport, batch_report, sums_and_longest
 from lodcore.batching.buckets import bucket_edges, classes_by_edges, classes_by_length, cut
 from lodcore.batching.packing import equal_shards
-from lodcore.lod import LoD
-from lodcore.memory import integer
-from lodcore.recycling import Recycled
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["BatchPlan", "batches"]
 

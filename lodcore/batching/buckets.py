@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers, kernels
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.batching.arguments import MOST, Int64, as_count, size_counts
 from lodcore.errors import LoDError
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.base.dispatch import Symbol
 from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.plan import PackPlan, Pieces
 from lodcore.errors import DTypeError, LoDError
-from lodcore.lod import LoD
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_concat, sequence_pool
-from lodcore.symbol import Symbol
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["ChunkPlan", "chunk_plan", "concat_and_cut"]
 

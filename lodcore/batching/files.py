@@ -16,8 +16,8 @@ import numpy as np
 from lodcore.batching.plan import PackPlan
 from lodcore.batching.stored import write_arrays
 from lodcore.errors import DTypeError, LoDError
-from lodcore.lod import LoD
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Documents", "read_documents", "write_packed"]
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from lodcore.batching.arguments import Int64
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["assert_isolated"]
 

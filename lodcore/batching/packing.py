@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers, kernels
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import unharmed
+from lodcore.base.recycling import Recycled
 from lodcore.batching.arguments import MOST, Int64, as_choice, as_count, as_lengths, longest_first, size_counts
 from lodcore.batching.plan import PackPlan, Pieces
 from lodcore.errors import LoDError
-from lodcore.lod import LoD
-from lodcore.memory import unharmed
 from lodcore.ops import gather_sequences
-from lodcore.recycling import Recycled
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["METHODS", "OVERFLOWS", "pack_plan"]
 

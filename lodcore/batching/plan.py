@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.memory import integer
 from lodcore.batching.applying import pack_documents, unpack_documents
 from lodcore.batching.arguments import Int64, as_rank, sealed
 from lodcore.batching.report import PackReport, pack_report
 from lodcore.batching.stored import arrays_of_plan, checked_arrays, read_arrays, write_arrays
-from lodcore.lod import LoD
-from lodcore.memory import integer
 from lodcore.ops import gather_sequences
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["PackPlan", "Pieces"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lodcore.batching.arguments import Int64, sealed, size_counts
-from lodcore.lod import LoD
+from lodcore.tensors.lod import LoD
 
 __all__ = ["PackReport", "bins_at_least", "pack_report"]
 

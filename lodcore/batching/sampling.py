@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore import buffers
+from lodcore.base import buffers
 from lodcore.batching.arguments import MOST, Int64, as_count
 from lodcore.errors import DTypeError, LoDError
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.batching.arguments import MOST, Int64, as_lengths, sealed
 from lodcore.errors import LoDError
-from lodcore.lod import LoD
+from lodcore.tensors.lod import LoD
 
 __all__ = ["arrays_of_plan", "checked_arrays", "read_arrays", "write_arrays"]
 

@@ -1,6 +1,5 @@
 """Programs: Variables, Blocks of recorded operators, loops, and gradients through them."""
 
-from lodcore.faces import attach
 from lodcore.graph.arrays import ArrayVariable
 from lodcore.graph.autodiff import value_and_grad, vjp
 from lodcore.graph.backward import append_backward
@@ -17,6 +16,7 @@ from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.var_array import Slot, VarArray
 from lodcore.graph.variable import Variable, data, parameter
 from lodcore.graph.while_loop import WhileLoop, while_loop
+from lodcore.numpy_api.methods import attach
 
 __all__ = [
     "ArrayVariable",

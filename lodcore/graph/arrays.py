@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lodcore.graph.variable import Variable
-from lodcore.tensor import Spec
-from lodcore.tensor_array import ArrayMethods, TensorArray
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import ArrayMethods, TensorArray
 
 __all__ = ["ArrayVariable", "new_variable", "of_user"]
 

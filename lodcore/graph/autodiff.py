@@ -9,18 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import Journal, Symbol
+from lodcore.base.memory import check_out
+from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.arrays import of_user
 from lodcore.graph.gradients import Gradients, differentiable, of_type, values_of, without_sharing
 from lodcore.graph.tape import Tape, computing
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
-from lodcore.memory import check_out
 from lodcore.ops.common import check_equal
-from lodcore.recycling import Recycled
-from lodcore.symbol import Journal, Symbol
-from lodcore.tensor import LoDTensor, Tensor, array
-from lodcore.tensor_array import TensorArray
+from lodcore.tensors.from_lists import array
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Pullback", "value_and_grad", "vjp"]
 

@@ -10,14 +10,15 @@ from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Plan,
 
 import numpy as np
 
-from lodcore.arguments import WEAK
+from lodcore.ops.arguments import WEAK
 from lodcore.errors import GraphError, ShapeError
 from lodcore.ops import common
 from lodcore.ops.alignment import lined_up, returned
 from lodcore.ops.common import joined, rows_of, unbroadcast
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.symbol import Symbol
-from lodcore.tensor import DenseTensor, LoDTensor
+from lodcore.tensors.sparse_tensor import SparseTensor
+from lodcore.base.dispatch import Symbol
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import DenseTensor
 
 cnp.import_array()
 

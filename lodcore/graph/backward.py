@@ -10,7 +10,7 @@ from lodcore.graph.block import Operator
 from lodcore.graph.gradients import differentiable_spec, path
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable
-from lodcore.tensor_array import TensorArray
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["GradientOperator", "Seed", "append_backward"]
 

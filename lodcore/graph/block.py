@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.array_version import ArrayVersion
+from lodcore.base.dispatch import Symbol, recording
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.engine import Call, Layout
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
-from lodcore.lod import LoD
-from lodcore.registry import Op
-from lodcore.roles import LISTS, spec_of
-from lodcore.symbol import Symbol, recording
-from lodcore.tensor import Spec, Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import Op
+from lodcore.ops.roles import LISTS, spec_of
+from lodcore.tensors.array_version import ArrayVersion
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["PLAIN", "Block", "NamedBlock", "Operator"]
 

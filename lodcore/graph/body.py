@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import open_block
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
 from lodcore.graph.engine import Call, Layout, Leave
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
-from lodcore.registry import Op
-from lodcore.roles import spec_of
-from lodcore.symbol import open_block
-from lodcore.tensor import Spec, Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import Op
+from lodcore.ops.roles import spec_of
+from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Body", "Break", "LoopVariable", "Update", "changes", "size_of", "spec_in_body"]
 

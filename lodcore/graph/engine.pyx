@@ -7,7 +7,7 @@ from cpython.object cimport PyObject
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.symbol import Symbol
+from lodcore.base.dispatch import Symbol
 
 cnp.import_array()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
@@ -19,11 +20,12 @@ from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.tape import computing
 from lodcore.graph.variable import Variable, settled, spec_text
-from lodcore.nested import as_array
-from lodcore.recycling import Recycled
-from lodcore.roles import spec_of
-from lodcore.tensor import LoDTensor, Spec, Tensor, array
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.roles import spec_of
+from lodcore.tensors.from_lists import array
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
+from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Executor"]
 

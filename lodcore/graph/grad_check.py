@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
 from lodcore.graph.autodiff import check_differentiable, vjp
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.graph.trees import tree_leaves, tree_map
-from lodcore.tensor import LoDTensor
-from lodcore.tensor_array import TensorArray
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["grad_check"]
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
 from lodcore.graph.back import Context, Gradients, values_of
 from lodcore.graph.variable import Variable
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.sparse_tensor import SparseTensor
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [
     "Context",

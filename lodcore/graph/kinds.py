@@ -8,7 +8,8 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 from lodcore.graph.variable import Variable
-from lodcore.tensor import DenseTensor, LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import DenseTensor
 
 __all__ = ["is_inheritance_of", "register_inheritance", "var_get_mutable"]
 

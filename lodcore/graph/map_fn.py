@@ -7,21 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import recording
 from lodcore.errors import DTypeError
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, settled
 from lodcore.graph.while_loop import WhileLoop
-from lodcore.lod_rules import computed
-from lodcore.nested import refuse_conversion
 from lodcore.ops.array import tensor_array_read, tensor_array_size, tensor_array_write
 from lodcore.ops.array_joining import stacked_elements, tensor_array_unstack
 from lodcore.ops.common import rows_of
 from lodcore.ops.compare import greater_equal_than
-from lodcore.registry import operator
-from lodcore.roles import Steps, spec_of
-from lodcore.symbol import recording
-from lodcore.tensor import LoDTensor, Spec, Tensor, as_nested
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.lod_rules import computed
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Steps, spec_of
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import refuse_conversion
+from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["map_fn"]
 

@@ -3,7 +3,7 @@
 
 from lodcore.graph.engine cimport Call
 
-from lodcore.symbol import Symbol
+from lodcore.base.dispatch import Symbol
 
 
 cdef class Plan:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from lodcore.base.dispatch import recording
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import NamedBlock, Operator, computed
 from lodcore.graph.tape import computing
 from lodcore.graph.variable import Variable
-from lodcore.registry import Op
-from lodcore.symbol import recording
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import Op
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Program"]
 

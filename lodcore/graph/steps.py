@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore.array_version import ArrayVersion
 from lodcore.errors import GraphError
 from lodcore.graph import engine
 from lodcore.graph.block import Operator
@@ -21,9 +20,10 @@ from lodcore.graph.plan import Return
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
-from lodcore.roles import spec_of
-from lodcore.tensor import Spec, Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.roles import spec_of
+from lodcore.tensors.array_version import ArrayVersion
+from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["StepRunner", "Trace"]
 

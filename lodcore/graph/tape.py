@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.array_version import ArrayVersion
+from lodcore.base.dispatch import open_block, recording
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import PLAIN, Block, Operator, function_of
 from lodcore.graph.engine import Frame
 from lodcore.graph.gradients import differentiable
 from lodcore.graph.variable import Variable, as_value
-from lodcore.registry import Op
-from lodcore.symbol import open_block, recording
-from lodcore.tensor import Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import Op
+from lodcore.tensors.array_version import ArrayVersion
+from lodcore.tensors.tensor import Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Tape", "TapedOperator", "computing"]
 

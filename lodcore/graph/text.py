@@ -8,7 +8,7 @@ from lodcore.graph.block import Block, Operator, text_of
 from lodcore.graph.body import LoopVariable
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.graph.while_loop import WhileLoop
-from lodcore.tensor_array import TensorArray
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["program_dot", "program_text"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import Symbol, open_block, operators
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, settled
-from lodcore.symbol import Symbol, open_block, operators
-from lodcore.tensor import LoDTensor
-from lodcore.tensor_array import TensorArray
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Slot", "VarArray"]
 

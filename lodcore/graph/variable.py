@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from lodcore.base.dispatch import Symbol, open_block, operators
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, GraphError
-from lodcore.memory import check_size
-from lodcore.nested import as_array
-from lodcore.roles import spec_of
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.symbol import Symbol, open_block, operators
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.roles import spec_of
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
+from lodcore.tensors.sparse_tensor import SparseTensor
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 if TYPE_CHECKING:
-    from lodcore.faces import Face
     from lodcore.graph.block import Block
+    from lodcore.numpy_api.methods import Face
 else:
-    Face = object  # `lodcore.faces` attaches it
+    Face = object  # `lodcore.numpy_api.methods` attaches it
 
 __all__ = ["Variable", "as_value", "block_of", "data", "parameter", "settled", "spec_text"]
 

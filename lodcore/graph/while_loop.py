@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import Symbol, open_block, recording
+from lodcore.base.recycling import Recycled
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, of_user
 from lodcore.graph.block import Block, NamedBlock
@@ -15,12 +17,10 @@ from lodcore.graph.body import Body, Break, LoopVariable, Update, size_of, spec_
 from lodcore.graph.scope import Scope
 from lodcore.graph.steps import StepRunner, Trace
 from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
-from lodcore.recycling import Recycled
-from lodcore.registry import Op
-from lodcore.roles import Batches, spec_of
-from lodcore.symbol import Symbol, open_block, recording
-from lodcore.tensor import Spec, Tensor
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import Op
+from lodcore.ops.roles import Batches, spec_of
+from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["LoopVariable", "WhileLoop", "while_loop"]
 

@@ -6,14 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore import kernels, tensor_core
+from lodcore import kernels
+from lodcore.base.memory import check_size, integer
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.lending import narrow, private_lod
 from lodcore.interop.libraries import library
-from lodcore.lod import LoD
-from lodcore.making import guarded_values
-from lodcore.memory import check_size, integer
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import guarded_values
 
 __all__ = [
     "Segments",

@@ -17,8 +17,8 @@ from lodcore.interop.arrow_parts import finish, joined
 from lodcore.interop.arrow_read import read_array, read_schema, read_stream
 from lodcore.interop.arrow_write import array_capsule, schema_capsule, stream_capsule
 from lodcore.interop.libraries import library
-from lodcore.nested import as_values
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_values
 
 __all__ = ["ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "from_arrow", "to_arrow"]
 

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore import buffers, kernels
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow_parts import Part, hidden, is_flat, records, taken
 from lodcore.interop.arrow_read import Column
 from lodcore.interop.arrow_strings import fixed_size, viewed
 from lodcore.interop.arrow_types import LIST_VIEWS, LISTS, stored, width_of
-from lodcore.memory import check_size, unharmed
 
 __all__ = ["Options", "content"]
 

@@ -11,8 +11,8 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow_read import Column
 from lodcore.interop.arrow_strings import utf8_of
 from lodcore.interop.arrow_types import format_of
-from lodcore.lod import LoD
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Node", "node_of", "table_node", "without_rows"]
 

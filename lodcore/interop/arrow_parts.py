@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.conversion import hold
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LoDError
-from lodcore.lod import LoD
-from lodcore.memory import unharmed
-from lodcore.nested import join_arrays
-from lodcore.structure import concat_lods
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.nested import join_arrays
+from lodcore.tensors.padding import hold
+from lodcore.tensors.structure import concat_lods
 
 __all__ = ["Finished", "Part", "finish", "hidden", "is_flat", "joined", "records", "taken"]
 

@@ -11,13 +11,13 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport INT64_MAX, int64_t, uintptr_t
 from libc.string cimport memset
 
-from lodcore.buffers cimport array_over
+from lodcore.base.buffers cimport array_over
 from lodcore.interop.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
-from lodcore.memory import check_size
+from lodcore.base.memory import check_size
 
 cdef extern from "<string.h>" nogil:
     size_t strnlen(const char* text, size_t most)

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow_parts import Part
 from lodcore.interop.arrow_read import Column
-from lodcore.memory import check_size, unharmed
+from lodcore.tensors import core, tensor_core
 
 __all__ = ["fixed_size", "utf8_of", "viewed"]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import core, tensor_core
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.lending import private_level
 from lodcore.interop.libraries import library
-from lodcore.making import guarded_values
-from lodcore.tensor import as_nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.nested import guarded_values
 
 __all__ = ["from_awkward", "to_awkward"]
 

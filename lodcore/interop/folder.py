@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.npz import LARGEST_MANIFEST, check_bools, dtype_of
 from lodcore.interop.trees import Packed, Reader
-from lodcore.lod import LoD
-from lodcore.memory import check_size
+from lodcore.tensors import core
+from lodcore.tensors.lod import LoD
 
 __all__ = ["append_to_folder", "is_folder", "read_folder", "write_folder"]
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
-from lodcore.lod import LoD
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["load_from_group", "save_to_group"]
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
+from lodcore.tensors import core
+from lodcore.tensors.lod import LoD
 
 __all__ = ["INT32_MAX", "lent", "narrow", "private_level", "private_lod"]
 

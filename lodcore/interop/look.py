@@ -12,7 +12,7 @@ from lodcore.interop.arrow import from_arrow
 from lodcore.interop.libraries import library
 from lodcore.interop.plots import occupancy
 from lodcore.interop.storage import load
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["buckets", "describe", "describe_tree", "histogram", "padding_cost", "read"]
 

@@ -13,11 +13,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.trees import Packed, Reader
-from lodcore.lod import LoD
-from lodcore.memory import check_size
-from lodcore.tensor import LoDTensor
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["MANIFEST", "dtype_of", "read_npz", "write_npz"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.memory import integer
 from lodcore.errors import LoDError
 from lodcore.interop.libraries import library
-from lodcore.lod import LoD
-from lodcore.memory import integer
-from lodcore.tensor import as_nested
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
 
 __all__ = ["occupancy", "plot_lengths", "plot_occupancy"]
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
 from lodcore.errors import LoDError
 from lodcore.interop.npz import dtype_of
-from lodcore.structure import lod_over
-from lodcore.tensor import LoDTensor, as_nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.structure import lod_over
 
 __all__ = ["Shared", "share"]
 

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore import tensor_core
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow import ArrowTable, from_arrow
 from lodcore.interop.libraries import library
-from lodcore.lod import LoD
-from lodcore.making import guarded_values
-from lodcore.tensor import LoDTensor, array, as_nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.from_lists import array, as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import guarded_values
 
 __all__ = [
     "Groups",

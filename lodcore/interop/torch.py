@@ -7,13 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.lending import lent, narrow, private_lod
 from lodcore.interop.libraries import library
-from lodcore.lod import LoD
-from lodcore.making import guarded_values
-from lodcore.tensor import LoDTensor, array, as_nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.from_lists import array, as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import guarded_values
 
 __all__ = ["TorchBatch", "Varlen", "collate", "cu_seqlens", "from_torch", "to_torch"]
 

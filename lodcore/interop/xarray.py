@@ -10,8 +10,8 @@ import numpy as np
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.libraries import library
 from lodcore.interop.tables import Groups, common_lod, gathered, tensor_of_column
-from lodcore.lod import LoD
-from lodcore.nested import as_values
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.nested import as_values
 
 __all__ = ["from_xarray", "to_xarray"]
 

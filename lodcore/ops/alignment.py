@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
-from lodcore.arguments import operand_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.recycling import computed
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
+from lodcore.ops.arguments import operand_of
 from lodcore.ops.common import (
     PLAIN,
     Array,
@@ -30,9 +32,9 @@ from lodcore.ops.common import (
     rows_of,
 )
 from lodcore.ops.moving import sum_copies
-from lodcore.recycling import computed
-from lodcore.tensor import DenseTensor, LoDTensor, Spec
-from lodcore.threads import over_sequences
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import DenseTensor, Spec
 
 __all__ = ["HINT", "broadcast_spec", "fitted", "lined_up", "returned", "shared"]
 

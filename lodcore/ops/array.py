@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import axis_of
-from lodcore.array_version import ArrayVersion
+from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod_rules import computed, no_lod
-from lodcore.memory import integer
-from lodcore.nested import refuse_conversion
+from lodcore.ops.arguments import axis_of
 from lodcore.ops.common import Array
-from lodcore.rank_table import IndicesMap
-from lodcore.registry import operator
-from lodcore.roles import NO_ELEMENTS, Dense, Given, Index, Steps
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.tensor_array import TensorArray, integer_of
+from lodcore.ops.lod_rules import computed, no_lod
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import NO_ELEMENTS, Dense, Given, Index, Steps
+from lodcore.tensors.array_version import ArrayVersion
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import refuse_conversion
+from lodcore.tensors.rank_table import IndicesMap
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray, integer_of
 
 __all__ = ["tensor_array_read", "tensor_array_size", "tensor_array_sizes", "tensor_array_write"]
 

@@ -9,13 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
-from lodcore.arguments import axis_of
+from lodcore.base.memory import integer
 from lodcore.errors import LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed
-from lodcore.memory import integer
-from lodcore.nested import join_arrays
+from lodcore.ops.arguments import axis_of
 from lodcore.ops.array import (
     check_steps,
     cut_axis,
@@ -26,11 +22,16 @@ from lodcore.ops.array import (
     unstacked_spec,
 )
 from lodcore.ops.common import Array, rows_of
-from lodcore.registry import operator
-from lodcore.roles import NO_ELEMENTS, Dense, Steps
-from lodcore.structure import concat_lods
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.tensor_array import TensorArray, source_of
+from lodcore.ops.lod_rules import computed
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import NO_ELEMENTS, Dense, Steps
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import join_arrays
+from lodcore.tensors.structure import concat_lods
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray, source_of
 
 __all__ = ["tensor_array_concat", "tensor_array_stack", "tensor_array_unstack"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, GraphError, ShapeError
-from lodcore.nested import refuse_conversion
 from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import full_like
 from lodcore.ops.index_values import index_values
@@ -22,8 +22,9 @@ from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_initial, mean_dtype, reduce_values
-from lodcore.symbol import Symbol
-from lodcore.tensor import DenseTensor, LoDTensor, Tensor
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import refuse_conversion
+from lodcore.tensors.tensor import DenseTensor, Tensor
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
-from lodcore.arguments import WEAK, dense_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.tensor import DenseTensor, LoDTensor, Spec, Tensor
+from lodcore.ops.arguments import WEAK, dense_of
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 
 __all__ = [
     "Array",

@@ -6,20 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
-from lodcore.arguments import axis_of, dense_of, list_of, operand_of, structure_of
+from lodcore.base.dispatch import Symbol
+from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import levels_of, no_lod, same_as
-from lodcore.making import guarded_values
 from lodcore.ops.alignment import HINT
+from lodcore.ops.arguments import axis_of, dense_of, list_of, operand_of, structure_of
 from lodcore.ops.common import Array, check_equal, kept_in, no_dtype, on_rows, rows_of
+from lodcore.ops.lod_rules import levels_of, no_lod, same_as
 from lodcore.ops.moving import lod_of, spec_rows
-from lodcore.recycling import computed
-from lodcore.registry import operator
-from lodcore.roles import Dense, Operands, Structure
-from lodcore.symbol import Symbol
-from lodcore.tensor import LoDTensor, Spec, Tensor
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Operands, Structure
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import guarded_values
+from lodcore.tensors.tensor import Spec, Tensor
 
 __all__ = ["cast", "concat_values", "full_like", "rows", "with_values"]
 

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy import dot, ndarray
 
-from lodcore.arguments import axis_of, dense_of
+from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.nested import as_array
+from lodcore.ops.arguments import axis_of, dense_of
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
-from lodcore.recycling import computed
-from lodcore.registry import operator
-from lodcore.roles import Dense, Index
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Index
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
 

@@ -6,24 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core, threads
-from lodcore.arguments import given_of
+from lodcore import kernels
+from lodcore.base import buffers, threads
+from lodcore.base.memory import check_apart, check_out, check_size, integer
+from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.lod_rules import computed
-from lodcore.memory import check_apart, check_out, check_size, integer
-from lodcore.nested import as_array, as_values
+from lodcore.ops.arguments import given_of
 from lodcore.ops.common import Array, with_levels
+from lodcore.ops.lod_rules import computed
 from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, name_of, numbers_of, pool, result_rows, spread
-from lodcore.registry import operator
-from lodcore.roles import Dense, NestedIndex
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, NestedIndex
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array, as_values
+from lodcore.tensors.sparse_tensor import SparseTensor
+from lodcore.tensors.tensor import Spec
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from lodcore.lod import LoD
+    from lodcore.tensors.lod import LoD
 
 __all__ = ["embedding_bag", "lookup_table"]
 

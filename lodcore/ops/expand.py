@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
-from lodcore.arguments import level_of, structure_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of, outer, same_as
+from lodcore.ops.arguments import level_of, structure_of
 from lodcore.ops.common import Array, below, check_equal
+from lodcore.ops.lod_rules import computed, levels_of, outer, same_as
 from lodcore.ops.moving import add_back, as_rows_or_nested, lod_of, row_ranges, spec_rows, sum_copies
-from lodcore.registry import operator
-from lodcore.roles import Nested, Rows, Structure
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import over_sequences
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested, Rows, Structure
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_reverse"]
 

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from lodcore import buffers, kernels
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.recycling import Recycled
+from lodcore.base.threads import get_num_threads, in_parts
 from lodcore.ops.common import Array
-from lodcore.recycling import Recycled
-from lodcore.threads import get_num_threads, in_parts
 
 __all__ = [
     "ACTIVATIONS",

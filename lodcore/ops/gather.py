@@ -6,23 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import level_of, list_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_apart
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod_rules import computed, outer
-from lodcore.memory import check_apart
-from lodcore.nested import join_rows, new_joined
+from lodcore.ops.arguments import level_of, list_of
 from lodcore.ops.common import Array
+from lodcore.ops.lod_rules import computed, outer
 from lodcore.ops.moving import (
     add_back,
     put_together,
     row_ranges,
     spec_rows,
 )
-from lodcore.registry import operator
-from lodcore.roles import Batches, Index, Nested, as_batches
-from lodcore.structure import check_coarser, concat_lods
-from lodcore.tensor import LoDTensor, Spec, as_nested
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Batches, Index, Nested, as_batches
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import join_rows, new_joined
+from lodcore.tensors.structure import check_coarser, concat_lods
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_slice"]
 

@@ -10,17 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import each_of, integer_of, integers_of, single_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod_rules import computed, levels_of
-from lodcore.memory import check_size
-from lodcore.nested import as_array
+from lodcore.ops.arguments import each_of, integer_of, integers_of, single_of
 from lodcore.ops.common import Array, check_equal
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, spec_rows
-from lodcore.registry import operator
-from lodcore.roles import Index, Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Index, Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_of_each"]
 

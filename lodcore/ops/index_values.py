@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import dense_of, list_of, operand_of
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod_rules import same_as
+from lodcore.ops.arguments import dense_of, list_of, operand_of
 from lodcore.ops.common import Array
-from lodcore.registry import operator
-from lodcore.roles import Dense, Keys
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.lod_rules import same_as
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Keys
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["index_values"]
 

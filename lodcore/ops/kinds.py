@@ -8,14 +8,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from lodcore.arguments import WEAK
 from lodcore.errors import DTypeError
-from lodcore.lod_rules import deepest
 from lodcore.ops.alignment import broadcast_spec, shared
+from lodcore.ops.arguments import WEAK
 from lodcore.ops.common import no_dtype
-from lodcore.registry import OPS, Op
-from lodcore.roles import Dense, Role
-from lodcore.tensor import Spec
+from lodcore.ops.lod_rules import deepest
+from lodcore.ops.registry import OPS, Op
+from lodcore.ops.roles import Dense, Role
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["elementwise_operator"]
 

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import arguments
 from lodcore.errors import DTypeError, LevelError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, no_lod
-from lodcore.rank_table import IndicesMap, RankTable
-from lodcore.registry import operator
-from lodcore.roles import Structure, Structured
-from lodcore.tensor import LoDTensor, Spec, as_nested
+from lodcore.ops import arguments
+from lodcore.ops.lod_rules import computed, no_lod
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Structure, Structured
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.rank_table import IndicesMap, RankTable
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["lod_lengths"]
 

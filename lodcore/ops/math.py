@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.arguments import list_of
 from lodcore.errors import DTypeError
-from lodcore.lod_rules import deepest
 from lodcore.ops.alignment import broadcast_spec, shared
+from lodcore.ops.arguments import list_of
 from lodcore.ops.common import Array
 from lodcore.ops.kinds import dtype_of, elementwise_operator
+from lodcore.ops.lod_rules import deepest
+from lodcore.ops.registry import Op, VJPRule, operator
+from lodcore.ops.roles import Operands
 from lodcore.ops.ufuncs import vjp_of_ufunc
-from lodcore.registry import Op, VJPRule, operator
-from lodcore.roles import Operands
-from lodcore.tensor import Spec
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["add", "div", "elementwise", "exp", "log", "minus", "mul", "relu", "sigmoid", "sqrt", "tanh", "where"]
 

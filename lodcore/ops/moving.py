@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
-from lodcore.arguments import rows_given_of, structure_of
-from lodcore.lod import LoD
-from lodcore.nested import as_values
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.ops.arguments import rows_given_of, structure_of
 from lodcore.ops.common import Array
-from lodcore.structure import concat_lods
-from lodcore.tensor import LoDTensor, Spec, as_nested
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_values
+from lodcore.tensors.structure import concat_lods
+from lodcore.tensors.tensor import Spec
 
 __all__ = [
     "add_back",

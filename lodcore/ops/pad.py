@@ -6,19 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import each_of, given_of, integer_of, level_of
-from lodcore.conversion import NO_FILLING, filling, padded_length
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_apart, integer
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.lod_rules import computed, no_lod
-from lodcore.memory import check_apart, integer
-from lodcore.nested import as_array, as_dtype, as_values
+from lodcore.ops.arguments import each_of, given_of, integer_of, level_of
 from lodcore.ops.common import Array
+from lodcore.ops.lod_rules import computed, no_lod
 from lodcore.ops.moving import sum_copies
-from lodcore.registry import operator
-from lodcore.roles import Dense, Index, Nested
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import over_sequences
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Index, Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array, as_dtype, as_values
+from lodcore.tensors.padding import NO_FILLING, filling, padded_length
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
 

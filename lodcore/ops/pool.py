@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
-from lodcore.conversion import hold
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_out
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod_rules import before
-from lodcore.memory import check_out
 from lodcore.ops.common import Array, below, with_levels
-from lodcore.registry import operator
-from lodcore.roles import Dense, Nested
-from lodcore.tensor import Spec
-from lodcore.threads import over_sequences
+from lodcore.ops.lod_rules import before
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Nested
+from lodcore.tensors.padding import hold
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_pool"]
 

@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import dense_of, integer_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of
+from lodcore.ops.arguments import dense_of, integer_of, level_of
 from lodcore.ops.common import Array
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, spec_rows
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import operator
-from lodcore.roles import Dense, Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["by_position", "drop_level", "insert_level", "pool_positions"]
 

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels
-from lodcore.arguments import choice_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import DTypeError
-from lodcore.lod_rules import before
+from lodcore.ops.arguments import choice_of, level_of
 from lodcore.ops.common import Array, below, rows_below, with_levels
+from lodcore.ops.lod_rules import before
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["refuse_empty", "sequence_place", "sequence_prod", "sequence_truth"]
 

@@ -6,18 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers
-from lodcore.arguments import level_of, structure_of
+from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, no_lod
+from lodcore.ops.arguments import level_of, structure_of
 from lodcore.ops.common import Array, rows_of
+from lodcore.ops.lod_rules import computed, no_lod
 from lodcore.ops.moving import add_back, as_rows_or_nested, row_by_row, row_ranges, spec_rows
-from lodcore.rank_table import RankTable, table_of
-from lodcore.registry import operator
-from lodcore.roles import Index, Rows, Structure, Table
-from lodcore.tensor import LoDTensor, Spec, as_nested
-from lodcore.tensor_array import integer_of
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Index, Rows, Structure, Table
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.rank_table import RankTable, table_of
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import integer_of
 
 __all__ = ["lod_rank_table", "reorder_by_rank", "shrink_memory"]
 

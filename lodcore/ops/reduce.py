@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
-from lodcore.arguments import dense_of
+from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod_rules import computed, levels_of
+from lodcore.ops.arguments import dense_of
 from lodcore.ops.common import Array, kept_in, rows_below, rows_of, with_levels
 from lodcore.ops.convert import cast, sized
-from lodcore.registry import operator
-from lodcore.roles import Dense
-from lodcore.symbol import Symbol
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.lod_rules import computed, levels_of
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["reduce_values"]
 

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import kernels, tensor_core
-from lodcore.arguments import level_of
+from lodcore import kernels
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
-from lodcore.lod_rules import before
+from lodcore.ops.arguments import level_of
 from lodcore.ops.common import Array, below, with_levels
+from lodcore.ops.lod_rules import before
 from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import over_sequences
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 

@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import level_of, mask_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of
-from lodcore.memory import unharmed
+from lodcore.ops.arguments import level_of, mask_of
 from lodcore.ops.common import Array
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import as_rows_or_nested, put_together, spec_rows
-from lodcore.registry import operator
-from lodcore.roles import Index, Rows
-from lodcore.structure import check_coarser
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Index, Rows
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.structure import check_coarser
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["merge_by_mask", "split_by_mask"]
 

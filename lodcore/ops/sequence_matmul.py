@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import level_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of
-from lodcore.memory import check_size, unharmed
+from lodcore.ops.arguments import level_of
 from lodcore.ops.common import Array, check_equal
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.lod_rules import computed, levels_of
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_matmul"]
 

@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import integer_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed
+from lodcore.ops.arguments import integer_of, level_of
 from lodcore.ops.common import Array, below
+from lodcore.ops.lod_rules import computed
 from lodcore.ops.moving import spec_rows
 from lodcore.ops.pool import result_rows
-from lodcore.registry import operator
-from lodcore.roles import Nested
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import get_num_threads, in_parts, over_sequences, parts
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Nested
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_sort", "sequence_topk"]
 

@@ -6,19 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import level_of
+from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.errors import LoDError, ShapeError
-from lodcore.lod_rules import computed
-from lodcore.nested import as_values
+from lodcore.ops.arguments import level_of
 from lodcore.ops.array import check_steps, element_spec
 from lodcore.ops.array_joining import cut_rows, joined_elements, same_shapes
 from lodcore.ops.common import Array, rows_of
-from lodcore.rank_table import IndicesMap, map_of
-from lodcore.registry import operator
-from lodcore.roles import Map, Nested, Steps
-from lodcore.tensor import LoDTensor, Spec, as_nested
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.lod_rules import computed
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Map, Nested, Steps
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_values
+from lodcore.tensors.rank_table import IndicesMap, map_of
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["tensor_array_pack", "tensor_array_unpack"]
 

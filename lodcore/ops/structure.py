@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import integers_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import integer
 from lodcore.errors import LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed, levels_of
-from lodcore.memory import integer
+from lodcore.ops.arguments import integers_of, level_of
 from lodcore.ops.common import Array
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import as_rows_or_nested, spec_rows
-from lodcore.registry import operator
-from lodcore.roles import Index, Nested, Rows, Structure
-from lodcore.tensor import LoDTensor, Spec
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Index, Nested, Rows, Structure
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
 

@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, core, kernels, tensor_core
-from lodcore.arguments import dense_of, each_of, integer_of, level_of, nested_index_of, nested_of, operand_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_out, check_size, unharmed
+from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.lod import LoD
-from lodcore.lod_rules import computed
-from lodcore.memory import check_out, check_size, unharmed
+from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of, nested_of, operand_of
 from lodcore.ops.common import Array, below, check_equal, unbroadcast
+from lodcore.ops.lod_rules import computed
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Index, Nested, NestedIndex, Role
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
-from lodcore.registry import operator
-from lodcore.roles import Dense, Index, Nested, NestedIndex, Role
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import get_num_threads, in_parts, parts
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
 

@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import buffers, kernels, tensor_core
-from lodcore.arguments import dense_of, integer_of, level_of
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_out, check_size
+from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.lod import LoD
-from lodcore.memory import check_out, check_size
+from lodcore.ops.arguments import dense_of, integer_of, level_of
 from lodcore.ops.common import Array, below
-from lodcore.registry import operator
-from lodcore.roles import Dense, Nested
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.threads import over_sequences
+from lodcore.ops.registry import operator
+from lodcore.ops.roles import Dense, Nested
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["row_conv", "sequence_conv"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.registry import Op
-from lodcore.roles import Index
-from lodcore.tensor import LoDTensor
+from lodcore.ops.registry import Op
+from lodcore.ops.roles import Index
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.testing.rules import check_dropped, check_gradient_ways, check_infer, check_lod, check_slopes, widened
 from lodcore.testing.samples import Sample, sample_of, tensors_of, with_tensors
 from lodcore.testing.ways import at_once, check_inputs, check_ways, check_zeros, outcome, refuse

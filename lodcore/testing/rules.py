@@ -10,13 +10,14 @@ from lodcore.graph import Executor, Program, append_backward, grad_check, vjp, w
 from lodcore.graph.gradients import Gradients, differentiable, values_of
 from lodcore.graph.tape import Tape, TapedOperator
 from lodcore.graph.variable import Variable
-from lodcore.lod import LoD
 from lodcore.ops import add, mul, sum, tensor_array_read
-from lodcore.rank_table import IndicesMap, RankTable
-from lodcore.registry import Op
-from lodcore.roles import LISTS, spec_of
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import Op
+from lodcore.ops.roles import LISTS, spec_of
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.rank_table import IndicesMap, RankTable
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray
 from lodcore.testing.samples import (
     Sample,
     bits,

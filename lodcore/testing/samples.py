@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.graph.gradients import differentiable
-from lodcore.rank_table import IndicesMap, RankTable
-from lodcore.registry import Op
-from lodcore.sparse_tensor import SparseTensor
-from lodcore.tensor import LoDTensor, Spec
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import Op
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.rank_table import IndicesMap, RankTable
+from lodcore.tensors.sparse_tensor import SparseTensor
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [
     "Sample",

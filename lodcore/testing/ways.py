@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from lodcore import tensor_core
 from lodcore.graph import Executor, Program, data, vjp, while_loop
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.registry import OPS, Op
-from lodcore.roles import spec_of
-from lodcore.tensor import LoDTensor
-from lodcore.tensor_array import TensorArray
+from lodcore.ops.registry import OPS, Op
+from lodcore.ops.roles import spec_of
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor_array import TensorArray
 from lodcore.testing.samples import (
     Sample,
     bits,

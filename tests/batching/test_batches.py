@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoD, LoDError, gather_sequences
 from lodcore.batching import batches
 from lodcore.batching.buckets import least_padding, suggested
-from tests.batching.draws import document_lengths, documents_of
+from tests.helpers.plans import document_lengths, documents_of
 
 
 @st.composite

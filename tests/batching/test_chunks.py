@@ -11,7 +11,7 @@ import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor
 from lodcore.batching import chunk_plan, concat_and_cut
 from reference.batching import chunks as meaning
-from tests.batching.draws import document_lengths, documents_of
+from tests.helpers.plans import document_lengths, documents_of
 
 
 @st.composite

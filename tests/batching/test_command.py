@@ -7,7 +7,7 @@ import lodcore
 from lodcore import DTypeError, load
 from lodcore.__main__ import main
 from lodcore.batching import PackPlan, batches, fills, pack_plan, show_bins
-from tests.batching.draws import documents_of
+from tests.helpers.plans import documents_of
 
 LENGTHS = [3, 0, 9, 5, 2, 7, 1]
 X = documents_of(LENGTHS)

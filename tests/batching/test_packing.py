@@ -12,7 +12,7 @@ from lodcore import DTypeError, LoD, LoDError, LoDTensor
 from lodcore.batching import PackPlan, pack_plan
 from lodcore.batching.report import bins_at_least
 from reference.batching.exact import fewest_bins
-from tests.batching.draws import METHODS, document_lengths, documents_of
+from tests.helpers.plans import METHODS, document_lengths, documents_of
 
 OVERFLOWS = ["error", "split", "truncate", "drop", "own_bin"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError
 from lodcore.batching import batch_stream, pack_stream
-from tests.batching.draws import document_lengths
+from tests.helpers.plans import document_lengths
 
 STREAMS = [
     lambda source, budget, **named: pack_stream(source, budget, **named),

@@ -10,8 +10,8 @@ import sys
 from tests.builds import tree
 
 TESTS = (
-    *("tests/kernels", "tests/test_errors.py", "tests/test_hostile.py", "tests/test_operators.py"),
-    *("tests/test_recycling.py", "tests/graph/test_steady.py"),
+    *("tests/kernels", "tests/test_errors.py", "tests/robustness/test_hostile.py", "tests/ops/test_operators.py"),
+    *("tests/base/test_recycling.py", "tests/graph/test_steady.py"),
     *("tests/robustness/test_public_names.py", "tests/robustness/test_injection.py"),
     *("tests/interop/test_arrow.py", "tests/interop/test_arrow_hostile.py", "tests/interop/test_storage.py"),
 )

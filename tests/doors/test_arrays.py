@@ -7,8 +7,8 @@ from hypothesis import given
 import lodcore
 from lodcore import LoD, LoDTensor, interop
 from lodcore.errors import DTypeError, LoDError
-from tests.doors.libraries import MARKS, imported
-from tests.draw import lod_tensors
+from tests.helpers.draw import lod_tensors
+from tests.helpers.libraries import MARKS, imported
 
 sparse, tensorflow, jax, thinc = (imported(name) for name in ("scipy.sparse", "tensorflow", "jax", "thinc.api"))
 torch, h5py, zarr, matplotlib = (imported(name) for name in ("torch", "h5py", "zarr", "matplotlib"))

@@ -5,7 +5,7 @@ import numpy as np
 import lodcore
 from lodcore import from_arrow
 from lodcore.interop import ArrowTable
-from tests.doors.libraries import MARKS, imported
+from tests.helpers.libraries import MARKS, imported
 
 pytestmark = MARKS
 

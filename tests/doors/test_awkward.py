@@ -7,8 +7,8 @@ from hypothesis import given
 import lodcore
 from lodcore import from_awkward, to_awkward
 from lodcore.errors import DTypeError, LoDError
-from tests.doors.libraries import MARKS, imported
-from tests.draw import lod_tensors
+from tests.helpers.draw import lod_tensors
+from tests.helpers.libraries import MARKS, imported
 
 awkward = imported("awkward")
 pytestmark = MARKS

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from lodcore.batching import batches, fills, pack_plan, plot_occupancy
-from tests.doors.libraries import MARKS
+from tests.helpers.libraries import MARKS
 
 pytestmark = MARKS
 mpl.use("agg")

@@ -8,8 +8,8 @@ import pytest
 
 from lodcore.__main__ import main
 from lodcore.batching import pack_plan
-from tests.batching.draws import documents_of
-from tests.doors.libraries import MARKS
+from tests.helpers.libraries import MARKS
+from tests.helpers.plans import documents_of
 
 pytestmark = MARKS
 

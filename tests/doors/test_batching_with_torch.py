@@ -10,8 +10,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from lodcore import LoDTensor
 from lodcore.batching import assert_isolated, attention_inputs, batches, cu_seqlens, pack_plan
-from tests.batching.draws import documents_of
-from tests.doors.libraries import MARKS
+from tests.helpers.libraries import MARKS
+from tests.helpers.plans import documents_of
 
 pytestmark = MARKS
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoDTensor, from_arrow
 from lodcore.interop import ArrowTable
-from tests.doors.libraries import MARKS, imported
-from tests.draw import lod_tensors
+from tests.helpers.draw import lod_tensors
+from tests.helpers.libraries import MARKS, imported
 
 pyarrow = imported("pyarrow")
 imported("pyarrow.compute")

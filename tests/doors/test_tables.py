@@ -9,7 +9,7 @@ import lodcore
 from lodcore import LoDTensor, from_pandas, from_polars, from_xarray, to_pandas, to_polars, to_xarray
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import Groups
-from tests.doors.libraries import MARKS, imported
+from tests.helpers.libraries import MARKS, imported
 
 pandas, polars, xarray = (imported(name) for name in ("pandas", "polars", "xarray"))
 pytestmark = MARKS

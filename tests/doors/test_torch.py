@@ -9,8 +9,8 @@ import lodcore
 from lodcore import LoD, LoDTensor, from_torch, to_torch
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import TorchBatch, Varlen, collate
-from tests.doors.libraries import MARKS, imported
-from tests.draw import lod_tensors
+from tests.helpers.draw import lod_tensors
+from tests.helpers.libraries import MARKS, imported
 
 torch = imported("torch")
 rnn = torch.nn.utils.rnn

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
-from lodcore.array_version import ArrayVersion
 from lodcore.graph import Executor, Program, VarArray, data, while_loop
-from tests.graph.bodies import contents
+from lodcore.tensors.array_version import ArrayVersion
+from tests.helpers.bodies import contents
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

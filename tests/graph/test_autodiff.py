@@ -24,7 +24,7 @@ from lodcore import (
 )
 from lodcore.graph import Program, Variable, data, parameter, while_loop
 from lodcore.graph.gradients import of_type
-from tests.agree import same_memory
+from tests.helpers.agree import same_memory
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore.registry import OPS
+from lodcore.ops.registry import OPS
 from lodcore.testing import rules, ways
 from tests.samples import SAMPLES
 

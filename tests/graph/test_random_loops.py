@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import TensorArray, vjp
 from tests.graph import bodies
-from tests.graph.bodies import OPERATORS, contents, in_reference, loops, new_arrays, record
+from tests.helpers.bodies import OPERATORS, contents, in_reference, loops, new_arrays, record
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 

@@ -1,15 +1,15 @@
 """Whole programs, drawn at random: run at once, under vjp, with recompute and in a Program, they do what they mean.
 
-`python -m tests.graph.random_programs --count 20000` draws more of them, and makes those that fail small.
+`python -m tests.helpers.random_programs --count 20000` draws more of them, and makes those that fail small.
 """
 
 import functools
 
 import pytest
 
-from tests.graph.drawing.programs import draw_program
-from tests.graph.programs_as_python import as_python
-from tests.graph.ways_of_running import Disagreement, check_program, feeds_as_python
+from tests.helpers.drawing.programs import draw_program
+from tests.helpers.programs_as_python import as_python
+from tests.helpers.ways_of_running import Disagreement, check_program, feeds_as_python
 
 pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
 

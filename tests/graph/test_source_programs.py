@@ -8,7 +8,7 @@ import pytest
 import lodcore as pd
 from lodcore import TensorArray, vjp
 from lodcore.graph import while_loop
-from tests.graph.network import (
+from tests.helpers.network import (
     BOOT,
     BOOT_DENSE,
     SENTENCES,

@@ -6,7 +6,7 @@ import pytest
 import lodcore as pd
 from lodcore import LoDTensor, TensorArray
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, parameter, while_loop
-from tests.graph.network import (
+from tests.helpers.network import (
     BOOT,
     BOOT_DENSE,
     DENSE,

@@ -6,9 +6,9 @@ import pytest
 import lodcore
 from lodcore import DenseTensor, DTypeError, LoD, LoDError, LoDTensor, SparseTensor, TensorArray, map_fn, ops, vjp
 from lodcore.graph import Program, VarArray, data
-from lodcore.registry import OPS
-from lodcore.roles import spec_of
-from tests.graph.ways import WHILE_RECORDING
+from lodcore.ops.registry import OPS
+from lodcore.ops.roles import spec_of
+from tests.helpers.ways import WHILE_RECORDING
 from tests.samples import SAMPLES
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own

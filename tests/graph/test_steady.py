@@ -10,7 +10,7 @@ import lodcore
 from lodcore import LoDTensor, ops, vjp
 from lodcore.graph import VarArray, while_loop
 from lodcore.ops.common import unbroadcast
-from lodcore.registry import OPS
+from lodcore.ops.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

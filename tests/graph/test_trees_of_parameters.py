@@ -9,7 +9,7 @@ import pytest
 import lodcore
 from lodcore import DTypeError, LoDTensor, TensorArray, grad_check, ops, value_and_grad, vjp
 from lodcore.graph import Variable
-from tests.graph.ways import rows_of
+from tests.helpers.ways import rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

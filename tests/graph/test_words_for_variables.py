@@ -18,8 +18,8 @@ from lodcore.graph import (
     var_get_mutable,
     while_loop,
 )
-from lodcore.tensor import Spec
-from tests.graph.ways import WHILE_RECORDING, check, every_way
+from lodcore.tensors.tensor import Spec
+from tests.helpers.ways import WHILE_RECORDING, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -12,7 +12,7 @@ from lodcore.graph import (
     Variable,
     data,
 )
-from tests.graph.ways import check, every_way, run_body
+from tests.helpers.ways import check, every_way, run_body
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

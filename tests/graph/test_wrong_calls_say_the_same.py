@@ -13,10 +13,10 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray, vjp
 from lodcore.graph import Executor, Program, VarArray, Variable, data
-from lodcore.roles import spec_of
-from tests.graph.ways import run_body
+from lodcore.ops.roles import spec_of
+from tests.helpers.ways import run_body
+from tests.helpers.wrong_calls import run, things
 from tests.samples import SAMPLES
-from tests.wrong_calls import run, things
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

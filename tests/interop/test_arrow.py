@@ -13,8 +13,8 @@ import lodcore
 from lodcore import LoD, LoDTensor, from_arrow
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import ArrowTable
-from tests.draw import DTYPES, lod_tensors
-from tests.interop.capsules import Forged, ForgedStream, array_of, leaf, lists, schema_of
+from tests.helpers.capsules import Forged, ForgedStream, array_of, leaf, lists, schema_of
+from tests.helpers.draw import DTYPES, lod_tensors
 
 NUMBERS = np.arange(5)
 OUT = [dtype for dtype in DTYPES if dtype.kind not in "cMmV"] + [

@@ -9,7 +9,7 @@ import pytest
 import lodcore
 from lodcore import from_arrow
 from lodcore.errors import DTypeError, LoDError
-from tests.interop.capsules import Forged, ForgedStream, leaf, lists
+from tests.helpers.capsules import Forged, ForgedStream, leaf, lists
 
 NUMBERS = np.arange(5)
 

@@ -19,7 +19,7 @@ from lodcore import LoD, LoDTensor
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import share
 from lodcore.interop.npz import dtype_of
-from tests.draw import DTYPES, lod_tensors
+from tests.helpers.draw import DTYPES, lod_tensors
 
 X = lodcore.array([[1.5, 2.5], [], [3.5]])
 DEEP = lodcore.array([[[1, 2], []], [], [[3]]])

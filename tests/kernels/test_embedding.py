@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
 from tests.kernels.test_pool import REALS, ROW_BYTES, cells, structures
 
 WIDTHS = st.sampled_from([1, 1, 2, 3, 8, 9, 33, 64, 70, 0])

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from reference.kernels import gates as twin
-from tests.draw import int64, lengths, read_only, running_sum
-from tests.kernels.face_to_face import agree, call
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, lengths, read_only, running_sum
+from tests.helpers.face_to_face import agree, call
+from tests.helpers.paths import on_each_path
 from tests.kernels.test_matrix import packed
 
 REALS = [np.dtype("f4"), np.dtype("f8")]

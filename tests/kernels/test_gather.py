@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.draw import (
+from tests.helpers.draw import (
     DTYPES,
     ROW_SHAPES,
     indices,
@@ -21,7 +21,7 @@ from tests.draw import (
     values_from_seed,
     whole_numbers,
 )
-from tests.kernels.face_to_face import agree, unwritten
+from tests.helpers.face_to_face import agree, unwritten
 
 ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
 NEAR_INT64 = st.one_of(st.integers(-1, 6), ANY_INT64)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.draw import int64, read_only
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, read_only
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
 
 DTYPES = st.sampled_from([np.dtype("f4"), np.dtype("f8")])
 SIZES = st.sampled_from([0, 1, 2, 3, 5, 11, 12, 13, 16, 31, 32, 33, 50, 64, 70])

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
 
 REALS = [np.dtype(name) for name in ("f4", "f8")]
 NUMBERS = [*REALS, np.dtype("i8"), np.dtype("u8")]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from reference.kernels import softmax as twin
-from tests.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
 
 SHAPES = st.sampled_from([(8, 5), (3, 40), (2, 300)])  # most sequences, longest
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.draw import int64, lengths, read_only, running_sum, values_from_seed
-from tests.kernels.face_to_face import agree, unwritten
-from tests.kernels.paths import on_each_path
+from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.paths import on_each_path
 
 SHAPES = st.sampled_from([(8, 5), (4, 17), (2, 20)])  # most sequences, longest
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lodcore import kernels
-from tests.draw import read_only
+from tests.helpers.draw import read_only
 
 pytestmark = pytest.mark.not_on_reference  # which takes a minute a megabyte
 

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 import lodcore
 from lodcore import LoD, LoDTensor, SparseTensor, TensorArray, vjp
-from lodcore.registry import OPS
+from lodcore.ops.registry import OPS
 from lodcore.testing import ways
 from lodcore.testing.samples import Sample
-from tests import wrong_calls
+from tests.base.test_memory import RIGHT
+from tests.helpers import wrong_calls
 from tests.samples import SAMPLES
-from tests.test_memory import RIGHT
 
 EXAMPLES = 3  # of each operator, and of its gradient
 
@@ -194,7 +194,7 @@ TEXTS = [
 def _recorded(x: Any, pool_type: str) -> Any:
     """Pool in a Program, on values that come when it runs."""
     from lodcore.graph import Executor, Program, data
-    from lodcore.roles import spec_of
+    from lodcore.ops.roles import spec_of
 
     with Program() as program:
         given = data("x", spec_of(x))

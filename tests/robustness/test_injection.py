@@ -43,7 +43,7 @@ def test_the_machine_knows_every_operator_and_way():
         text=True,
         check=True,
     ).stdout.splitlines()
-    from lodcore.registry import OPS
+    from lodcore.ops.registry import OPS
     from tests.samples import SAMPLES
 
     for name in set(SAMPLES) & set(OPS):

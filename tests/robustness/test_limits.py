@@ -2,7 +2,7 @@
 
 import pytest
 
-from lodcore import memory
+from lodcore.base import memory
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 

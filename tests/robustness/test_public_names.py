@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import IndicesMap, LoD, LoDTensor, RankTable, SparseTensor, TensorArray, buffers, tensor_core
+from lodcore import IndicesMap, LoD, LoDTensor, RankTable, SparseTensor, TensorArray
+from lodcore.base import buffers
+from lodcore.tensors import tensor_core
 
 pytestmark = pytest.mark.not_on_reference
 

@@ -269,7 +269,7 @@ def once():
 
 def test_what_a_subclass_says_of_itself_is_not_believed():
     survives("""
-from lodcore.tensor_core import LoDTensorBody
+from lodcore.tensors.tensor_core import LoDTensorBody
 class Liar(LoDTensor):
     __slots__ = ()
     @property
@@ -338,7 +338,7 @@ MEMORY = {
 def test_memory_that_nobody_has(name):
     """A MemoryError comes before the memory is asked for, with little memory used, and `out` is left alone."""
     printed = survives(f"""
-n = lodcore.memory.LIMIT // 8 - 8
+n = lodcore.base.memory.LIMIT // 8 - 8
 try:
     {MEMORY[name]}
 except (MemoryError, lodcore.LoDError) as error:

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, TensorArray
-from lodcore.tensor import Spec
+from lodcore.tensors.tensor import Spec
 from reference.ops import array as oracle
 from reference.ops.levels import each_at_level, sequences
-from tests.agree import elements_of, from_the_first, numbered, of_elements
-from tests.draw import ROW_SHAPES, lod_tensors, values
+from tests.helpers.agree import elements_of, from_the_first, numbered, of_elements
+from tests.helpers.draw import ROW_SHAPES, lod_tensors, values
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, lods_of, tame, tensors_of
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import LoDTensor
-from tests.draw import lods, read_only
+from tests.helpers.draw import lods, read_only
 
 SMALL = {"f": (-4, 5), "i": (-4, 5), "u": (0, 5), "b": (0, 2)}
 SAMPLES = {}

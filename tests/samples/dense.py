@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops.dense import cross_entropy, product, sequence_matmul, softmax
 from reference.ops.levels import at_level, each_at_level, sequences
-from tests.agree import from_the_first
-from tests.draw import lods, read_only
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import lods, read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_values
 from tests.samples.expand import levels_of, lods_of

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
 from reference.nested import nest
 from reference.ops import embedding as oracle
-from tests.agree import offsets_of
-from tests.draw import DTYPES, NUMBERS, ROW_SHAPES, lods, read_only, values
+from tests.helpers.agree import offsets_of
+from tests.helpers.draw import DTYPES, NUMBERS, ROW_SHAPES, lods, read_only, values
 from tests.samples import Samples, call
 from tests.samples.pool import POOL_TYPES, small_values
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
 from reference.ops import expand as oracle
-from tests.agree import elements_of, from_the_first, numbered, of_elements
-from tests.draw import DTYPES, ROW_SHAPES, lengths, lod_tensors, lods, read_only, running_sum, values
+from tests.helpers.agree import elements_of, from_the_first, numbered, of_elements
+from tests.helpers.draw import DTYPES, ROW_SHAPES, lengths, lod_tensors, lods, read_only, running_sum, values
 from tests.samples import Call, Samples, call
 
 PLAIN = [dtype for dtype in DTYPES if dtype.names is None]  # records are no numbers that lists compare

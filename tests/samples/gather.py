@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops import gather as oracle
 from reference.ops.levels import sequences
-from tests.agree import from_the_first
-from tests.draw import ROW_SHAPES, indices, lengths, lod_tensors, odd_forms, running_sum, values
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import ROW_SHAPES, indices, lengths, lod_tensors, odd_forms, running_sum, values
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, levels_of, lods_of, tame
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.ops import select_by_mask
 from reference.ops import index as oracle
-from tests.draw import DTYPES, ROW_SHAPES, lod_tensors, odd_forms, read_only
+from tests.helpers.draw import DTYPES, ROW_SHAPES, lod_tensors, odd_forms, read_only
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, smooth_batches
 

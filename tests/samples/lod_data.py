@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, IndicesMap, LevelError, LoDTensor, RankTable, TensorArray
 from reference.ops.levels import sequences
-from tests.agree import from_the_first
-from tests.draw import lod_tensors
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import lod_tensors
 from tests.samples import Samples, call
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.ops.ufuncs import UFUNC_RULES
 from reference.ops.math import UNARY, elementwise
-from tests.draw import read_only
+from tests.helpers.draw import read_only
 from tests.samples import Samples, call
 from tests.samples.common import batches, operand, operands, smooth_batches, smooth_values
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, ShapeError
 from reference.ops import pad as oracle
-from tests.draw import NUMBERS, ROW_SHAPES, lengths, lod_tensors, odd_forms, read_only, values
+from tests.helpers.draw import NUMBERS, ROW_SHAPES, lengths, lod_tensors, odd_forms, read_only, values
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, tame
 

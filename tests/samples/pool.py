@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
 from reference.nested import nest
 from reference.ops import pool as oracle
-from tests.agree import offsets_of
-from tests.draw import NUMBERS, ROW_SHAPES, lods, read_only, values
+from tests.helpers.agree import offsets_of
+from tests.helpers.draw import NUMBERS, ROW_SHAPES, lods, read_only, values
 from tests.samples import Samples, call
 
 POOL_TYPES = ["sum", "mean", "sqrt", "max", "min", "first", "last"]

@@ -8,7 +8,7 @@ from reference.ops import levels as walk
 from reference.ops.axes import insert_axis
 from reference.ops.levels import each_at_level, sequences
 from reference.ops.position import by_position, pool_by_position
-from tests.draw import DTYPES, NUMBERS, ROW_SHAPES, lod_tensors, lods, values
+from tests.helpers.draw import DTYPES, NUMBERS, ROW_SHAPES, lod_tensors, lods, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_batches, smooth_values
 from tests.samples.pool import small_values as exact_values

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, lod_rank_table
 from reference.ops import rank as oracle
-from tests.draw import ROW_SHAPES, lods
+from tests.helpers.draw import ROW_SHAPES, lods
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, tame, tensors_of
 

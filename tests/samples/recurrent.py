@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from reference.ops import recurrent as oracle
-from tests.draw import lods, read_only
+from tests.helpers.draw import lods, read_only
 from tests.samples import Samples, call
 
 KINDS = list(oracle.ACTIVATIONS)

@@ -8,7 +8,7 @@ from lodcore.ops import select_by_mask
 from reference.ops.axes import reduce_axis, reduce_below, reduction
 from reference.ops.levels import each_at_level
 from reference.ops.reduce import REDUCTIONS
-from tests.draw import read_only
+from tests.helpers.draw import read_only
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
 

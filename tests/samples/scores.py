@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDTensor, ShapeError
 from reference.ops import scores as oracle
-from tests.agree import from_the_first
-from tests.draw import ROW_SHAPES, lods, read_only
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import ROW_SHAPES, lods, read_only
 from tests.samples import Samples, call
 
 REALS = [np.dtype(name) for name in ("f4", "f8", "f2", "i4", "u1", "?")]

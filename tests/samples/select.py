@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, split_by_mask
 from reference.ops import select as oracle
-from tests.agree import from_the_first
-from tests.draw import ROW_SHAPES, lod_tensors, read_only
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import ROW_SHAPES, lod_tensors, read_only
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, levels_of, tame
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDTensor
 from reference.ops import sort as oracle
-from tests.agree import from_the_first
-from tests.draw import ROW_SHAPES, lods, read_only, values
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import ROW_SHAPES, lods, read_only, values
 from tests.samples import Samples, call
 
 CELLS = [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u1", "u8", "?")]

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops import structure as oracle
-from tests.agree import offsets_of
-from tests.draw import lod_tensors, odd_forms, read_only, running_sum, values
+from tests.helpers.agree import offsets_of
+from tests.helpers.draw import lod_tensors, odd_forms, read_only, running_sum, values
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, lods_of, tame
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops import tokens as oracle
-from tests.agree import from_the_first
-from tests.draw import corners, int64, lods, odd_forms, read_only, whole_numbers
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import corners, int64, lods, odd_forms, read_only, whole_numbers
 from tests.samples import Samples, call
 from tests.samples.window import real_numbers
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import window as oracle
-from tests.agree import from_the_first
-from tests.draw import lods, read_only, whole_numbers
+from tests.helpers.agree import from_the_first
+from tests.helpers.draw import lods, read_only, whole_numbers
 from tests.samples import Samples, call
 
 

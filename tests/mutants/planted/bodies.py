@@ -2,9 +2,9 @@
 
 from tests.mutants.mutant import Mutant
 
-BUFFERS = "lodcore/buffers.pyx"
-CORE = "lodcore/core.pyx"
-TENSOR_CORE = "lodcore/tensor_core.pyx"
+BUFFERS = "lodcore/base/buffers.pyx"
+CORE = "lodcore/tensors/core.pyx"
+TENSOR_CORE = "lodcore/tensors/tensor_core.pyx"
 
 MUTANTS = [
     # -- integers from outside, arrays for results
@@ -13,28 +13,28 @@ MUTANTS = [
         BUFFERS,
         "array.max() > INT64_MAX:",
         "array.max() > 2**64 - 1:",
-        "tests/test_lod.py tests/test_errors.py",
+        "tests/tensors/test_lod.py tests/test_errors.py",
     ),
     Mutant(
         "huge-int-becomes-minus-one",
         BUFFERS,
         "            if overflow:\n",
         "            if overflow and number < 0:\n",
-        "tests/test_lod.py tests/test_errors.py",
+        "tests/tensors/test_lod.py tests/test_errors.py",
     ),
     Mutant(
         "too-few-numbers-for-the-sequences",
         BUFFERS,
         "if cnp.PyArray_DIM(vector, 0) != count:",
         "if cnp.PyArray_DIM(vector, 0) > count:",
-        "tests/test_gather.py tests/test_errors.py",
+        "tests/ops/test_gather.py tests/test_errors.py",
     ),
     Mutant(
         "views-of-read-only-rows-writable",
         BUFFERS,
         "cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))",
         "cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), True)",
-        "tests/test_tensor.py",
+        "tests/tensors/test_tensor.py",
     ),
     # -- compiled bodies
     Mutant(
@@ -42,97 +42,97 @@ MUTANTS = [
         CORE,
         "return k + self._num_levels if k < 0 else k",
         "return max(k + self._num_levels - 1, 0) if k < 0 else k",
-        "tests/test_lod.py",
+        "tests/tensors/test_lod.py",
     ),
     Mutant(
         "equal-whatever-the-rows",
         CORE,
         "self._num_levels != that._num_levels or self._num_rows != that._num_rows or",
         "self._num_levels != that._num_levels or",
-        "tests/test_lod.py",
+        "tests/tensors/test_lod.py",
     ),
     Mutant(
         "equal-by-the-first-offsets",
         CORE,
         "memcmp(self._block, that._block, 8 * size) == 0",
         "memcmp(self._block, that._block, size) == 0",
-        "tests/test_lod.py",
+        "tests/tensors/test_lod.py",
     ),
     Mutant(
         "hash-of-structure-without-offsets",
         CORE,
         "self._hash = hash((self._num_levels, self._num_rows, block)) or 1",
         "self._hash = id(self) or 1",
-        "tests/test_lod.py",
+        "tests/tensors/test_lod.py",
     ),
     Mutant(
         "memory-that-can-be-made-writable",
         CORE,
         "if type(base) is not bytes or cnp.PyArray_DATA(memory) != <void*> PyBytes_AS_STRING(base):",
         "if cnp.PyArray_NDIM(memory) != 1:",
-        "tests/test_lod.py",
+        "tests/tensors/test_lod.py",
     ),
     Mutant(
         "levels-do-not-agree",
         CORE,
         "if end != cnp.PyArray_DIM(levels[k + 1], 0) - 1:",
         "if end > cnp.PyArray_DIM(levels[k + 1], 0) - 1:",
-        "tests/test_lod.py tests/test_errors.py",
+        "tests/tensors/test_lod.py tests/test_errors.py",
     ),
     Mutant(
         "rows-left-over",
         CORE,
         "elif rows >= 0 and end != rows:",
         "elif rows >= 0 and end > rows:",
-        "tests/test_lod.py tests/test_errors.py",
+        "tests/tensors/test_lod.py tests/test_errors.py",
     ),
     Mutant(
         "last-level-dropped",
         CORE,
         "    for k in range(first, lod._num_levels):\n        offsets = new_offsets(size[0] + 1)",
         "    for k in range(first, min(lod._num_levels, 2)):\n        offsets = new_offsets(size[0] + 1)",
-        "tests/test_gather.py",
+        "tests/ops/test_gather.py",
     ),
     Mutant(
         "levels-of-a-cut-overlap",
         CORE,
         "        place += high - low + 1\n",
         "        place += high - low\n",
-        "tests/test_tensor.py tests/test_lod.py",
+        "tests/tensors/test_tensor.py tests/tensors/test_lod.py",
     ),
     Mutant(
         "split-counts-the-wrong-rows",
         CORE,
         "            rows = (self.place - 1)[0]\n",
         "            rows = size\n",
-        "tests/test_lod.py tests/test_tensor.py",
+        "tests/tensors/test_lod.py tests/tensors/test_tensor.py",
     ),
     Mutant(
         "last-sequence-by-minus-two",
         TENSOR_CORE,
         "i = i + size if i < 0 else i",
         "i = max(i + size - 1, 0) if i < 0 else i",
-        "tests/test_tensor.py",
+        "tests/tensors/test_tensor.py",
     ),
     Mutant(
         "one-past-the-last-sequence",
         TENSOR_CORE,
         "if not -size <= key < size:",
         "if not -size <= key <= size:",
-        "tests/test_tensor.py",
+        "tests/tensors/test_tensor.py",
     ),
     Mutant(
         "upper-levels-dropped",
         TENSOR_CORE,
         "[] if upper is None else upper, &size)",
         "[], &size)",
-        "tests/test_gather.py",
+        "tests/ops/test_gather.py",
     ),
     Mutant(
         "iteration-stays-at-the-first-rows",
         TENSOR_CORE,
         "self.row += lod._num_rows",
         "self.row = lod._num_rows",
-        "tests/test_tensor.py",
+        "tests/tensors/test_tensor.py",
     ),
 ]

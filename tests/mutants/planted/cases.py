@@ -2,8 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-CASES = "tests/test_cases.py"
-DUAL = "tests/test_dual.py"
+CASES = "tests/reference/test_cases.py"
+DUAL = "tests/reference/test_dual.py"
 
 MUTANTS = [
     # -- slopes
@@ -93,6 +93,6 @@ MUTANTS = [
         "lodcore/ops/rank.py",
         "RankTable._of(order, lod.lengths(k)[order])",
         "RankTable._of(order, lod.lengths(k))",
-        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-lod_rank_table]",
+        "tests/ops/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-lod_rank_table]",
     ),
 ]

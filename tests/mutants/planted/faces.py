@@ -13,10 +13,10 @@ OPS_INDEX = "lodcore/ops/index.py"
 OPS_MATH = "lodcore/ops/math.py"
 OPS_POSITION = "lodcore/ops/position.py"
 OPS_REDUCE = "lodcore/ops/reduce.py"
-INDEXING = "lodcore/indexing.py"
-NUMPY_FACE = "lodcore/numpy_face.py"
-ROLES = "lodcore/roles.py"
-GRADIENTS = "tests/test_operators.py::test_gradients_are_slopes"
+INDEXING = "lodcore/numpy_api/indexing.py"
+NUMPY_FACE = "lodcore/numpy_api/protocols.py"
+ROLES = "lodcore/ops/roles.py"
+GRADIENTS = "tests/ops/test_operators.py::test_gradients_are_slopes"
 
 MUTANTS = [
     # -- kernels
@@ -61,14 +61,14 @@ MUTANTS = [
         ALIGNMENT,
         "if axis > count and shapes[j][axis] not in (1, None):",
         "if axis > count + 1 and shapes[j][axis] not in (1, None):",
-        "tests/test_alignment.py",
+        "tests/ops/test_alignment.py",
     ),
     Mutant(
         "other-structure-is-taken",
         ALIGNMENT,
         "        if own is not lod:\n",
         "        if own is None:\n",
-        "tests/test_operators.py::test_wrong_calls",
+        "tests/ops/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "gradient-of-a-stretched-row",
@@ -96,7 +96,7 @@ MUTANTS = [
         OPS_DENSE,
         "if nested and (len(left) < 2 or len(right) > len(left)):",
         "if nested and len(left) < 2:",
-        "tests/test_operators.py::test_wrong_calls",
+        "tests/ops/test_operators.py::test_wrong_calls",
     ),
     # -- indices
     Mutant(
@@ -104,21 +104,21 @@ MUTANTS = [
         OPS_INDEX,
         "lambda x: levels_of(x) - 1",
         "lambda x: levels_of(x)",
-        "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-pick_along]",
+        "tests/ops/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-pick_along]",
     ),
     Mutant(
         "mask-of-another-structure",
         OPS_INDEX,
         '        check_equal(where, x.lod._part(0, axis), mask.lod, "mask")\n',
         "",
-        "tests/test_operators.py::test_wrong_calls",
+        "tests/ops/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "vectors-that-do-not-go-together",
         INDEXING,
         '    if hasattr(before, "dtype") and not _levels(before):',
         '    if hasattr(before, "shape") and _levels(before):',
-        "tests/test_indexing.py",
+        "tests/numpy_api/test_indexing.py",
     ),
     Mutant(
         "truncated-when-written",
@@ -168,7 +168,7 @@ MUTANTS = [
         OPS_REDUCE,
         'place = INDEX[f"arg{name}"](values, -1, keepdims=True)',
         'place = values.shape[-1] - 1 - INDEX[f"arg{name}"](values[..., ::-1], -1, keepdims=True)',
-        "tests/test_axes.py",
+        "tests/numpy_api/test_axes.py",
     ),
     Mutant(
         "all-of-nothing-is-false",
@@ -182,14 +182,14 @@ MUTANTS = [
         AXES,
         "        return sequence_pool(refuse_empty(x, name, level), name, level=level)",
         "        return sequence_pool(x, name, level=level)",
-        "tests/test_faces.py",
+        "tests/numpy_api/test_faces.py",
     ),
     Mutant(
         "kept-axis-in-front",
         AXES,
         "        return insert_level(reduced, builtins.max(low - 1, 0), low == 0) if keepdims else reduced",
         "        return insert_level(reduced, 0, low == 0) if keepdims else reduced",
-        "tests/test_faces.py",
+        "tests/numpy_api/test_faces.py",
     ),
     # -- NumPy's protocols
     Mutant(
@@ -197,14 +197,14 @@ MUTANTS = [
         NUMPY_FACE,
         "    if not isinstance(target, LoDTensor):\n",
         "    if target is None:\n",
-        "tests/test_faces.py",
+        "tests/numpy_api/test_faces.py",
     ),
     Mutant(
         "all-values-by-default",
         NUMPY_FACE,
         'return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})',
         "return REDUCING[ufunc](*inputs, **_without_defaults(kwargs))",
-        "tests/test_faces.py",
+        "tests/numpy_api/test_faces.py",
     ),
     # -- lists that are recorded
     Mutant(
@@ -212,28 +212,28 @@ MUTANTS = [
         ROLES,
         '"Index", _copied, _stays, ',
         '"Index", as_array, _stays, ',
-        "tests/test_recorded_lists.py",
+        "tests/ops/test_recorded_lists.py",
     ),
     Mutant(
         "lists-are-shared-with-who-records",
         ROLES,
         "return [_copied(where, x) if isinstance(x, (list, tuple)) else x for x in given]",
         "return given",
-        "tests/test_recorded_lists.py",
+        "tests/ops/test_recorded_lists.py",
     ),
     Mutant(
         "empty-lists-keep-their-levels",
         ROLES,
         "            deeper = made[j].num_levels < spec.num_levels\n",
         "            deeper = False\n",
-        "tests/test_recorded_lists.py",
+        "tests/ops/test_recorded_lists.py",
     ),
     Mutant(
         "arrays-without-rows-say-nothing",
         ROLES,
         "and not one.num_rows and not has_leaves(x)\n",
         "and not one.num_rows\n",
-        "tests/test_recorded_lists.py",
+        "tests/ops/test_recorded_lists.py",
     ),
     # -- numbers of reductions
     Mutant(
@@ -241,28 +241,28 @@ MUTANTS = [
         OPS_REDUCE,
         'if x.dtype.kind not in "biufc" or made.kind not in needed:',
         "if made.kind not in needed:",
-        "tests/test_as_numpy.py",
+        "tests/numpy_api/test_as_numpy.py",
     ),
     Mutant(
         "initial-of-any-shape",
         OPS_REDUCE,
         "    if kept.ndim:\n",
         "    if kept.ndim > 1:\n",
-        "tests/test_as_numpy.py",
+        "tests/numpy_api/test_as_numpy.py",
     ),
     Mutant(
         "numbers-are-a-mask",
         AXES,
         "        if mask.dtype != np.bool_:\n",
         "        if mask.dtype.kind not in 'biuf':\n",
-        "tests/test_as_numpy.py",
+        "tests/numpy_api/test_as_numpy.py",
     ),
     Mutant(
         "variance-of-positions-of-the-wrong-axis",
         AXES,
         "        for at in range(low, levels):\n            x = by_position(x, at)\n",
         "        for at in range(levels - 1, levels):\n            x = by_position(x, at)\n",
-        "tests/test_as_numpy.py",
+        "tests/numpy_api/test_as_numpy.py",
     ),
     # -- assignment
     Mutant(
@@ -270,13 +270,13 @@ MUTANTS = [
         INDEXING,
         '    check_equal("assignment", x.lod, mask.lod, "mask"',
         '    check_equal("assignment", x.lod, x.lod, "mask"',
-        "tests/test_indexing.py",
+        "tests/numpy_api/test_indexing.py",
     ),
     Mutant(
         "assigned-structure-unchecked",
         INDEXING,
         "    lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)\n",
         "    lod = value.lod if isinstance(value, LoDTensor) else None\n",
-        "tests/test_indexing.py",
+        "tests/numpy_api/test_indexing.py",
     ),
 ]

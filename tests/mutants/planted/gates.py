@@ -10,7 +10,7 @@ LSTM = "lodcore/ops/lstm.py"
 GRU = "lodcore/ops/gru.py"
 KERNEL_TESTS = "tests/kernels/test_gates.py"
 MATRIX_TESTS = "tests/kernels/test_matrix.py"
-TESTS = "tests/test_recurrent.py"
+TESTS = "tests/ops/test_recurrent.py"
 
 MUTANTS = [
     Mutant(

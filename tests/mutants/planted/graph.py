@@ -201,10 +201,10 @@ MUTANTS = [
     ),
     Mutant(
         "memory-that-shrank-has-no-zeros",
-        "lodcore/buffers.pyx",
+        "lodcore/base/buffers.pyx",
         "    memset(cnp.PyArray_BYTES(made) + known, 0, cnp.PyArray_NBYTES(made) - known)\n",
         "",
-        "tests/test_recycling.py",
+        "tests/base/test_recycling.py",
     ),
     Mutant("gradient-stays-broadcast", BACK, "if not alike(gradient, value):", "if False:", TEST_AUTODIFF),
     Mutant(
@@ -258,7 +258,7 @@ MUTANTS = [
         "lodcore/ops/array.py",
         "axis = saved.axis % d.ndim",
         "axis = 0",
-        f"{TEST_ARRAYS} tests/test_operators.py",
+        f"{TEST_ARRAYS} tests/ops/test_operators.py",
     ),
     Mutant(
         "boot-at-the-first-slot",

@@ -172,21 +172,21 @@ MUTANTS = [
         GATHER,
         "if not cnp.PyArray_IS_C_CONTIGUOUS(array):",
         "if not cnp.PyArray_ISALIGNED(array):",
-        "tests/kernels/test_gather.py tests/test_tensor.py",
+        "tests/kernels/test_gather.py tests/tensors/test_tensor.py",
     ),
     Mutant(
         "dtypes-of-one-kind-joined-as-bytes",
         GATHER,
         "or array.dtype == like.dtype",
         "or array.dtype.kind == like.dtype.kind",
-        "tests/kernels/test_gather.py tests/test_tensor.py",
+        "tests/kernels/test_gather.py tests/tensors/test_tensor.py",
     ),
     Mutant(
         "scalars-taken-for-sequences",
         GATHER,
         "cnp.PyArray_NDIM(node) > 0",
         "cnp.PyArray_NDIM(node) >= 0",
-        "tests/kernels/test_gather.py tests/test_nested.py",
+        "tests/kernels/test_gather.py tests/tensors/test_nested.py",
     ),
     # -- kernels: rank, pad
     Mutant(

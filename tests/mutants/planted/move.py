@@ -11,7 +11,7 @@ OPS_MOVING = "lodcore/ops/moving.py"
 OPS_PAD = "lodcore/ops/pad.py"
 OPS_SELECT = "lodcore/ops/select.py"
 OPS_STRUCTURE = "lodcore/ops/structure.py"
-STRUCTURE = "lodcore/structure.pyx"
+STRUCTURE = "lodcore/tensors/structure.pyx"
 
 MUTANTS = [
     # -- kernels
@@ -91,42 +91,42 @@ MUTANTS = [
         OPS_EXPAND,
         "return x._gather(where, 0, _numbers(lod, k), out)",
         "return x._gather(where, 0, _numbers(lod, lod.num_levels - 1), out)",
-        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-sequence_expand]",
+        "tests/ops/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-sequence_expand]",
     ),
     Mutant(
         "expand-as-forgets-the-coarser-levels",
         OPS_EXPAND,
         'check_equal(where, lod._part(0, k), x.lod, "x", f"y before level {k}")',
         "pass",
-        "tests/test_operators.py::test_wrong_calls",
+        "tests/ops/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "concat-forgets-the-coarser-levels",
         STRUCTURE,
         "if level == k or mine == theirs:",
         "if level <= k or mine == theirs:",
-        "tests/test_operators.py::test_wrong_calls",
+        "tests/ops/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "split-keeps-the-coarser-lengths",
         OPS_SELECT,
         "left[lod.offsets(k - 1)]]",
         "lod.offsets(k - 1)]",
-        "tests/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-split_by_mask]",
+        "tests/ops/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-split_by_mask]",
     ),
     Mutant(
         "pad-drops-finer-levels",
         OPS_PAD,
         "    if k + 1 != of.num_levels:\n        raise",
         "    if k > of.num_levels:\n        raise",
-        "tests/test_operators.py::test_wrong_calls",
+        "tests/ops/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "append-to-what-it-does-not-count",
         OPS_STRUCTURE,
         "if count != lod.num_rows:",
         "if count > lod.num_rows:",
-        "tests/test_operators.py::test_wrong_calls",
+        "tests/ops/test_operators.py::test_wrong_calls",
     ),
     # -- gradients
     Mutant(
@@ -134,35 +134,35 @@ MUTANTS = [
         OPS_GATHER,
         '"gather_sequences: index", IndexError).copy()',
         '"gather_sequences: index", IndexError)',
-        "tests/test_moving.py",
+        "tests/ops/test_moving.py",
     ),
     Mutant(
         "gradient-of-reverse-is-not-reversed",
         OPS_EXPAND,
         'd_x: Array = compute(tensor_core.new_tensor(d, out.lod), level, context.new("x")).values',
         "d_x = d",
-        "tests/test_moving.py",
+        "tests/ops/test_moving.py",
     ),
     Mutant(
         "gradient-of-the-filling-counts-rows-too",
         OPS_PAD,
         "np.ascontiguousarray(sums[1::2])",
         "np.ascontiguousarray(sums[::2])",
-        "tests/test_moving.py",
+        "tests/ops/test_moving.py",
     ),
     Mutant(
         "gradient-of-expand-forgets-half-precision",
         OPS_MOVING,
         "place[...] = sums\n",
         "pass\n",
-        "tests/test_moving.py",
+        "tests/ops/test_moving.py",
     ),
     Mutant(
         "gradient-of-merge-for-the-other-side",
         OPS_SELECT,
         "return found[0], found[1], None",
         "return found[1], found[0], None",
-        "tests/test_operators.py::test_gradients_are_slopes[lodcore.kernels-merge_by_mask]",
+        "tests/ops/test_operators.py::test_gradients_are_slopes[lodcore.kernels-merge_by_mask]",
     ),
     # -- rules of shapes
     Mutant(
@@ -170,20 +170,20 @@ MUTANTS = [
         OPS_GATHER,
         'return levels - level_of("gather_sequences", levels, level)',
         "return levels",
-        "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-gather_sequences]",
+        "tests/ops/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-gather_sequences]",
     ),
     Mutant(
         "rule-of-unpad-keeps-the-line",
         OPS_PAD,
         "return Spec((None, *x.shape[2:]), x.dtype)",
         "return Spec((None, *x.shape[1:]), x.dtype)",
-        "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-sequence_unpad]",
+        "tests/ops/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-sequence_unpad]",
     ),
     Mutant(
         "rule-of-reset-forgets-y",
         OPS_STRUCTURE,
         "return levels_of(y) or int((y.kind if isinstance(y, Spec) else type(y)) is not LoD)",
         "return 1",
-        "tests/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-lod_reset]",
+        "tests/ops/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-lod_reset]",
     ),
 ]

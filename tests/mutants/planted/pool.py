@@ -10,10 +10,10 @@ BAGS = "lodcore/kernels/embedding_cells.h"
 TABLES = "lodcore/kernels/embedding.h"
 OPERATOR = "lodcore/ops/pool.py"
 EMBEDDING = "lodcore/ops/embedding.py"
-SPARSE = "lodcore/sparse_tensor.py"
+SPARSE = "lodcore/tensors/sparse_tensor.py"
 KERNEL_TESTS = "tests/kernels/test_pool.py"
 TABLE_TESTS = "tests/kernels/test_embedding.py"
-TESTS = "tests/test_pool.py tests/test_operators.py -k pool"
+TESTS = "tests/ops/test_pool.py tests/ops/test_operators.py -k pool"
 
 MUTANTS = [
     # -- kernels
@@ -128,14 +128,14 @@ MUTANTS = [
         EMBEDDING,
         "levels: int = ids.num_levels - 1",
         "levels: int = ids.num_levels",
-        "tests/test_pool.py",
+        "tests/ops/test_pool.py",
     ),
     Mutant(
         "padding-has-a-gradient",
         EMBEDDING,
         "kept = index != skip",
         "kept = index >= 0",
-        "tests/test_pool.py",
+        "tests/ops/test_pool.py",
     ),
     # -- sparse
     Mutant(
@@ -143,13 +143,13 @@ MUTANTS = [
         SPARSE,
         'add_rows("SparseTensor.merge", rows, places, merged)',
         "merged[places] = rows",
-        "tests/test_sparse_tensor.py",
+        "tests/tensors/test_sparse_tensor.py",
     ),
     Mutant(
         "indices-are-shared",
         SPARSE,
         "index = index.copy() if index is indices or index.base is not None else index",
         "index = index.view()",
-        "tests/test_sparse_tensor.py",
+        "tests/tensors/test_sparse_tensor.py",
     ),
 ]

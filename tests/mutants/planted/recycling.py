@@ -2,10 +2,10 @@
 
 from tests.mutants.mutant import Mutant
 
-BUFFERS = "lodcore/buffers.pyx"
-HEADER = "lodcore/recycling.h"
-RECYCLING = "lodcore/recycling.pyx"
-TESTS = "tests/test_recycling.py"
+BUFFERS = "lodcore/base/buffers.pyx"
+HEADER = "lodcore/base/recycling.h"
+RECYCLING = "lodcore/base/recycling.pyx"
+TESTS = "tests/base/test_recycling.py"
 
 MUTANTS = [
     Mutant("blocks-a-quarter-too-small", HEADER, "(quarter + 1) * step;", "quarter * step;", TESTS),

@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 SCORES, SORT = "lodcore/ops/scores.py", "lodcore/ops/sort.py"
 KERNELS = "tests/kernels/test_softmax.py"
 ORDER = "tests/kernels/test_sort.py"
-OPERATORS = "tests/test_scores.py tests/test_sort.py"
+OPERATORS = "tests/ops/test_scores.py tests/ops/test_sort.py"
 
 MUTANTS = [
     # -- softmax: kernels

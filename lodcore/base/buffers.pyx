@@ -1,0 +1,367 @@
+"""Arrays for kernels and results, and integers from outside."""
+
+cimport cython
+cimport numpy as cnp
+from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.string cimport memcpy, memset
+
+from lodcore.base cimport recycling
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.base.memory import LIMIT, check_out, check_size
+
+cdef extern from "buffers.h":
+    void want_huge_pages(void* memory, size_t size)
+    object empty_array(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape)
+
+cdef extern from "numpy/arrayobject.h":
+    void PyArray_CLEARFLAGS(cnp.ndarray array, int flags)
+    bint PyDataType_REFCHK(cnp.PyArray_Descr* dtype)
+
+cnp.import_array()
+
+cdef object INT64_DTYPE = np.dtype(np.int64)
+cdef object UINT8_DTYPE = np.dtype(np.uint8)
+cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
+cdef cnp.PyArray_Descr* UINT8 = <cnp.PyArray_Descr*> UINT8_DTYPE
+cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
+cdef int64_t LARGE = 1 << 14  # bytes that take longer to get from the system than to find among those that are kept
+cdef cnp.ndarray NO_ROWS = np.empty(0)
+cdef int MOST_AXES = 32 if np.__version__.startswith("1.") else 64
+
+
+# -- who holds memory ------------------------------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Memory:
+    """What the arrays that are handed out have as their base: it holds an array that nobody else sees.
+
+    So none of them owns its memory as NumPy counts it: `resize` is refused, and whatever else is done to one of them
+    does not reach the others.
+    """
+
+    def __getbuffer__(self, Py_buffer* buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self._data, self._size, not self._writable, flags)
+
+
+cdef Memory memory_of(cnp.ndarray array):
+    """Hold a C-contiguous array."""
+    cdef Memory memory = Memory.__new__(Memory)
+    memory._owner, memory._data = array, cnp.PyArray_BYTES(array)
+    memory._size, memory._writable = cnp.PyArray_NBYTES(array), cnp.PyArray_ISWRITEABLE(array)
+    return memory
+
+
+def _held(cnp.ndarray array not None):
+    """Give what an array is a view of, also where that is hidden: for libraries that write into what they are lent."""
+    base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else None
+    return (<Memory> base)._owner if type(base) is Memory else base
+
+
+cpdef cnp.ndarray private(cnp.ndarray array):
+    """Take an array once: a view whose shape nobody else can change, and which holds the memory."""
+    base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else array
+    if isinstance(base, cnp.ndarray):
+        base = array
+    return array_over(base, cnp.PyArray_DESCR(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+                      cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
+# -- arrays for kernels and results ----------------------------------------------------------------------------------
+
+
+cpdef cnp.ndarray new_offsets(Py_ssize_t count):
+    """Make an array of `count` int64 for a kernel to write and `make_lod` to keep."""
+    cdef cnp.npy_intp shape[1]
+    if count > SIZE_LIMIT // 8:
+        check_size("LoD", count, 8)
+    shape[0] = count
+    memory = PyBytes_FromStringAndSize(NULL, 8 * count)
+    want_huge_pages(PyBytes_AS_STRING(memory), 8 * count)
+    return array_over(memory, INT64, 1, shape, NULL, PyBytes_AS_STRING(memory), True)
+
+
+cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
+    """Make an int64 array of shape (count,) or (count, width)."""
+    cdef cnp.npy_intp shape[2]
+    if count > SIZE_LIMIT // 8 // max(width, 1):
+        check_size("lodcore", count, max(width, 1), 8)
+    shape[0], shape[1] = count, width
+    return new_empty(INT64, 2 if width else 1, shape)
+
+
+cdef cnp.ndarray new_empty(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape):
+    """Make an array; a large one may have memory that was used before."""
+    cdef int64_t size = (<cnp.dtype> dtype).itemsize
+    cdef int axis
+    for axis in range(ndim):
+        size *= shape[axis]
+    if size < LARGE:
+        return empty_array(dtype, ndim, shape)
+    before = recycling.begin()
+    try:
+        return empty_array(dtype, ndim, shape)
+    finally:
+        recycling.end(before)
+
+
+cdef Py_ssize_t row_size(cnp.ndarray array, int first=1) noexcept:
+    """Give the number of bytes of a row, which has the axes from `first` on."""
+    cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(array)
+    cdef int axis
+    for axis in range(first, cnp.PyArray_NDIM(array)):
+        size *= cnp.PyArray_DIM(array, axis)
+    return size
+
+
+cdef int check_axes(cnp.ndarray array, int least) except -1:
+    """Raise for an array that cannot be taken as rows: another thread may have given it another shape."""
+    if cnp.PyArray_NDIM(array) < least or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        raise ShapeError(f"lodcore: an array was given the shape {(<object> array).shape} in place while it was used")
+    return 0
+
+
+cpdef cnp.ndarray as_bytes(cnp.ndarray array):
+    """Give a C-contiguous array of at least one axis as uint8 of shape (n_rows, row_bytes), in place."""
+    cdef cnp.npy_intp shape[2]
+    check_axes(array, 1)
+    shape[0], shape[1] = cnp.PyArray_DIM(array, 0), row_size(array)
+    return array_over(array, UINT8, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
+cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
+    """Give a C-contiguous array of at least one axis as shape (n_rows, width), in place: of its dtype, or of one whose
+    numbers its own consist of, as those of complex numbers."""
+    cdef cnp.npy_intp shape[2]
+    check_axes(array, 1)
+    cdef cnp.PyArray_Descr* kind = cnp.PyArray_DESCR(array) if dtype is None else <cnp.PyArray_Descr*> dtype
+    cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(array) if dtype is None else <Py_ssize_t> dtype.itemsize
+    shape[0], shape[1] = cnp.PyArray_DIM(array, 0), row_size(array) // size
+    return array_over(array, kind, 2, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
+cpdef cnp.ndarray as_lines(cnp.ndarray array):
+    """Give a C-contiguous array of shape (n, padded_length, ...) as uint8 (n, padded_length, row_bytes), in place."""
+    cdef cnp.npy_intp shape[3]
+    check_axes(array, 2)
+    shape[0], shape[1], shape[2] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1), row_size(array, 2)
+    return array_over(array, UINT8, 3, shape, NULL, cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+
+
+cpdef bint is_plain(array):
+    """Tell whether an array can be taken for rows as it is: C-contiguous, aligned, native, of at least one axis."""
+    if not cnp.PyArray_CheckExact(array):
+        return False
+    cdef cnp.ndarray given = array
+    return (cnp.PyArray_NDIM(given) > 0 and cnp.PyArray_ISCARRAY_RO(given)
+            and not PyDataType_REFCHK(cnp.PyArray_DESCR(given))
+            and (cnp.PyArray_TYPE(given) != cnp.NPY_VOID or given.dtype.isnative))  # its fields may be swapped
+
+
+cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
+    """Give the rows from `start` to `stop` as a view."""
+    if cnp.PyArray_NDIM(array) < 1 or not 0 <= start <= stop <= cnp.PyArray_DIM(array, 0):
+        raise ShapeError(f"lodcore: an array of shape {(<object> array).shape} has no rows {start} to {stop}")
+    return rows_over(array, array, start, stop)
+
+
+cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
+    """Give the rows from `start` to `stop`, which are in range, as a view that holds `base`."""
+    cdef cnp.npy_intp shape[64]
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    for axis in range(1, ndim):
+        shape[axis] = cnp.PyArray_DIM(array, axis)
+    shape[0] = stop - start
+    return array_over(base, cnp.PyArray_DESCR(array), ndim, shape, cnp.PyArray_STRIDES(array),
+                      cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))
+
+
+cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=None, int first=1):
+    """Make (or check) the array for a result of `n_rows` rows like those of `values`, whose axes begin at `first`."""
+    cdef cnp.npy_intp shape[64]
+    cdef int64_t row_bytes = row_size(values, first)
+    if out is not None:
+        return check_out(where, out, (n_rows, *(<object> values).shape[first:]), values.dtype, values)
+    if n_rows > SIZE_LIMIT // max(row_bytes, 1):
+        check_size(where, n_rows, *(<object> values).shape[first:], cnp.PyArray_ITEMSIZE(values))
+    shape[0] = n_rows
+    return new_like(values, first, shape, 1)
+
+
+cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded, out=None):
+    """Make (or check) the array for a result of `count` lines of `padded` rows like those of `values`."""
+    cdef cnp.npy_intp shape[65]
+    cdef int64_t row_bytes = row_size(values)
+    if out is not None:
+        return check_out(where, out, (count, padded, *(<object> values).shape[1:]), values.dtype, values)
+    if padded > SIZE_LIMIT // max(row_bytes, 1) // max(count, 1):
+        check_size(where, count, padded, *(<object> values).shape[1:], cnp.PyArray_ITEMSIZE(values))
+    shape[0], shape[1] = count, padded
+    return new_like(values, 1, shape, 2)
+
+
+cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, int ndim):
+    """Make an array of the dtype of `values`; its shape goes on with the axes of that from `first` on."""
+    cdef int axis
+    for axis in range(first, cnp.PyArray_NDIM(values)):
+        shape[ndim] = cnp.PyArray_DIM(values, axis)
+        ndim += 1
+    if ndim > MOST_AXES:
+        raise ShapeError(f"lodcore: the result has {ndim} axes; {MOST_AXES} is the most")
+    if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would make S1 of S0
+        return array_over(NO_ROWS, cnp.PyArray_DESCR(values), ndim, shape, NULL, cnp.PyArray_DATA(NO_ROWS), True)
+    return new_empty(cnp.PyArray_DESCR(values), ndim, shape)
+
+
+cpdef cnp.ndarray extended(cnp.ndarray rows, Py_ssize_t count):
+    """Give C-contiguous rows, in memory of any kind, and rows of zeros behind them, `count` in all."""
+    cdef cnp.npy_intp shape[64]
+    cdef Py_ssize_t known = cnp.PyArray_NBYTES(rows)
+    cdef bint fit = cnp.PyArray_NDIM(rows) > 0 and cnp.PyArray_IS_C_CONTIGUOUS(rows)
+    if not fit or PyDataType_REFCHK(cnp.PyArray_DESCR(rows)) or cnp.PyArray_DIM(rows, 0) > count:
+        raise ValueError(f"extended: rows: have shape {(<object> rows).shape}; {count} are to be given")
+    shape[0] = count
+    made = new_like(rows, 1, shape, 1)
+    memcpy(cnp.PyArray_BYTES(made), cnp.PyArray_BYTES(rows), known)
+    memset(cnp.PyArray_BYTES(made) + known, 0, cnp.PyArray_NBYTES(made) - known)
+    return made
+
+
+cpdef seal(cnp.ndarray array):
+    """Make an array read-only."""
+    PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+
+
+cpdef cnp.ndarray sealed(cnp.ndarray array):
+    """Copy numbers into memory that NumPy cannot make writable; what lies there already is given back itself."""
+    cdef cnp.ndarray source = array
+    if cnp.PyArray_BASE(array) != NULL and type(<object> cnp.PyArray_BASE(array)) is bytes:
+        seal(array)
+        return array
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array) or PyDataType_REFCHK(cnp.PyArray_DESCR(array)):
+        source = np.ascontiguousarray(array, np.int64)
+    cdef Py_ssize_t size = cnp.PyArray_NBYTES(source)
+    memory = PyBytes_FromStringAndSize(NULL, size)
+    memcpy(PyBytes_AS_STRING(memory), cnp.PyArray_DATA(source), size)
+    return array_over(memory, cnp.PyArray_DESCR(source), cnp.PyArray_NDIM(source), cnp.PyArray_DIMS(source), NULL,
+                      PyBytes_AS_STRING(memory), False)
+
+
+# -- integers from outside -------------------------------------------------------------------------------------
+
+
+cpdef cnp.ndarray as_int64(given, str where, type error=ValueError, entry=None):
+    """Turn what a caller gives for a vector of integers into a C-contiguous int64 array of shape (n,).
+
+    An array that is one already is given back itself; who must not see later changes copies it.
+
+    Parameters
+    ----------
+    given : array_like of integers, shape (n,) or (n, 1)
+    where : str
+        Function and argument, for the message.
+    error : type
+        What to raise for a number that int64 cannot hold.
+    entry : int, optional
+        Which one of several arguments, for the message.
+    """
+    cdef cnp.ndarray array
+    cdef Py_ssize_t j
+    cdef int overflow = 0
+    cdef int64_t* place
+    if cnp.PyArray_CheckExact(given):
+        array = given
+        if (cnp.PyArray_NDIM(array) == 1 and cnp.PyArray_TYPE(array) == cnp.NPY_INT64
+                and cnp.PyArray_ISCARRAY_RO(array)):
+            return array
+    elif type(given) is list:
+        array = new_int64(len(<list> given))
+        place = <int64_t*> cnp.PyArray_DATA(array)
+        for j in range(cnp.PyArray_DIM(array, 0)):
+            if j >= len(<list> given):  # a finalizer, or another thread, may have shortened it
+                raise error(f"{where}: got another length while it was read")
+            number = (<list> given)[j]
+            if not PyLong_CheckExact(number):
+                break
+            place[j] = PyLong_AsLongLongAndOverflow(number, &overflow)
+            if overflow:
+                break
+        else:
+            return array
+    return any_int64(given, where if entry is None else f"{where}[{entry}]", error)
+
+
+def any_int64(given, where, error):
+    """Do the work of `as_int64` for whatever is neither an int64 array nor a list of int."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+    if isinstance(given, (list, tuple)) or getattr(given, "dtype", None) == object:
+        for j, number in enumerate(given):  # NumPy would make floats or objects of them
+            if type(number) is int and not -(2**63) <= number < 2**63:
+                raise error(f"{where}: is {number} at position {j}; int64 cannot hold that")
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise ShapeError(f"{where}: is nested unevenly; a flat sequence of integers is needed") from None
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ShapeError(f"{where}: has shape {array.shape}; (n,) or (n, 1) is needed")
+    if array.size == 0 and not isinstance(given, np.ndarray) and not hasattr(given, "dtype"):
+        return new_int64(0)
+    if array.dtype.kind not in "iu":
+        raise DTypeError(f"{where}: has dtype {array.dtype}; integers are needed")
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and array.max() > INT64_MAX:
+        j = int(np.argmax(array > INT64_MAX))
+        raise error(f"{where}: is {array[j]} at position {j}; int64 cannot hold that")
+    check_size(where, array.size, 8)
+    return np.require(array, np.int64, ["C", "A"])
+
+
+cdef bint is_number(given):
+    """Tell whether what stands for a vector is one number for all."""
+    if cnp.PyArray_CheckExact(given):
+        return cnp.PyArray_NDIM(given) == 0
+    return PyLong_CheckExact(given) or not isinstance(given, tuple) and np.ndim(given) == 0
+
+
+def for_each(given, str where, Py_ssize_t count):
+    """Turn what a caller gives for `count` sequences, a vector or one number for all, into int64 of shape (count,)."""
+    cdef cnp.ndarray vector
+    cdef int overflow = 0
+    cdef int64_t size
+    cdef int64_t* place
+    cdef Py_ssize_t j
+    if PyLong_CheckExact(given):
+        size = PyLong_AsLongLongAndOverflow(given, &overflow)
+        if not overflow:
+            vector = new_int64(count)
+            place = <int64_t*> cnp.PyArray_DATA(vector)
+            for j in range(count):
+                place[j] = size
+            return vector
+    if type(given) is not list and is_number(given):
+        vector = new_int64(count)
+        number = given.item() if isinstance(given, (np.generic, np.ndarray)) else given
+        vector.fill(as_int64([number], where, IndexError)[0])
+        return vector
+    vector = as_int64(given, where, IndexError)
+    if cnp.PyArray_DIM(vector, 0) != count:
+        raise ShapeError(f"{where}: has {cnp.PyArray_DIM(vector, 0)} entries; there are {count} sequences")
+    return vector
+
+
+cpdef cnp.ndarray private_offsets(given, str where, entry=None):
+    """Copy what a caller gives for the offsets of one level into memory that nobody else can write."""
+    cdef cnp.ndarray source = as_int64(given, where, LoDError, entry)
+    cdef cnp.ndarray copy = new_offsets(cnp.PyArray_DIM(source, 0))
+    memcpy(cnp.PyArray_DATA(copy), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(copy))
+    return copy

@@ -1,0 +1,314 @@
+"""Dispatch: whether the call of an operator computes or is recorded is decided here, and nowhere else."""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+
+from contextvars import ContextVar
+from importlib import import_module
+
+cdef object BLOCK = ContextVar("lodcore.block", default=None)
+cdef enum:
+    MANY = 16  # parameters whose usual type is compared before any other is looked up
+
+cdef Py_ssize_t opened = 0  # Blocks that are open in any thread: while there are none, no context is asked
+
+
+cdef class Symbol:
+    """What records itself instead of computing: `record(op, args, kwargs)` appends the call of an operator."""
+
+
+cdef class ArrayBody:
+    """What a Block may hold as a value while it records: the base of TensorArray.
+
+    Attributes
+    ----------
+    block : Block or None
+        Records what is called on the array; None while it stands for itself.
+    variable : Variable or None
+        What the array is in that Block, if it was made there.
+    """
+
+    cdef public object block, variable
+
+    def __cinit__(self, *args, **kwargs):
+        self.block, self.variable = None, None
+
+
+cpdef object recorder_of(given):
+    """Return what records a call on an argument: a Symbol itself, the Block that holds an array, None otherwise."""
+    if isinstance(given, Symbol):
+        return given
+    if isinstance(given, ArrayBody):
+        return (<ArrayBody> given).block
+    return None
+
+
+cdef object JOURNALS = ContextVar("lodcore.journals", default=())
+cdef Py_ssize_t kept = 0  # Journals that are open in any thread
+
+
+cdef class Journal:
+    """A context in which arrays that are written to are noted: after an error they are as they were."""
+
+    cdef dict noted
+    cdef object token
+
+    def __enter__(self):
+        global kept
+        self.noted = {}
+        self.token = JOURNALS.set((*JOURNALS.get(), self))
+        kept += 1
+
+    def __exit__(self, kind, error, traceback):
+        global kept
+        kept -= 1
+        JOURNALS.reset(self.token)
+        if kind is not None:
+            for array, before in self.noted.values():
+                array.become(before)
+
+
+cpdef note(array):
+    """Keep what an array is, before it is first written to while a Journal is open."""
+    if kept:
+        for journal in JOURNALS.get():
+            if id(array) not in (<Journal> journal).noted:
+                (<Journal> journal).noted[id(array)] = array, array.snapshot()
+
+
+class Operators:
+    """The operators by their names, for methods of classes that stand below them: looked up when first used."""
+
+    def __getattr__(self, name):
+        import_module("lodcore.ops")  # which enters them
+        from lodcore.ops.registry import OPS
+
+        if name not in OPS:
+            raise AttributeError(f"there is no operator {name}")
+        setattr(self, name, OPS[name])
+        return OPS[name]
+
+
+operators = Operators()
+
+
+cdef class OpBody:
+    """The call of an operator: on tensors it computes; a Symbol, or an open Block, records it.
+
+    Parameters
+    ----------
+    function : callable
+        Computes on tensors.
+    batches : int
+        The place of the argument that is a list of tensors, -1 if none is.
+    name : str
+        Its name.
+    by_name : bool
+        Whether some parameters are given by name only.
+    """
+
+    cdef object function
+    cdef Py_ssize_t batches
+    cdef object batches_name
+    cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
+    cdef PyObject* usual[MANY]  # the one of these types that is mostly given
+    cdef tuple takes
+    cdef bint first
+    cdef bint by_name
+    cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
+
+    def __init__(self, function, batches, name, by_name):
+        self.function, self.batches, self.batches_name, self.by_name = function, batches, name, by_name
+
+    def __call__(self, *args, **kwargs):
+        recorder = None
+        if opened:
+            recorder = BLOCK.get()
+        if recorder is None:
+            recorder = self.recorder_among(args, kwargs)
+        if recorder is not None:
+            return recorder.record(self, args, kwargs)
+        if kwargs and "name" in kwargs and "name" not in (<object> self).parameters:
+            del kwargs["name"]  # of the result, where it is recorded
+        return self.function(*args, **kwargs) if self.expected is None else self.compute(args, kwargs)
+
+    cdef object recorder_among(self, tuple args, dict kwargs):
+        """Find what records the call: the first argument, or entry of a list of tensors, that is recorded itself."""
+        for argument in args:
+            recorder = recorder_of(argument)
+            if recorder is not None:
+                return recorder
+        for argument in kwargs.values():
+            recorder = recorder_of(argument)
+            if recorder is not None:
+                return recorder
+        if self.batches >= 0:
+            batches = args[self.batches] if self.batches < len(args) else kwargs.get(self.batches_name)
+            if isinstance(batches, (list, tuple)):
+                for argument in batches:
+                    recorder = recorder_of(argument)
+                    if recorder is not None:
+                        return recorder
+        return None
+
+    def of_values(self, function, list values, bint residuals):
+        """Compute of values that were recorded, in the order of the parameters.
+
+        Parameters
+        ----------
+        function : callable
+            That of the operator, or the one that returns residuals as well.
+        values : list
+        residuals : bool
+            Whether it is the latter.
+        """
+        if self.expected is not None and not self.are_expected(values):
+            values = self.converted(values)
+        result = function(**dict(zip(self.parameters, values))) if self.by_name else function(*values)
+        made = result[0] if residuals else result
+        if self.nested is not None and (type(made) is cnp.ndarray or type(made) is tuple):
+            for given in values:
+                if type(given) is self.nested:
+                    made = self.finished(made, given, values, None)
+                    return (made, *result[1:]) if residuals else made
+        return result
+
+    def look_at(self, expected, takes, nested, same_object, first):
+        """Convert arguments before the function gets them, and give plain rows that it returns their LoD.
+
+        Parameters
+        ----------
+        expected : list
+            For each parameter the types that need no conversion; None: all of them.
+        takes : list
+            For each parameter what converts others, of the operator and parameter for the message, and the argument.
+        nested : type
+            That of arguments with a LoD.
+        same_object : bool
+            Whether plain rows get that LoD.
+        first : bool
+            Whether it is that of the first argument that has one; lists are looked at by `finish`.
+        """
+        cdef Py_ssize_t j
+        self.expected, self.takes, self.nested = tuple(expected), tuple(takes), nested if same_object else None
+        self.first = first and self.batches < 0
+        for j in range(min(len(self.expected), MANY)):
+            types = self.expected[j]
+            usual = nested if types is not None and nested in types else cnp.ndarray
+            self.usual[j] = <PyObject*> usual if types is None or usual in types else NULL
+
+    cdef inline bint is_expected(self, Py_ssize_t j, given) except -1:
+        """Return whether what is given for parameter j needs no conversion."""
+        kind = type(given)
+        if j < MANY and <PyObject*> kind == self.usual[j]:
+            return True
+        return self.expected[j] is None or kind in <frozenset> self.expected[j]
+
+    cdef bint are_expected(self, arguments) except -1:
+        """Return whether no argument needs a conversion."""
+        cdef Py_ssize_t j
+        for j in range(min(len(arguments), len(self.expected))):
+            if not self.is_expected(j, arguments[j]):
+                return False
+        return True
+
+    cdef list converted(self, arguments):
+        """Convert the arguments that need it."""
+        cdef Py_ssize_t j
+        cdef list made = list(arguments)
+        for j in range(min(len(made), len(self.expected))):
+            made[j] = self.taken(j, made[j])
+        return made
+
+    cdef object taken(self, Py_ssize_t j, given):
+        """Convert what is given for parameter j, if it needs it."""
+        if self.is_expected(j, given):
+            return given
+        return self.takes[j](f"{self.__name__}: {self.parameters[j]}", given)
+
+    cdef object finished(self, result, given, arguments, kwargs):
+        """Give plain rows the LoD that the rule says; `given` is the first argument that has one."""
+        if self.first and type(result) is cnp.ndarray and given.num_levels:
+            return self.with_lod(result, given)
+        return self.finish(result, arguments, kwargs)
+
+    cdef object compute(self, tuple args, dict kwargs):
+        """Call the function with what it expects."""
+        cdef Py_ssize_t j
+        if not self.are_expected(args):
+            args = tuple(self.converted(args))
+        if kwargs:
+            for j, name in enumerate(self.parameters):
+                if name in kwargs:
+                    kwargs[name] = self.taken(j, kwargs[name])
+        result = self.function(*args, **kwargs)
+        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
+            for given in args:
+                if type(given) is self.nested:
+                    return self.finished(result, given, args, kwargs)
+            if kwargs:
+                return self.finish(result, args, kwargs)
+        return result
+
+    @property
+    def converts(self):
+        """Whether arguments and results are looked at, and not by the function itself."""
+        return self.expected is not None
+
+    def __get__(self, instance, owner):
+        return self if instance is None else BoundOp(self, instance)
+
+
+cdef class BoundOp:
+    """An operator as the method of a tensor, which is its first argument."""
+
+    cdef readonly OpBody __func__
+    cdef readonly object __self__
+
+    def __init__(self, function, instance):
+        self.__func__, self.__self__ = function, instance
+
+    def __call__(self, *args, **kwargs):
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    @property
+    def __doc__(self):
+        return self.__func__.__doc__
+
+    @property
+    def __wrapped__(self):
+        """What `inspect.signature` looks at."""
+        return self.__func__.function.__get__(self.__self__, type(self.__self__))
+
+    def __repr__(self):
+        return f"<bound operator {self.__func__.__name__}>"
+
+
+def open_block():
+    """Give the Block that records in this thread, None if there is none."""
+    return BLOCK.get() if opened else None
+
+
+class recording:
+    """A context in which all operators record into a Block; with None they compute.
+
+    Parameters
+    ----------
+    block : Block or None
+    """
+
+    __slots__ = ("block", "token")
+
+    def __init__(self, block):
+        self.block = block
+
+    def __enter__(self):
+        global opened
+        self.token = BLOCK.set(self.block)
+        opened += 1
+        return self.block
+
+    def __exit__(self, *error):
+        global opened
+        opened -= 1
+        BLOCK.reset(self.token)

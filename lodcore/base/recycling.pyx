@@ -1,0 +1,109 @@
+"""Freed memory that is kept for later results: fresh pages cost more time than most kernels."""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+
+from lodcore.base.memory import LIMIT, integer
+
+cdef extern from "recycling.h":
+    size_t lodcore_kept_bytes
+    size_t lodcore_most_bytes
+    void lodcore_set_most(size_t most)
+    object lodcore_make_handler()
+
+cdef extern from "numpy/arrayobject.h":
+    PyObject* PyDataMem_DefaultHandler
+
+cnp.import_array()
+
+cdef Py_ssize_t WIDE = 2**18  # bytes of an array that is large
+cdef object HANDLER = lodcore_make_handler(), NUMPYS = <object> PyDataMem_DefaultHandler
+lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
+
+
+cdef object begin():
+    """Let new arrays of this thread have memory that may have been used before; give what `end` takes."""
+    before = cnp.PyDataMem_SetHandler(HANDLER)
+    if before is not NUMPYS and before is not HANDLER:  # the user's own, who has a reason for it
+        cnp.PyDataMem_SetHandler(before)
+    return before
+
+
+cdef int end(before) except -1:
+    """Let new arrays have memory as before."""
+    cnp.PyDataMem_SetHandler(before)
+    return 0
+
+
+def computed(function, values):
+    """Call a function of arrays; if one is large, so that its result may have memory that was used before."""
+    for x in values:
+        if type(x) is cnp.ndarray and cnp.PyArray_NBYTES(x) > WIDE:
+            break
+    else:
+        return function(*values)
+    before = begin()
+    try:
+        return function(*values)
+    finally:
+        end(before)
+
+
+cdef class Recycled:
+    """A context in which new arrays have memory that may have been used before."""
+
+    cdef object _before
+
+    def __enter__(self):
+        self._before = begin()
+
+    def __exit__(self, *error):
+        end(self._before)
+
+
+def kept_bytes():
+    """Count the bytes that are kept now."""
+    return lodcore_kept_bytes
+
+
+def get_recycled_bytes():
+    """Tell how many bytes of freed results may be kept for later ones.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.get_recycled_bytes() <= 2**27
+    True
+    """
+    return lodcore_most_bytes
+
+
+def set_recycled_bytes(n):
+    """Let some bytes of freed results be kept for later ones, which then need no fresh pages from the system.
+
+    Only blocks of more than 1 KiB, and of at most 1 GiB, are kept. Where you have set a memory handler of your own (NEP
+    49), results come from that.
+
+    Parameters
+    ----------
+    n : int
+        0 keeps nothing. The default is 128 MiB, or a 64th of the machine's memory if that is less.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If n is no integer, or negative.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> before = lodcore.get_recycled_bytes()
+    >>> lodcore.set_recycled_bytes(0)
+    >>> lodcore.get_recycled_bytes()
+    0
+    >>> lodcore.set_recycled_bytes(before)
+    """
+    count = integer("set_recycled_bytes: n", n)
+    if not 0 <= count < 2**63:
+        raise ValueError(f"set_recycled_bytes: n: is {count}; 0 .. 2**63 - 1 is valid")
+    lodcore_set_most(<size_t> count)

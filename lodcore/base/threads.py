@@ -1,0 +1,194 @@
+"""Threads for wide work: kernels run side by side on parts of the sequences, and the bits are the same.
+
+One thread is the default. Kernels release the interpreter's lock, sequences are never divided, and every row is
+written by one thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.memory import integer
+
+__all__ = ["get_num_threads", "in_parts", "over_sequences", "parts", "set_num_threads"]
+
+#: Work that moves fewer bytes stays in one thread: to wake a second one takes as long as to copy a megabyte, or longer.
+WIDE = 2**23
+
+#: Runs of sequences a thread.
+RUNS = 4
+
+_count = 1
+_pool: Any = None
+
+
+def set_num_threads(n: int) -> None:
+    """Let wide operators use some threads.
+
+    Parameters
+    ----------
+    n : int
+        At least 1, which is the default, or what the environment variable LODCORE_NUM_THREADS says.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If n is no integer, or below 1.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.set_num_threads(2)
+    >>> lodcore.get_num_threads()
+    2
+    >>> lodcore.set_num_threads(1)
+    """
+    global _count
+    count = integer("set_num_threads: n", n)
+    if not 1 <= count <= 1024:
+        raise ValueError(f"set_num_threads: n: is {count}; 1 .. 1024 is valid")
+    if count != _count:
+        _forget_pool()
+    _count = count
+
+
+def get_num_threads() -> int:
+    """Give the number of threads that wide operators may use.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.get_num_threads()
+    1
+    """
+    return _count
+
+
+def over_sequences(kernel: Callable[..., Any], roles: str, *arguments: Any, cost: int = 1) -> None:
+    """Run a kernel on all sequences: at once, or on runs of them side by side if that is wanted and worth it.
+
+    Parameters
+    ----------
+    kernel : callable
+        Treats each sequence by itself, and returns nothing.
+    roles : str
+        A letter an argument: "o" offsets, in rows; "r" has one entry a row; "s" one entry a sequence; "." is given as
+        it is.
+    *arguments
+    cost : int
+        How many times as long as to copy them the kernel takes, about.
+    """
+    if _count == 1:
+        kernel(*arguments)
+        return
+    offsets = np.asarray(arguments[roles.index("o")])
+    size = sum(x.nbytes for x, role in zip(arguments, roles, strict=True) if role in "rs")
+    runs = parts(offsets, cost * size)
+    if len(runs) == 1:
+        kernel(*arguments)
+        return
+
+    def run(start: int, stop: int) -> None:
+        low, high = int(offsets[start]), int(offsets[stop])
+
+        def piece(role: str, x: Any) -> Any:
+            if role == "o":
+                return offsets[start : stop + 1] - low
+            return x[low:high] if role == "r" else x[start:stop] if role == "s" else x
+
+        kernel(*map(piece, roles, arguments))
+
+    in_parts(run, runs)
+
+
+def parts(offsets: Any, size: int) -> list[tuple[int, int]]:
+    """Cut sequences into runs of about as many rows, a few a thread.
+
+    Parameters
+    ----------
+    offsets : array of int64, shape (n_seqs + 1,), in rows
+    size : int
+        Bytes that are moved in all, or could be in the time that it takes.
+
+    Returns
+    -------
+    list of (int, int)
+        Where each run of sequences starts and stops; a single one if one thread does it all.
+    """
+    n_seqs, count = len(offsets) - 1, _count
+    if count == 1 or n_seqs < 2 or size < WIDE:
+        return [(0, n_seqs)]
+    n_rows = int(offsets[-1]) - int(offsets[0])
+    wanted = int(offsets[0]) + np.arange(1, RUNS * count) * n_rows // (RUNS * count)
+    cuts = [0, *np.searchsorted(np.asarray(offsets), wanted).tolist(), n_seqs]
+    return [(start, stop) for start, stop in pairwise(cuts) if start < stop] or [(0, n_seqs)]
+
+
+def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> None:
+    """Do some work on each run of sequences, side by side.
+
+    Each thread takes the next run when it is done with one: a thread that the machine starts late costs nothing.
+
+    Parameters
+    ----------
+    work : callable
+        Of where a run starts and stops.
+    runs : list of (int, int)
+    """
+    if len(runs) == 1:
+        work(*runs[0])
+        return
+    left = deque(runs)
+
+    def take() -> None:
+        while left:
+            try:
+                run = left.popleft()
+            except IndexError:  # another thread was faster
+                return
+            work(*run)
+
+    helpers: list[Any] = []
+    try:
+        with suppress(RuntimeError):  # no more threads can be started: those that run do it all
+            pool = _threads()
+            helpers.extend(pool.submit(take) for _ in range(min(_count, len(runs)) - 1))
+        take()
+    finally:
+        left.clear()
+        failed = [helper.exception() for helper in helpers if not helper.cancel()]
+    for error in failed:
+        if error is not None:
+            raise error
+
+
+def _threads() -> Any:
+    """Give the pool, which starts when it is first used."""
+    global _pool
+    pool = _pool  # another thread may forget it
+    if pool is None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        pool = _pool = ThreadPoolExecutor(max(1, _count - 1), "lodcore")
+    return pool
+
+
+def _forget_pool() -> None:
+    """Let go of the pool: another number is wanted, or this is a child process, where its threads are not."""
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+_wish = os.environ.get("LODCORE_NUM_THREADS", "")
+if _wish.isdigit() and 1 <= int(_wish) <= 1024:
+    _count = int(_wish)

@@ -1,0 +1,1 @@
+"""NumPy's way to write operators: indices, ufuncs, functions and methods."""

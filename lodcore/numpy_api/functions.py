@@ -1,0 +1,117 @@
+"""NumPy's functions that ask about LoDTensors, or compute number by number without being recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.dispatch import Symbol
+from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, refuse_symbols, stands_for
+from lodcore.ops.alignment import shared
+from lodcore.ops.common import rows_of
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["FUNCTIONS"]
+
+
+@stands_for(np.array_equal)
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Tell whether structure and values are equal."""
+    refuse_symbols("array_equal", (a1, a2))
+    if not (isinstance(a1, LoDTensor) and isinstance(a2, LoDTensor)) or a1.lod != a2.lod:
+        return False
+    return bool(np.array_equal(a1.values, a2.values, equal_nan))
+
+
+@stands_for(np.allclose)
+def allclose(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
+    """Tell whether values are about equal; structures must be."""
+    return bool(np.all(FUNCTIONS[np.isclose](a, b, *args, **kwargs).values))
+
+
+@stands_for(np.shape)
+def shape(a: Any) -> Any:
+    """Give the ragged shape."""
+    return a.shape
+
+
+@stands_for(np.ndim)
+def ndim(a: Any) -> Any:
+    """Count the axes, those of levels included."""
+    return a.ndim
+
+
+@stands_for(np.size)
+def size(a: Any, axis: Any = None) -> Any:
+    """Count the values, or the sequences of the batch."""
+    if axis is None:
+        return rows_of(a.get() if isinstance(a, Symbol) else a).size  # type: ignore[attr-defined]
+    at = axis_of("size", axis, a.ndim)
+    if a.shape[at] is None:
+        raise TypeError(f"numpy.size: axis: is {axis}, along which sequences differ")
+    return a.shape[at]
+
+
+@stands_for(np.result_type)
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """Tell the dtype that operands together have."""
+    given: list[Any] = list(arrays_and_dtypes)
+    return np.result_type(*[x.dtype if hasattr(x, "num_levels") else x for x in given])
+
+
+@stands_for(np.iscomplexobj)
+def iscomplexobj(x: Any) -> bool:
+    """Tell whether the values are complex."""
+    return bool(x.dtype.kind == "c")
+
+
+@stands_for(np.isrealobj)
+def isrealobj(x: Any) -> bool:
+    """Tell whether the values are not complex."""
+    return not iscomplexobj(x)
+
+
+@stands_for(np.unique)
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: None = None,
+    **kwargs: Any,
+) -> Any:
+    """Find the different values of all sequences."""
+    refuse_symbols("unique", (ar,))
+    if axis is not None:
+        raise TypeError(f"numpy.unique: axis: is {axis!r}; only all values together are supported for sequences")
+    parts = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    return np.unique(rows_of(ar), **parts, **kwargs)  # type: ignore[call-overload]
+
+
+def _valuewise(function: Any, count: int = 1) -> None:
+    """Enter a function that computes number by number of its first operands, and is not recorded."""
+
+    @stands_for(function)
+    def computed(*operands: Any, **kwargs: Any) -> Any:
+        """Compute number by number, as NumPy does; not recorded."""
+        refuse_symbols(function.__name__, [*operands, *kwargs.values()])
+        rest = operands[count:]
+        others = {**{f"argument {j}": x for j, x in enumerate(rest, count)}, **kwargs}
+        odd = next((name for name, x in others.items() if isinstance(x, LoDTensor)), None)
+        if odd is not None:
+            raise TypeError(f"numpy.{function.__name__}: {odd}: is a LoDTensor; a number or an array is needed")
+        return shared(function.__name__, lambda *x: function(*x, *rest, **kwargs), *operands[:count])
+
+
+_valuewise(np.isclose, 2)
+for _one in (np.nan_to_num, np.real, np.imag, np.angle, np.isneginf, np.isposinf):
+    _valuewise(_one)
+
+
+@stands_for(np.isin)
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, **kwargs: Any) -> Any:
+    """Tell number by number whether it is among others; their structure does not count."""
+    refuse_symbols("isin", (element, test_elements))
+    others = rows_of(test_elements)
+    return shared("isin", lambda values: np.isin(values, others, assume_unique, invert, **kwargs), element)

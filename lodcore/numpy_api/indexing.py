@@ -1,0 +1,333 @@
+"""What stands between the brackets: x[...] of LoDTensors and Variables, by operators, and assignment to rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.dispatch import Symbol
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.numpy_api.paired import Group, is_number, is_vector
+from lodcore.ops.alignment import fitted
+from lodcore.ops.axes import tensor_of
+from lodcore.ops.common import check_equal, kept_in, rows_of
+from lodcore.ops.expand import sequence_reverse
+from lodcore.ops.gather import gather_sequences
+from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
+from lodcore.ops.index_values import index_values
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor_core import LoDTensorBody  # isinstance(x, LoDTensor) is slow for what is none
+
+__all__ = ["getitem", "setitem"]
+
+ALL = slice(None)
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def _levels(x: Any) -> int:
+    return getattr(x, "num_levels", 0)
+
+
+def _prepared(key: Any) -> Any:
+    """Take one key: an int, a slice, Ellipsis, a vector of integers or bool, a nested key, or a Symbol."""
+    if isinstance(key, slice) or key is Ellipsis or isinstance(key, (LoDTensorBody, str)):
+        return key
+    if isinstance(key, Symbol):
+        return tensor_of("index", key)
+    if isinstance(key, (bool, np.bool_)):
+        raise TypeError(f"index: is {key!r}; a vector is needed for a mask")
+    if key is None:
+        return key
+    if isinstance(key, (list, tuple)):
+        if not key:
+            return np.empty(0, np.int64)
+        if any(isinstance(one, (list, tuple, LoDTensor, Symbol)) for one in key):
+            raise TypeError("index: is a list of lists; use lodcore.array for one list a sequence")
+        key = np.asarray(key)
+    if isinstance(key, np.ndarray):
+        if isinstance(key, np.ma.MaskedArray):
+            raise TypeError("index: is a masked array; fill or drop the masked entries first")
+        if key.dtype.kind not in "iub":
+            raise TypeError(f"index: has dtype {key.dtype}; integers or bool are needed")
+        if key.ndim == 0 and key.dtype.kind == "b":
+            raise TypeError(f"index: is {key!r}; a vector is needed for a mask")
+        return key.item() if key.ndim == 0 else key
+    if hasattr(key, "__index__"):
+        return key.__index__()
+    raise TypeError(f"index: is {key!r}; integers, slices, masks and vectors of integers are needed")
+
+
+def _axes(key: Any) -> int:
+    """Count the axes that a key is about."""
+    if type(key) is int or type(key) is slice:
+        return 1
+    if key is None:
+        return 0
+    return key.ndim if not _levels(key) and getattr(key, "dtype", None) == np.bool_ else _levels(key) + 1
+
+
+def _expanded(keys: tuple[Any, ...], ndim: int) -> list[Any]:
+    """Write an Ellipsis out."""
+    prepared = list(map(_prepared, keys))
+    places = [j for j, key in enumerate(prepared) if key is Ellipsis]
+    count = sum(_axes(key) for key in prepared) - len(places)
+    if count > ndim:
+        raise IndexError(f"too many indices: there are {ndim} axes, but {count} were indexed")
+    if len(places) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if not places:
+        return prepared
+    return [*prepared[: places[0]], *[ALL] * (ndim - count), *prepared[places[0] + 1 :]]
+
+
+# -- what is taken -----------------------------------------------------------------------------------------------------
+
+
+def getitem(x: Any, key: Any) -> Any:
+    """Index a LoDTensor or Variable; FACES.md lists what an index may be.
+
+    Parameters
+    ----------
+    x : LoDTensor or Variable
+    key : int, slice, vector, mask, nested mask or index, or a tuple of them
+
+    Returns
+    -------
+    LoDTensor, ndarray, number or Variable
+
+    Raises
+    ------
+    IndexError
+        Naming the sequence that is too short.
+    TypeError
+        If there is no such index.
+    LoDError, ShapeError
+        If a mask does not have the structure, or the length, of x.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1, 2, 3], [], [4, 5]])
+    >>> x[:, :2], x[[2, 0], -1], x[x > 2]
+    (LoDTensor(3 sequences of lengths 0..2, int64: [[1, 2], [], [4, 5]]), array([5, 3]), LoDTensor(3 sequences of \
+lengths 0..2, int64: [[3], [], [4, 5]]))
+    """
+    x = tensor_of("index", x)
+    if isinstance(key, str):
+        return _field(x, key)
+    if type(key) is not tuple and _levels(x):
+        one = _prepared(key)
+        if one is not Ellipsis and _axes(one) <= x.ndim:
+            return _along(x, one, 0)[0]
+    group = Group(_expanded(key if isinstance(key, tuple) else (key,), x.ndim))
+    at = 0
+    for j, one in enumerate(group.keys):
+        levels = _levels(x)
+        if not levels or at > levels:
+            return _values(x, at - levels, group.keys[j:], group, j)
+        paired = group.axis is not None
+        if group.has(one):
+            group.meet(j, at, is_vector(one))
+            if paired:
+                x = pick_along(x, group.entries(x, one, at - 2), at)
+                continue
+        x, passed = _along(x, one, at)
+        at += passed
+    return x
+
+
+def _field(x: Any, name: str) -> Any:
+    """Take a field of records."""
+    if not isinstance(x, LoDTensor) or not x.dtype.names or name not in x.dtype.names:
+        raise TypeError(f"index: is {name!r}; the values have no such field")
+    return tensor_core.new_tensor(np.ascontiguousarray(x.values[name]), x.lod)
+
+
+def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
+    """Index axes of rows, or all axes of what is dense, as NumPy does; j is the number of the first key."""
+    if any(_levels(key) for key in keys):
+        raise TypeError("index: has levels; only sequences can be indexed with that")
+    if isinstance(x, LoDTensor) and not x.num_levels:
+        x = x.values
+    way = group.of_rows(j, keys)
+    if way == "first":
+        if before:
+            raise TypeError("index: vectors are separated from an integer by a slice; index step by step")
+        return index_values(index_values(x, [None]), [0, *keys])
+    if way == "paired":
+        last = _levels(x) - 1
+        keys = [group.entries(x, key, last) if group.has(key) else key for key in keys]
+    return index_values(x, [ALL] * before + keys, paired=way == "paired")
+
+
+def _along(x: Any, key: Any, axis: int) -> tuple[Any, int]:
+    """Apply one key to an axis of levels; give the result, and how many axes it has passed."""
+    if key is None:
+        raise TypeError("index: is None; use np.expand_dims for a new axis among those of levels")
+    if isinstance(key, slice):
+        return _slice(x, key, axis), 1
+    if is_number(key):
+        if axis == 0 and type(key) is int and isinstance(x, LoDTensor):
+            return x[key], 0
+        return pick_along(x, key, axis), 0
+    if isinstance(key, str):
+        raise TypeError(f"index: is {key!r}; a field stands alone")
+    if _levels(key):
+        if axis:
+            raise TypeError("index: a mask or index with levels stands first")
+        return (select_by_mask if key.dtype == np.bool_ else take_nested)(x, key), _axes(key)
+    return _vector(x, key, axis)
+
+
+def _slice(x: Any, key: slice, axis: int) -> Any:
+    if key.start is None and key.stop is None:
+        if key.step is None:
+            return x
+        if axis and type(key.step) is int and key.step == -1:
+            return sequence_reverse(x, axis - 1)
+    if axis == 0 and key.step in (None, 1) and isinstance(x, LoDTensor) and not _has_symbols(key):
+        return x[key]
+    return slice_along(x, key.start, key.stop, key.step, axis)
+
+
+def _has_symbols(key: slice) -> bool:
+    return isinstance(key.start, Symbol) or isinstance(key.stop, Symbol)
+
+
+def _vector(x: Any, key: Any, axis: int) -> tuple[Any, int]:
+    """Apply a vector of integers or bool."""
+    if key.ndim != 1:
+        raise TypeError(f"index: has shape {key.shape}; a vector is needed, or one with levels")
+    if key.dtype == np.bool_:
+        if axis:
+            raise TypeError("index: a mask of bool stands first, or has the levels of x")
+        return select_by_mask(x, key), 1
+    if axis == 0:
+        return gather_sequences(x, key), 1
+    return take_of_each(x, key, axis), 1
+
+
+# -- what is written ---------------------------------------------------------------------------------------------------
+
+
+def setitem(x: LoDTensor, key: Any, value: Any) -> None:
+    """Write rows of a LoDTensor, in place.
+
+    Parameters
+    ----------
+    x : LoDTensor
+        Whose values are writable.
+    key
+        As of `getitem`.
+    value : LoDTensor, array_like or number
+        Aligns with what the index gives, as an operand beside it, and is not wider.
+
+    Raises
+    ------
+    ValueError
+        If the values are read-only.
+    LoDError, ShapeError, DTypeError
+        If the value does not fit; nothing is written then.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1, 2, 3], [], [4, 5]])
+    >>> x[x > 3] = 0
+    >>> x[0] = [7, 8, 9]
+    >>> x
+    LoDTensor(3 sequences of lengths 0..3, int64: [[7, 8, 9], [], [0, 0]])
+    """
+    keys = key if isinstance(key, tuple) else (key,)
+    if isinstance(value, Symbol) or any(isinstance(one, Symbol) for one in keys):
+        raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
+    rows = x.values
+    if not rows.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    prepared = _expanded(keys, x.ndim)
+    first = prepared[0] if prepared else ALL
+    if x.num_levels and len(prepared) == 1 and (type(first) is int or _is_run(first)):
+        target, lod = _parts(x[first])
+        target[...] = _fitting(value, target.shape, target.dtype, lod)
+    elif x.num_levels and type(first) is int and not any(map(is_vector, prepared)):
+        _set_in_sequence(x[first], tuple(prepared[1:]), value)
+    elif (
+        isinstance(first, LoDTensor)
+        and len(prepared) == 1
+        and first.num_levels == x.num_levels > 0
+        and first.dtype == bool
+    ):
+        _set_by_mask(x, first, value)
+    else:
+        cells = not x.num_levels or sum(map(_axes, prepared)) > x.num_levels + 1
+        target = rows.reshape(-1) if cells else rows
+        numbers = np.arange(len(target)).reshape(rows.shape if cells else -1)
+        places, lod = _parts(getitem(tensor_core.new_tensor(numbers, x.lod), tuple(prepared)))
+        target[places] = _fitting(value, (*np.shape(places), *target.shape[1:]), rows.dtype, lod)
+
+
+def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
+    """Write the rows for which a mask is true."""
+    check_equal("assignment", x.lod, mask.lod, "mask")
+    if mask.values.ndim > 1 and mask.values.shape[1:] != (1,):
+        raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry a row is needed")
+    rows, chosen = x.values, np.array(mask.values).reshape(-1)  # a copy, which nobody changes
+    count = int(np.count_nonzero(chosen))
+    lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)
+    made = _fitting(value, (count, *rows.shape[1:]), rows.dtype, lod)
+    if count and not made.strides[0]:  # one row for all
+        np.copyto(rows, made[0], where=chosen.reshape(-1, *(1,) * (rows.ndim - 1)))
+    else:
+        rows[chosen] = made
+
+
+def _kept(lod: LoD, chosen: Any, count: int) -> LoD:
+    """Give the structure of the rows that are chosen."""
+    last = lod.num_levels - 1
+    offsets = buffers.new_offsets(lod.num_sequences(last) + 1)
+    kernels.index.true_offsets(lod._view(last), chosen.view(np.uint8), offsets)
+    return core.make_lod([*[lod.offsets(k) for k in range(last)], offsets], count)
+
+
+def _is_run(key: Any) -> bool:
+    return isinstance(key, slice) and key.step in (None, 1)
+
+
+def _parts(found: Any) -> tuple[Any, Any]:
+    return (found.values, found.lod) if isinstance(found, LoDTensor) and found.num_levels else (found, None)
+
+
+def _set_in_sequence(sequence: Any, keys: tuple[Any, ...], value: Any) -> None:
+    """Write into one sequence: sequences below, or rows."""
+    if isinstance(sequence, LoDTensor):
+        setitem(sequence, keys, value)
+    else:
+        sequence[keys] = _fitting(value, np.shape(sequence[keys]), sequence.dtype, None)
+
+
+def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any) -> Any:
+    """Give what is written the shape and dtype of where it is written: rows of what the index gives, and their LoD."""
+    if isinstance(value, LoDTensor) and value.num_levels:
+        if lod is None:
+            raise LoDError("assignment: value: has levels; what the index gives has none")
+        made = kept_in("assignment: value", fitted("assignment", shape, lod, value), dtype)
+    else:
+        made = kept_in("assignment: value", rows_of(value), dtype)
+        if made.ndim and lod is not None:
+            made = fitted("assignment", shape, lod, made)
+    try:
+        return np.broadcast_to(made, shape)
+    except ValueError:
+        raise ShapeError(f"assignment: value: has shape {made.shape}; what the index gives has {shape}") from None
+
+
+def refuse_setitem(x: Any, key: Any, value: Any) -> None:
+    """Refuse to write into a Variable."""
+    raise DTypeError("assignment: a Variable is a value that others may have used; use where(mask, value, x)")

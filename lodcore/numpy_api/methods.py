@@ -1,0 +1,237 @@
+"""The one table that attaches operators as methods, indexing and NumPy's protocols to LoDTensors and Variables.
+
+`FACES.md` says what each of them does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from lodcore import ops
+from lodcore.base.dispatch import Symbol
+from lodcore.errors import DTypeError
+from lodcore.numpy_api.functions import FUNCTIONS  # all of them: to import it enters what it has
+from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
+from lodcore.numpy_api.protocols import array_function, array_ufunc, clip, copy, cumsum
+from lodcore.numpy_api.protocols import round as rounded
+from lodcore.ops.lod_data import structure_of
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.rank_table import IndicesMap
+
+__all__ = ["FUNCTIONS", "Face", "attach"]
+
+
+def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable[[Any, Any], Any]:
+    """Make the method of an operator, which gives way if the other operand is no tensor."""
+
+    def operator(self: Any, other: Any) -> Any:
+        try:
+            return function(self, other)
+        except DTypeError:
+            if _is_operand(other):
+                raise
+            return NotImplemented
+
+    def reflected_operator(self: Any, other: Any) -> Any:
+        try:
+            return function(other, self)
+        except DTypeError:
+            if _is_operand(other):
+                raise
+            return NotImplemented
+
+    return reflected_operator if reflected else operator
+
+
+def _is_operand(x: Any) -> bool:
+    return isinstance(x, (int, float, complex, str, bytes, list, tuple, Symbol)) or hasattr(x, "__array__")
+
+
+def _binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], Any]:
+    return _operator(lambda x, y: ops.elementwise([x, y], ufunc), reflected)
+
+
+def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:
+    def operator(self: Any) -> Any:
+        return ops.elementwise([self], ufunc)
+
+    return operator
+
+
+#: Exponents for which NumPy has a function of its own.
+POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+
+
+def _power(x: Any, y: Any) -> Any:
+    if type(y) in (int, float) and y in POWERS and x.dtype.kind == "f":
+        return ops.elementwise([x], POWERS[y])
+    return ops.elementwise([x, y], np.power)
+
+
+class Face:
+    """What LoDTensors and Variables have in common."""
+
+    __slots__ = ()
+
+    # -- operators -----------------------------------------------------------------------------------------------------
+
+    __add__ = _operator(ops.add)
+    __radd__ = _operator(ops.add, True)
+    __sub__ = _operator(ops.minus)
+    __rsub__ = _operator(ops.minus, True)
+    __mul__ = _operator(ops.mul)
+    __rmul__ = _operator(ops.mul, True)
+    __truediv__ = _operator(ops.div)
+    __rtruediv__ = _operator(ops.div, True)
+    __matmul__ = _operator(ops.matmul)
+    __rmatmul__ = _operator(ops.matmul, True)
+    __floordiv__ = _binary(np.floor_divide)
+    __rfloordiv__ = _binary(np.floor_divide, True)
+    __mod__ = _binary(np.remainder)
+    __rmod__ = _binary(np.remainder, True)
+    __pow__ = _operator(_power)
+    __rpow__ = _binary(np.power, True)
+    __and__ = _binary(np.bitwise_and)
+    __rand__ = _binary(np.bitwise_and, True)
+    __or__ = _binary(np.bitwise_or)
+    __ror__ = _binary(np.bitwise_or, True)
+    __xor__ = _binary(np.bitwise_xor)
+    __rxor__ = _binary(np.bitwise_xor, True)
+    __lshift__ = _binary(np.left_shift)
+    __rlshift__ = _binary(np.left_shift, True)
+    __rshift__ = _binary(np.right_shift)
+    __rrshift__ = _binary(np.right_shift, True)
+
+    __lt__ = _operator(ops.less_than)
+    __le__ = _operator(ops.less_equal_than)
+    __gt__ = _operator(ops.greater_than)
+    __ge__ = _operator(ops.greater_equal_than)
+    __eq__ = _operator(ops.equal)
+    __ne__ = _operator(ops.not_equal)
+
+    __neg__ = _unary(np.negative)
+    __pos__ = _unary(np.positive)
+    __abs__ = _unary(np.absolute)
+    __invert__ = _unary(np.invert)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return rounded(self, ndigits or 0)
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("rows cannot be deleted; take those that stay: x[mask]")
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(ops.any(ops.equal(self, value)))
+
+    # -- NumPy ---------------------------------------------------------------------------------------------------------
+
+    __array_ufunc__ = array_ufunc
+    __array_function__ = array_function
+
+    # -- reductions ----------------------------------------------------------------------------------------------------
+
+    sum = ops.sum
+    prod = ops.prod
+    mean = ops.mean
+    var = ops.var
+    std = ops.std
+    max = ops.max
+    min = ops.min
+    any = ops.any
+    all = ops.all
+    argmax = ops.argmax
+    argmin = ops.argmin
+
+    # -- methods -------------------------------------------------------------------------------------------------------
+
+    clip = clip
+    cumsum = cumsum
+    round = rounded
+
+    def astype(self, dtype: Any) -> Any:
+        """Convert to another dtype; a copy, always."""
+        return ops.cast(self, dtype)
+
+    def copy(self) -> Any:
+        """Copy the values; the structure is shared."""
+        return copy(self)
+
+    def per_sequence(self, v: Any, level: int = -1) -> Any:
+        """Give every row what `v` has for its sequence; see `lodcore.ops.per_sequence`."""
+        return ops.per_sequence(self, v, level)
+
+    with_values = ops.with_values
+
+    pool = ops.sequence_pool
+    softmax = ops.sequence_softmax
+    logsumexp = ops.sequence_logsumexp
+    topk = ops.sequence_topk
+    expand = ops.sequence_expand
+    expand_as = ops.sequence_expand_as
+    reverse = ops.sequence_reverse
+    gather = ops.gather_sequences
+
+
+def _iterated(self: Any) -> Iterator[Any]:
+    """Give the sequences, or rows, one after the other."""
+    return (self[at] for at in range(len(self)))
+
+
+def _values(self: Any) -> Any:
+    """Return the rows of all sequences one after another; of the map of some steps, the map."""
+    return structure_of(self, "values") if self.spec.kind is IndicesMap else ops.rows(self)
+
+
+def _flatten(self: Any, level: int = 0) -> Any:
+    """Drop a level, by default the outermost."""
+    return ops.drop_level(self, level)
+
+
+#: What every class has of its own.
+OWN = {
+    "__dict__",
+    "__doc__",
+    "__firstlineno__",
+    "__hash__",
+    "__module__",
+    "__qualname__",
+    "__slots__",
+    "__static_attributes__",
+    "__weakref__",
+}
+
+#: What only one of the kinds needs: x[i] and iteration of LoDTensors are compiled.
+TENSORS: dict[str, Any] = {"_select": getitem, "__setitem__": setitem}
+SYMBOLS: dict[str, Any] = {
+    "__getitem__": getitem,
+    "__setitem__": refuse_setitem,
+    "__iter__": _iterated,
+    "values": property(_values),
+    "flatten": _flatten,
+}
+
+
+def attach(kind: type) -> None:
+    """Give a kind of tensors, or of what stands for tensors, its face.
+
+    Parameters
+    ----------
+    kind : type
+        LoDTensor, or a subclass of Symbol.
+    """
+    table = {name: member for name, member in vars(Face).items() if name not in OWN}
+    table |= SYMBOLS if issubclass(kind, Symbol) else TENSORS
+    for name, member in table.items():
+        setattr(kind, name, member)
+
+
+attach(LoDTensor)

@@ -1,0 +1,124 @@
+"""Vectors of integers in one index go together, as NumPy's rule has it: they are one axis of the result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.dispatch import Symbol
+
+__all__ = ["Group", "is_number", "is_vector"]
+
+
+class Group:
+    """The vectors of an index, and the integers beside them, which stand for vectors of equal entries.
+
+    Parameters
+    ----------
+    keys : list
+        Prepared keys, one or more axes each. Vectors of one entry are broadcast to the length of the others.
+
+    Attributes
+    ----------
+    keys : list
+    axis : int or None
+        The axis of the result so far that the vectors are; None before the first vector.
+    """
+
+    def __init__(self, keys: list[Any]) -> None:
+        vectors = [key for key in keys if is_vector(key)]
+        lengths = {len(key) for key in vectors if isinstance(key, np.ndarray) and key.dtype != np.bool_} - {1}
+        size = lengths.pop() if len(lengths) == 1 and len(vectors) > 1 else None
+        self.keys = keys if size is None else [_stretched(key, size) for key in keys]
+        self.axis: int | None = None
+        self._several = bool(vectors)
+        self._last: int | None = None  # which key was the last member
+
+    def has(self, key: Any) -> bool:
+        """Tell whether a key is a member: a vector, or an integer where there are vectors."""
+        return self._several and (is_vector(key) or is_number(key))
+
+    def meet(self, j: int, axis: int, vector: bool) -> None:
+        """Note that key j, a member, is about an axis of the result so far."""
+        if self._last is not None and j != self._last + 1 and self.axis != 0:
+            raise _separated()
+        if vector and self.axis is None:
+            self.axis = axis
+        self._last = j
+
+    def entries(self, x: Any, key: Any, level: int) -> Any:
+        """Return for each element of a level (each sequence of the batch for -1) what a member says of it.
+
+        Parameters
+        ----------
+        x : LoDTensor or Variable
+            With the axis of the group.
+        key : int or vector
+        level : int
+            -1 .. num_levels - 1.
+        """
+        if is_number(key) or (self.axis == 0 and level < 0):
+            return key
+        if isinstance(x, Symbol) or isinstance(key, Symbol):
+            raise TypeError("index: several vectors are recorded where sequences lie between them; index step by step")
+        inner = x.lod._part(0, level + 1)
+        if self.axis == 0:
+            if len(key) != len(x):
+                raise _mismatch(len(x), len(key))
+            return key[inner.segment_ids(0)]
+        count = inner.num_rows
+        if count and (not len(key) or count % len(key) or inner.lengths(-1)[0] != len(key)):
+            raise _mismatch(int(inner.lengths(-1)[0]), len(key))
+        return np.tile(key, count // max(len(key), 1))
+
+    def of_rows(self, j: int, keys: list[Any]) -> str:
+        """Tell how keys of the axes of rows, from key j of the index on, go with those before them.
+
+        Returns
+        -------
+        str
+            "alone" if NumPy's own rule will do; "paired" if they go with the rows; "first" if NumPy puts their axis
+            first, before axes that integers have taken away.
+        """
+        places = [k for k, key in enumerate(keys) if self.has(key)]
+        if not places or (self.axis is None and self._last is None):
+            return "alone"
+        together = places == list(range(len(places))) and j == (self._last or 0) + 1
+        if self.axis is None:
+            return "alone" if together else "first"
+        if self.axis and not together:
+            raise _separated()
+        if any(isinstance(keys[k], np.ndarray) and keys[k].ndim > 1 for k in places):
+            raise TypeError("index: has several axes; beside other vectors one is needed")
+        return "paired"
+
+
+def is_number(key: Any) -> bool:
+    """Tell whether a key is one integer."""
+    return type(key) is int or (isinstance(key, Symbol) and key.ndim == 0)  # type: ignore[attr-defined]
+
+
+def is_vector(key: Any) -> bool:
+    """Tell whether a key is an array, or a recorded one, without levels."""
+    if isinstance(key, Symbol):
+        return not getattr(key, "num_levels", 0) and key.ndim > 0  # type: ignore[attr-defined]
+    return isinstance(key, np.ndarray)
+
+
+def _stretched(key: Any, size: int) -> Any:
+    alone = isinstance(key, np.ndarray) and key.shape == (1,) and key.dtype != np.bool_
+    return np.broadcast_to(key, (size,)) if alone else key
+
+
+def _separated() -> TypeError:
+    return TypeError(
+        "index: vectors and integers are separated by a slice, so that NumPy would put their axis first; index step by "
+        "step"
+    )
+
+
+def _mismatch(size: int, other: int) -> IndexError:
+    return IndexError(
+        f"shape mismatch: indexing arrays could not be broadcast together with shapes ({size},) ({other},)"
+    )

@@ -1,0 +1,372 @@
+"""NumPy's protocols: its functions on LoDTensors and Variables run operators, or raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lodcore import ops
+from lodcore.base.dispatch import Symbol
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.numpy_api.indexing import getitem
+from lodcore.ops.alignment import lined_up, shared
+from lodcore.ops.axes import axes_of, tensor_of
+from lodcore.ops.roles import as_batches
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "refuse_symbols", "stands_for"]
+
+# -- ufuncs ------------------------------------------------------------------------------------------------------------
+
+#: Ufuncs that are operators of their own; all others go through `elementwise`.
+NAMED: dict[np.ufunc, Any] = {
+    np.add: ops.add,
+    np.subtract: ops.minus,
+    np.multiply: ops.mul,
+    np.divide: ops.div,
+    np.matmul: ops.matmul,
+    np.tanh: ops.tanh,
+    np.exp: ops.exp,
+    np.log: ops.log,
+    np.sqrt: ops.sqrt,
+    np.less: ops.less_than,
+    np.less_equal: ops.less_equal_than,
+    np.greater: ops.greater_than,
+    np.greater_equal: ops.greater_equal_than,
+    np.equal: ops.equal,
+    np.not_equal: ops.not_equal,
+    np.logical_and: ops.logical_and,
+    np.logical_or: ops.logical_or,
+    np.logical_not: ops.logical_not,
+}
+#: What `ufunc.reduce` is.
+REDUCING: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: ops.sum,
+    np.multiply: ops.prod,
+    np.maximum: ops.max,
+    np.minimum: ops.min,
+    np.logical_and: ops.all,
+    np.logical_or: ops.any,
+}
+
+
+def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Run a ufunc, or its `reduce`."""
+    if method == "__call__":
+        if kwargs:
+            return _with_places(ufunc, inputs, kwargs)
+        if ufunc in NAMED:
+            return NAMED[ufunc](*inputs)
+        if ufunc.nout == 1 and ufunc.signature is None:
+            return ops.elementwise(list(inputs), ufunc)
+        return _several(ufunc, inputs)
+    if method == "reduce" and ufunc in REDUCING:
+        return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})
+    if method == "accumulate" and ufunc is np.add:
+        return cumsum(*inputs, **{"axis": 0, **_without_defaults(kwargs)})
+    raise TypeError(f"numpy.{ufunc.__name__}.{method}: is not supported for sequences; apply it to x.values")
+
+
+def _without_defaults(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Drop what is given but says nothing."""
+    return {
+        name: given
+        for name, given in kwargs.items()
+        if given is not np._NoValue and (given is not None or name == "axis")
+    }
+
+
+def refuse_symbols(name: str, given: Any) -> None:
+    """Raise if there is a Variable among what is given."""
+    if any(isinstance(x, Symbol) for x in given):
+        raise TypeError(f"numpy.{name}: with these arguments it cannot be recorded; a Variable is given")
+
+
+def _several(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Run a ufunc with several results."""
+    if ufunc.signature is not None:
+        raise TypeError(f"numpy.{ufunc.__name__}: is not supported for sequences; apply it to x.values")
+    if ufunc is np.divmod:
+        return tuple(ops.elementwise(list(inputs), part) for part in (np.floor_divide, np.remainder))
+    refuse_symbols(ufunc.__name__, inputs)
+    return tuple(shared(ufunc.__name__, lambda *x, k=k: ufunc(*x)[k], *inputs) for k in range(ufunc.nout))
+
+
+def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a ufunc with `out`, `where`, `dtype` or `casting`."""
+    where = f"numpy.{ufunc.__name__}"
+    mask, targets = kwargs.pop("where", True), kwargs.pop("out", None)
+    others = kwargs.keys() - {"dtype", "casting"}
+    if others or ufunc.nout != 1 or ufunc.signature is not None:
+        raise TypeError(f"{where}: {', '.join(sorted(others)) or 'out'}: is not supported for sequences")
+    refuse_symbols(ufunc.__name__, [*inputs, mask, *(targets or ())])
+    if targets is None:
+        if mask is not True:
+            raise TypeError(f"{where}: where: needs out=, for what is not computed is not defined")
+        return shared(ufunc.__name__, partial(ufunc, **kwargs), *inputs)
+    (target,) = targets
+    if not isinstance(target, LoDTensor):
+        raise TypeError(f"{where}: out: is {type(target).__name__}; a LoDTensor of the structure of x is needed")
+    given = [*inputs, *([] if mask is True else [mask]), target]
+    for j, x in enumerate(given):
+        if not isinstance(x, (LoDTensor, np.ndarray, np.generic, int, float, complex)):
+            given[j] = np.asarray(x)
+        elif isinstance(x, LoDTensor) and x.num_levels > target.num_levels:
+            raise LoDError(f"{where}: operand {j}: has {x.num_levels} levels; out has {target.num_levels}")
+    values = lined_up(given, where)
+    chosen = {} if mask is True else {"where": values[len(inputs)]}
+    try:
+        if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:
+            raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
+        ufunc(*values[: len(inputs)], out=target.values, **chosen, **kwargs)
+    except TypeError as error:
+        raise DTypeError(f"{where}: {error}") from None
+    return target
+
+
+def _together(where: str, values: Any) -> tuple[int, ...]:
+    """Broadcast shapes."""
+    try:
+        return np.broadcast_shapes(*map(np.shape, values))
+    except ValueError as error:
+        raise ShapeError(f"{where}: {error}") from None
+
+
+# -- functions ---------------------------------------------------------------------------------------------------------
+
+#: NumPy's functions, and what runs in their place.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run what stands for a function of NumPy."""
+    if not all(issubclass(kind, (LoDTensor, Symbol, np.ndarray)) for kind in types):
+        return NotImplemented
+    if function not in FUNCTIONS:
+        raise TypeError(
+            f"numpy.{function.__name__}: is not supported for sequences; apply it to x.values, or to x.to_padded(), or "
+            "to each of x.to_arrays()"
+        )
+    return FUNCTIONS[function](*args, **kwargs)
+
+
+def axis_of(where: str, axis: Any, ndim: int) -> int:
+    """Check one axis, and count it from the first."""
+    if isinstance(axis, tuple):
+        raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
+    return axes_of(where, axis, ndim)[0]
+
+
+def stands_for(*functions: Any) -> Callable[[Any], Any]:
+    """Enter a function into the table."""
+
+    def enter(made: Any) -> Any:
+        FUNCTIONS.update(dict.fromkeys(functions, made))
+        return made
+
+    return enter
+
+
+_REDUCTIONS: tuple[tuple[Any, Any], ...] = (
+    (np.sum, ops.sum),
+    (np.prod, ops.prod),
+    (np.mean, ops.mean),
+    (np.max, ops.max),
+    (np.min, ops.min),
+    (np.any, ops.any),
+    (np.all, ops.all),
+    (np.argmax, ops.argmax),
+    (np.argmin, ops.argmin),
+    (np.var, ops.var),
+    (np.std, ops.std),
+    (np.amax, ops.max),
+    (np.amin, ops.min),
+)
+FUNCTIONS.update(_REDUCTIONS)
+
+
+@stands_for(np.where)
+def where(condition: Any, *choices: Any) -> Any:
+    """Choose elementwise, as `lodcore.ops.where`."""
+    if len(choices) != 2:
+        raise TypeError("numpy.where: needs a condition and two choices for sequences")
+    return ops.where(condition, *choices)
+
+
+@stands_for(np.concatenate)
+def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """Join batches along axis 0, sequences along those of levels, rows along their own."""
+    if out is not None or axis is None:
+        raise TypeError(f"numpy.concatenate: {'axis' if axis is None else 'out'}: is not supported for sequences")
+    xs: Any = [x if isinstance(x, (list, tuple)) else tensor_of("concatenate", x) for x in arrays]
+    nested = any(getattr(x, "num_levels", 0) for x in xs)
+    xs = as_batches("concatenate: arrays", xs) if nested else [tensor_of("concatenate", x) for x in xs]
+    wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else np.dtype(dtype)
+    for j, x in enumerate(xs):
+        if x.dtype != wanted:
+            if not np.can_cast(x.dtype, wanted, casting):  # type: ignore[arg-type]
+                raise DTypeError(f"numpy.concatenate: array {j}: has dtype {x.dtype}; {wanted} cannot hold it")
+            xs[j] = ops.cast(x, wanted)
+    levels = max((getattr(x, "num_levels", 0) for x in xs), default=0)
+    for j, x in enumerate(xs):  # an axis means the same in all of them
+        if x.ndim != xs[0].ndim:
+            raise ShapeError(f"numpy.concatenate: arrays[{j}]: has {x.ndim} axes; arrays[0] has {xs[0].ndim}")
+    at = axis_of("concatenate", axis, xs[0].ndim)
+    odd = next((j for j, x in enumerate(xs) if not getattr(x, "num_levels", 0)), None)
+    if levels and odd is not None and at <= levels:
+        raise DTypeError(
+            f"numpy.concatenate: arrays[{odd}]: is an ndarray, and has no levels, as others have; make a LoDTensor of "
+            "it, with LoDTensor.from_lengths or lodcore.array"
+        )
+    if at == 0 and levels:
+        return ops.concat_batches(xs)
+    return ops.sequence_concat(xs, at - 1) if at and at <= levels else ops.concat_values(xs, at - levels)
+
+
+def _like(value: Any, where: str) -> Callable[..., Any]:
+    def like(
+        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: None = None, *, device: None = None
+    ) -> Any:
+        """Make a tensor of zeros, or of ones, of the structure of another one."""
+        if shape is not None:
+            raise TypeError(f"numpy.{where}: shape: is not supported for sequences")
+        return ops.full_like(a, np.zeros((), a.dtype if dtype is None else dtype)[()] if value == 0 else value, dtype)
+
+    return like
+
+
+stands_for(np.zeros_like, np.empty_like)(_like(0, "zeros_like"))
+stands_for(np.ones_like)(_like(1, "ones_like"))
+
+
+@stands_for(np.full_like)
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: None = None,
+    *,
+    device: None = None,
+) -> Any:
+    """Make a tensor of one value, as `lodcore.ops.full_like`."""
+    if shape is not None:
+        raise TypeError("numpy.full_like: shape: is not supported for sequences")
+    return ops.full_like(a, fill_value, dtype)
+
+
+@stands_for(np.clip)
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
+    """Bring values between two bounds, of which one may be missing."""
+    if out is not None:
+        raise TypeError("numpy.clip: out: is not supported; the result is a new tensor")
+    low, high = a_min if min is None else min, a_max if max is None else max
+    if low is not None:
+        a = ops.elementwise([a, low], np.maximum)
+    if high is not None:
+        a = ops.elementwise([a, high], np.minimum)
+    return a if low is not None or high is not None else ops.cast(a, a.dtype)
+
+
+@stands_for(np.round, np.around)
+def round(a: Any, decimals: int = 0, out: None = None) -> Any:
+    """Round to a number of decimals, halves to even."""
+    if out is not None:
+        raise TypeError("numpy.round: out: is not supported; the result is a new tensor")
+    if not hasattr(decimals, "__index__") or abs(decimals) > 300:
+        raise DTypeError(f"round: decimals: is {decimals!r}; an integer of -300 .. 300 is needed")
+    x = tensor_of("round", a)
+    if x.dtype.kind not in "iufc":
+        raise DTypeError(f"round: x: has dtype {x.dtype}; numbers are needed")
+    if x.dtype.kind not in "fc":
+        if decimals >= 0:
+            return ops.cast(x, x.dtype)
+        refuse_symbols("round", (x,))
+        return shared("round", lambda values: np.round(values, decimals), x)
+    if decimals == 0:
+        return ops.elementwise([x], np.rint)
+    if decimals < 0:
+        return ops.mul(ops.elementwise([ops.div(x, 10.0**-decimals)], np.rint), 10.0**-decimals)
+    return ops.div(ops.elementwise([ops.mul(x, 10.0**decimals)], np.rint), 10.0**decimals)
+
+
+@stands_for(np.copy)
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """Copy the values; the structure is shared."""
+    return ops.cast(a, a.dtype)
+
+
+@stands_for(np.expand_dims)
+def expand_dims(a: Any, axis: Any) -> Any:
+    """Put axes of length 1 in; levels of sequences of one, where they are among those of levels."""
+    x = tensor_of("expand_dims", a)
+    for at in axes_of("expand_dims", axis, x.ndim + (len(axis) if isinstance(axis, tuple) else 1)):
+        levels = getattr(x, "num_levels", 0)
+        if at <= levels:
+            x = ops.insert_level(x, max(at - 1, 0), at == 0)
+        else:
+            x = ops.index_values(x, [slice(None)] * (at - levels) + [None])
+    return x
+
+
+@stands_for(np.flip)
+def flip(m: Any, axis: Any = None) -> Any:
+    """Reverse the order of sequences, of what is in them, and of what is in rows: along all axes, if none is given."""
+    x = tensor_of("flip", m)
+    for at in range(x.ndim) if axis is None else axes_of("flip", axis, x.ndim):
+        x = getitem(x, (*[slice(None)] * at, slice(None, None, -1)))
+    return x
+
+
+@stands_for(np.take)
+def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Any:
+    """Take along an axis by numbers, as an index does."""
+    if out is not None or mode != "raise" or axis is None:
+        raise TypeError("numpy.take: only axis is supported for sequences")
+    if getattr(indices, "num_levels", 0) or np.asarray(indices if not isinstance(indices, Symbol) else 0).dtype == bool:
+        raise TypeError(
+            "numpy.take: indices: integers are needed, without levels; x[indices] takes masks and those with levels"
+        )
+    at = axis_of("take", axis, a.ndim)
+    return getitem(a, (*[slice(None)] * at, indices))
+
+
+@stands_for(np.cumsum)
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Add up the rows of each sequence, one after another."""
+    x = tensor_of("cumsum", a)
+    if out is not None or axis is None or axes_of("cumsum", axis, x.ndim) != (x.num_levels,):
+        raise TypeError(f"numpy.cumsum: axis: is {axis}; only that of the last level, {x.num_levels}, is supported")
+    return ops.sequence_cumsum(x if dtype is None else ops.cast(x, dtype))
+
+
+@stands_for(np.dot)
+def dot(a: Any, b: Any, out: None = None) -> Any:
+    """Multiply matrices, as `lodcore.matmul`; by a number, elementwise."""
+    if out is not None or (np.ndim(b) > 2 and not getattr(b, "num_levels", 0)):
+        raise TypeError("numpy.dot: only a matrix on the right is supported for sequences")
+    return ops.mul(a, b) if np.ndim(b) == 0 or np.ndim(a) == 0 else ops.matmul(a, b)
+
+
+@stands_for(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Count what is not 0."""
+    return ops.sum(ops.not_equal(a, 0), axis, keepdims=keepdims)
+
+
+@stands_for(np.sort)
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Sort the rows of each sequence column by column, or each row."""
+    x = tensor_of("sort", a)
+    levels = getattr(x, "num_levels", 0)
+    at = axis_of("sort", axis, x.ndim)
+    if order is not None or at < levels:
+        raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
+    if levels and at == levels:
+        return ops.sequence_sort(x)
+    refuse_symbols("sort", (x,))
+    return shared("sort", lambda values: np.sort(values, at - levels, kind), x)

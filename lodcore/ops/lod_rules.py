@@ -1,0 +1,201 @@
+"""LoD rules: what structure the result of an operator has, told from its arguments, for tensors and Specs alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore.ops.arguments import level_of
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = [
+    "LoDRule",
+    "before",
+    "computed",
+    "deepest",
+    "levels_of",
+    "no_lod",
+    "outer",
+    "same",
+    "same_as",
+    "with_levels",
+]
+
+
+class LoDRule:
+    """What structure a result has.
+
+    Parameters
+    ----------
+    text : str
+        The rule in words, for the table of operators.
+    source : callable
+        From the arguments by name to that of which the result has levels: anything with `num_levels`, None for nothing.
+    kept : callable
+        From the name of the operator, the arguments, and the number of levels of the source, to the number of outer
+        levels that the result has in common with it.
+    total : callable, optional
+        From the same to the number of levels of the result, or to what `computed` says; the common ones, if not given.
+    same_object : bool
+        Whether the result has the very LoD of the source.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        source: Callable[[dict[str, Any]], Any],
+        kept: Callable[[str, dict[str, Any], int], int],
+        total: Callable[[str, dict[str, Any], int], Any] | None = None,
+        same_object: bool = False,
+    ) -> None:
+        self.text, self.source, self.kept, self.same_object = text, source, kept, same_object
+        self.total = total or kept
+
+    def __repr__(self) -> str:
+        return f"<LoD rule: {self.text}>"
+
+    def num_levels(self, where: str, arguments: dict[str, Any]) -> Any:
+        """Count the levels of the result, from tensors or Specs by their names."""
+        levels = levels_of(self.source(arguments))
+        if self.same_object:
+            return levels
+        found = self.total(where, arguments, levels)
+        if found is None or isinstance(found, int) or type(found) is tuple:  # of several results, each its own
+            return found
+        return levels_of(found) if isinstance(found, (Spec, LoDTensor)) else len(found)
+
+    def structure(self, where: str, arguments: dict[str, Any]) -> Any:
+        """Say where the levels of the result come from.
+
+        Parameters
+        ----------
+        where : str
+            The operator, for messages.
+        arguments : dict
+            By their names, with a Spec in place of each tensor.
+
+        Returns
+        -------
+        Spec or list
+            The argument whose LoD the result has, the same object. Otherwise one entry a level: an argument and the
+            level of it that the result has, or None where the level is computed. A tuple of such for several results;
+            None if nothing is known before the call.
+        """
+        source = self.source(arguments)
+        count = levels_of(source)
+        if self.same_object:
+            return source if count else []
+        found = self.total(where, arguments, count)
+        if type(found) is tuple:
+            return tuple([[None] * levels for levels in found])
+        if not isinstance(found, int):  # None among them
+            return found
+        kept = self.kept(where, arguments, count)
+        return [*[(source, level) for level in range(kept)], *[None] * (found - kept)]
+
+
+def levels_of(x: Any) -> int:
+    """Count the levels of a tensor or a Spec; what has no structure has none."""
+    return x.num_levels if isinstance(x, (Spec, LoDTensor, LoD)) else 0
+
+
+def _argument(name: str) -> Callable[[dict[str, Any]], Any]:
+    """Make what finds an argument by its name, the first one of a list."""
+
+    def find(arguments: dict[str, Any]) -> Any:
+        given = arguments[name]
+        return given[0] if type(given) is list and given else given
+
+    return find
+
+
+def _first(arguments: dict[str, Any]) -> Any:
+    """Find the first argument that has levels, also in lists."""
+    for given in arguments.values():
+        if type(given) is list:
+            for x in given:
+                if levels_of(x):
+                    return x
+        elif levels_of(given):
+            return given
+    return None
+
+
+#: The LoD of the first argument that has one: the same object.
+same = LoDRule("that of the first input that has one", _first, lambda where, given, count: count, same_object=True)
+
+#: No levels.
+no_lod = LoDRule("none", lambda given: None, lambda where, given, count: 0)
+
+
+def _deepest(arguments: dict[str, Any]) -> Any:
+    """Find the first argument that has the most levels, also in lists."""
+    each = [x for given in arguments.values() for x in (given if type(given) is list else (given,))]
+    return max(each, key=levels_of, default=None)
+
+
+#: The LoD of the first argument that has the most levels, of which others may have the first: the same object.
+deepest = LoDRule(
+    "that of the first input with the most levels", _deepest, lambda where, given, count: count, same_object=True
+)
+
+
+def same_as(name: str) -> LoDRule:
+    """Make the rule of a result that has the LoD of one argument: the same object."""
+    return LoDRule(f"that of `{name}`", lambda given: given[name], lambda where, given, count: count, same_object=True)
+
+
+def _up_to(level: str) -> Callable[[str, dict[str, Any], int], int]:
+    """Make what counts the levels before one, which is a parameter."""
+    return lambda where, given, count: level_of(where, count, given[level], level)
+
+
+def before(level: str, of: str = "x") -> LoDRule:
+    """Make the rule of a result that has the levels of an argument before one, which is a parameter."""
+    return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), _up_to(level))
+
+
+def outer(level: str, of: str = "x") -> LoDRule:
+    """Make the rule of a result of as many levels as an argument, whose levels before one stay as they are."""
+    text = f"as `{of}` before `{level}`; that and what is below is computed"
+    return LoDRule(text, _argument(of), _up_to(level), lambda where, given, count: count)
+
+
+def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
+    """Make the rule of a result that has a structure of its own.
+
+    Parameters
+    ----------
+    text : str
+        What structure that is, in words.
+    structure : callable
+        Its parameters are parameters of the operator, of which it gets Specs in place of tensors. It returns the number
+        of levels of the result. If it knows more, it returns the argument whose LoD the result has, the same object;
+        or a list, one entry a level: `(x, level)` where that is a level of the argument x, None where it is computed.
+        A tuple has the number of levels of each of several results. None: not known before the call.
+
+    Examples
+    --------
+    >>> from lodcore.ops import computed
+    >>> computed("the levels of `x`, and one below", lambda x: [*[(x, k) for k in range(x.num_levels)], None])
+    <LoD rule: the levels of `x`, and one below>
+    """
+    names = structure.__code__.co_varnames[: structure.__code__.co_argcount]
+
+    def total(where: str, given: dict[str, Any], count: int) -> Any:
+        return structure(*[given[name] for name in names])
+
+    return LoDRule(text, lambda given: None, lambda where, given, count: 0, total)
+
+
+def with_levels(spec: Spec, num_levels: int) -> Spec:
+    """Give a Spec a number of levels, and the kind that goes with it."""
+    kind = spec.kind
+    if kind is np.ndarray or kind is LoDTensor:
+        kind = LoDTensor if num_levels else np.ndarray
+    same_spec = kind is spec.kind and num_levels == spec.num_levels
+    return spec if same_spec else Spec(spec.shape, spec.dtype, num_levels, kind)

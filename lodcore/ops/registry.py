@@ -1,0 +1,368 @@
+"""Operators: plain functions with their rules beside them, in one registry that serves every way of running."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.dispatch import OpBody
+from lodcore.errors import GraphError, ShapeError
+from lodcore.ops.arguments import list_of
+from lodcore.ops.lod_rules import LoDRule, same, with_levels
+from lodcore.ops.roles import LISTS, Role, spec_of, spec_of_list
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["OPS", "Op", "VJPRule", "operator"]
+
+#: The Spec of a value of which nothing is known before it is computed.
+UNKNOWN = Spec((), np.dtype(np.void), 0, object)
+
+#: The operators of the package by their names.
+OPS: dict[str, Op] = {}
+
+
+class VJPRule:
+    """A vjp rule, prepared: what it names of the forward pass.
+
+    Attributes
+    ----------
+    function : callable
+        Of the cotangents, and then of what is named.
+    names : tuple of str
+        Parameters of the operator, "out", residuals, "needs" and "context", in the order of its own parameters.
+    operands : tuple of str
+        The parameters of the operator that may be tensors.
+    elementwise : bool
+        Whether it is of arrays that broadcast.
+    plan : object
+        Where the engine keeps how it calls the rule.
+    """
+
+    __slots__ = ("elementwise", "function", "names", "operands", "plan")
+
+    def __init__(
+        self, function: Callable[..., Any], names: tuple[str, ...], operands: tuple[str, ...], elementwise: bool
+    ) -> None:
+        self.function, self.names, self.operands, self.elementwise = function, names, operands, elementwise
+        self.plan: Any = None
+
+
+class Op(OpBody):
+    """An operator: called on tensors it computes, on Variables it records; made by `operator`.
+
+    Parameters
+    ----------
+    function : callable
+        Computes on tensors.
+    roles : dict
+        The parameters that may be tensors, each with its Role.
+    lod_rule : LoDRule
+        What structure the result has.
+    differentiable : bool
+        Whether the result has a gradient.
+    writes : str, optional
+        The TensorArray that it writes to: its result is the next version.
+    results : int or None
+        How many tensors it gives; None: one in each call, or a tuple of as many as the call says.
+    on_arrays : callable, optional
+        What computes the same on arrays and numbers alone; loops call it in place of the function.
+    rowwise : tuple of str
+        The parameters in which the operator goes row by row: each row of the result depends on the same row of one
+        of these, and on all of the other operands, where these rows and the result are matrices.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        All but `out`.
+    defaults : dict
+        Values of parameters that need not be given.
+    residuals : tuple of str
+        What the forward pass computes besides the result, for the vjp rule.
+    slots : dict
+        Where a recorded call keeps what, by name: its frame is a list of the arguments, `out`, and the residuals.
+    unread : frozenset of str
+        The parameters, and "out", whose values the vjp rule does not read.
+    """
+
+    elementwise = False
+
+    keeps_versions = False  # whether a recorded array among its arguments is read as it is listed, not as it is now
+
+    def __init__(
+        self,
+        function: FunctionType,
+        roles: dict[str, Role],
+        lod_rule: LoDRule = same,
+        differentiable: bool = True,
+        writes: str | None = None,
+        results: int | None = 1,
+        on_arrays: Callable[..., Any] | None = None,
+        rowwise: tuple[str, ...] = (),
+    ) -> None:
+        code = function.__code__  # what inspect.signature says, which takes too long for an import
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        positional = names[: code.co_argcount]
+        given = function.__defaults__ or ()
+        defaults = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
+        defaults.update(function.__kwdefaults__ or {})
+        self.parameters = tuple(name for name in names if name != "out")
+        unknown = [name for name in [*roles, *rowwise] if name not in self.parameters]
+        if unknown or not roles:
+            wrong = f"has no parameter {unknown[0]}" if unknown else "no parameter has a role; at least one is a tensor"
+            raise TypeError(f"operator: {function.__name__}: {wrong}")
+        self.roles = {name: roles[name] for name in self.parameters if name in roles}
+        self.tensors = tuple(self.roles)
+        self.defaults = {name: value for name, value in defaults.items() if name != "out"}
+        self.required = len(positional) - len(given)  # of those that need no name
+        self.keywords = names[code.co_argcount :]
+        self.takes_out = "out" in names
+        self.lod_rule = lod_rule
+        self.gradient = differentiable
+        self.writes = writes
+        self.results = results
+        self.on_arrays = on_arrays
+        self.rowwise = rowwise
+        self.residuals: tuple[str, ...] = ()
+        self.unread: frozenset[str] = frozenset()
+        self.slots = {name: at for at, name in enumerate((*self.parameters, "out"))}
+        self.with_residuals: Callable[..., Any] | None = None
+        self._infer: Callable[..., Any] | None = None
+        self._described: frozenset[str] = frozenset()  # where that takes a Spec, no number
+        self._vjp: VJPRule | None = None
+        functools.update_wrapper(self, function)
+        batches = [name for name, role in self.roles.items() if role in LISTS]
+        where = self.parameters.index(batches[0]) if batches else -1
+        super().__init__(function, where, batches[0] if batches else "", bool(self.keywords))
+
+    def __repr__(self) -> str:
+        return f"<operator {self.__name__}>"
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Op:
+        return self
+
+    __name__: str
+    __qualname__: str
+
+    # -- registering -----------------------------------------------------------------------------------------------
+
+    def define_infer(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Register the shape rule: the function of the operator, with a Spec in place of each tensor."""
+        self._infer, self._described = rule, frozenset([name for name, role in self.roles.items() if role.described])
+        return rule
+
+    def define_residuals(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register what runs where a gradient may be asked for: it returns the result, and what is named here."""
+
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.with_residuals, self.residuals = function, names
+            self.slots = {name: at for at, name in enumerate((*self.parameters, "out", *names))}
+            return function
+
+        return register
+
+    def define_vjp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Register the vjp rule: of the cotangents, and of what it names of the forward pass."""
+        self._vjp = self.prepared_rule(rule)
+        read = self._vjp.names
+        if "context" not in read:
+            self.unread = frozenset([name for name in (*self.roles, "out") if name not in read])
+        return rule
+
+    def prepared_rule(self, rule: Callable[..., Any]) -> VJPRule:
+        """Find out what a vjp rule names."""
+        code = rule.__code__
+        names = code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
+        known = {*self.slots, "needs", "context"}
+        for name in [name for name in names if name not in known]:
+            raise TypeError(f"define_vjp: {self.__name__}: {name}: is no parameter, residual, out, needs or context")
+        return VJPRule(rule, names, self.tensors, self.elementwise)
+
+    # -- calling ---------------------------------------------------------------------------------------------------
+
+    @property
+    def vjp_rule(self) -> Callable[..., Any]:
+        """The vjp rule; GraphError if there is none."""
+        if self._vjp is None:
+            raise GraphError(f"{self.__name__}: has no vjp rule")
+        return self._vjp.function
+
+    def infer_rule(self, **arguments: Any) -> Any:
+        """Call the shape rule as it was registered."""
+        if self._infer is None:
+            raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
+        return self._infer(**arguments)
+
+    def rule_of(self, arguments: dict[str, Any]) -> VJPRule | None:
+        """Find the vjp rule of a call."""
+        return self._vjp
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there is a gradient rule."""
+        return self._vjp is not None
+
+    def infer(self, *args: Any, **kwargs: Any) -> Any:
+        """Tell what a call gives: Spec for Spec.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            As of the operator, with a Spec in place of each tensor.
+
+        Returns
+        -------
+        Spec, or tuple of Spec
+        """
+        return self.infer_arguments(self.bind(args, kwargs))
+
+    def infer_arguments(self, arguments: dict[str, Any]) -> Any:
+        """Tell what a call gives, of arguments by their names, with a Spec in place of each tensor."""
+        for name, role in self.roles.items():
+            given = arguments[name]
+            if type(given) is Spec:
+                kind = given.kind
+                if kind is object:
+                    return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
+                if kind in role.kinds:
+                    continue
+            arguments[name] = self.described(name, role, given)
+        found = self.infer_rule(**arguments)
+        levels = self.lod_rule.num_levels(self.__name__, arguments)
+        if isinstance(found, Spec):
+            return with_levels(found, levels)
+        each = levels if isinstance(levels, tuple) else (levels,) * len(found)
+        return tuple([with_levels(x, count) for x, count in zip(found, each, strict=True)])
+
+    def described(self, name: str, role: Role, given: Any) -> Any:
+        """Describe an argument for the shape rule, and check that its kind is accepted."""
+        if role in LISTS:
+            entries = enumerate(list_of(f"{self.__name__}: {name}", given))
+            return [self.taken(f"{name}[{j}]", x) if isinstance(x, Spec) else x for j, x in entries]
+        if isinstance(given, (Spec, LoD)):
+            return self.taken(name, given if isinstance(given, Spec) else spec_of(given))
+        if isinstance(given, (list, tuple)):
+            return spec_of_list(f"{self.__name__}: {name}", given)
+        if name in self._described and isinstance(given, (int, float, complex, str, bytes, np.generic)):
+            return spec_of(np.asarray(given))
+        return given
+
+    def taken(self, name: str, spec: Spec) -> Spec:
+        """Check that a kind of tensor is accepted; an entry of a list has a number behind its name."""
+        return self.roles[name.partition("[")[0]].spec(f"{self.__name__}: {name}", spec)
+
+    # -- arguments and results -------------------------------------------------------------------------------------
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Give the arguments of a call by their names, defaults included; TypeError as of the plain function."""
+        parameters = self.parameters
+        given = dict(zip(parameters, args, strict=False))
+        if not kwargs and not self.keywords and self.required <= len(args) <= len(parameters):
+            for name in parameters[len(args) :]:
+                given[name] = self.defaults[name]
+            return given
+        if len(args) > len(parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
+            inspect.signature(self).bind(*args, **kwargs)
+        if "out" in kwargs:
+            if kwargs["out"] is not None:
+                raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
+            kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+        arguments = {**self.defaults, **given, **kwargs}
+        if arguments.keys() != set(parameters):
+            inspect.signature(self).bind(*args, **kwargs)
+        return {name: arguments[name] for name in parameters}
+
+    def constant(self, name: str, given: Any) -> Any:
+        """Turn lists that are given for tensors into tensors, as the operator itself would; all else stays."""
+        return self.roles[name].constant(f"{self.__name__}: {name}", given)
+
+    def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
+        """Give plain rows the LoD that the rule says: that of an argument."""
+        assert self.lod_rule is not None
+        source = self.lod_rule.source(dict(zip(self.parameters, args, strict=False)) | (kwargs or {}))
+        if not isinstance(source, LoDTensor) or not source.num_levels:
+            return result
+        if type(result) is tuple:
+            return tuple([self.with_lod(x, source) if type(x) is np.ndarray else x for x in result])
+        return self.with_lod(result, source) if type(result) is np.ndarray else result
+
+    def with_lod(self, result: Any, source: LoDTensor) -> Any:
+        """Give plain rows the LoD of an argument."""
+        if result.ndim == 0 or len(result) != source.num_rows:
+            raise ShapeError(
+                f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one "
+                "entry a row is needed"
+            )
+        return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
+
+
+def operator(
+    *,
+    lod_rule: LoDRule = same,
+    differentiable: bool = True,
+    results: int | None = 1,
+    writes: str | None = None,
+    on_arrays: Callable[..., Any] | None = None,
+    rowwise: str | tuple[str, ...] = (),
+    kind: type[Op] = Op,
+    **roles: Role,
+) -> Callable[[Any], Op]:
+    """Make an operator of a function; `docs/write-an-operator.md` shows how.
+
+    Parameters
+    ----------
+    lod_rule : LoDRule
+    differentiable : bool
+    results : int or None
+    writes : str, optional
+    on_arrays : callable, optional
+    rowwise : str or tuple of str
+        All as of `Op`.
+    kind : type
+        The class of the operator.
+    **roles : Role
+        The role of each parameter that may be a tensor.
+
+    Returns
+    -------
+    callable
+        To decorate the function with.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.ops import Nested, operator
+    >>> @operator(x=Nested)
+    ... def doubled(x):
+    ...     return x.values * 2
+    >>> doubled([[1, 2], [3]])
+    LoDTensor(2 sequences of lengths 1..2, int64: [[2, 4], [6]])
+    """
+    for wrong in [name for name, role in roles.items() if not isinstance(role, Role)]:
+        raise TypeError(f"operator: {wrong}: is {roles[wrong]!r}; a Role is needed, as Nested")
+    rows = (rowwise,) if isinstance(rowwise, str) else rowwise
+
+    def register(function: Any) -> Op:
+        made = kind(function, roles, lod_rule, differentiable, writes, results, on_arrays, rows)
+        expected = [
+            roles[name].types(made.defaults.get(name, name) is None) if name in roles else None
+            for name in made.parameters
+        ]
+        if any(expected) or lod_rule.same_object:
+            takes = [roles[name].take if name in roles else None for name in made.parameters]
+            made.look_at(expected, takes, LoDTensor, lod_rule.same_object, lod_rule is same)
+        if str(function.__module__).startswith("lodcore."):
+            OPS[made.__name__] = made
+        return made
+
+    return register

@@ -1,0 +1,268 @@
+"""Roles: what a parameter of an operator may be given, and what the operator then gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.dispatch import Symbol
+from lodcore.errors import DTypeError
+from lodcore.ops.arguments import given_of, nested_index_of, nested_of, operand_of, rows_given_of
+from lodcore.tensors.from_lists import array, as_nested
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array, has_leaves
+from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
+
+__all__ = [
+    "Batches",
+    "Dense",
+    "Given",
+    "Index",
+    "Keys",
+    "Map",
+    "Nested",
+    "NestedIndex",
+    "Operands",
+    "Role",
+    "Rows",
+    "Steps",
+    "Structure",
+    "Structured",
+    "Table",
+]
+
+
+class Role:
+    """What a parameter of an operator may be given; every parameter without a role is an attribute.
+
+    Parameters
+    ----------
+    name : str
+    of_list : callable
+        Makes a tensor of a list, of the function and argument for the message, and the list.
+    take : callable, optional
+        Makes what the operator gets of what is not `expected`, likewise. None: the operator looks itself.
+    expected : frozenset of type
+        What needs no `take`.
+    kinds : frozenset of type
+        The kinds of Specs that need no `take`.
+    place : tuple of str, optional
+        The only kinds of tensor that are accepted, by their names. None: LoDTensors and dense arrays.
+    entries : Role, optional
+        That of each entry, if a list is needed.
+    described : bool
+        Whether a shape rule sees numbers as Specs.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        of_list: Callable[[str, Any], Any],
+        take: Callable[[str, Any], Any] | None = None,
+        expected: frozenset[type] = frozenset(),
+        kinds: frozenset[type] = frozenset(),
+        place: tuple[str, ...] | None = None,
+        entries: Role | None = None,
+        described: bool = True,
+    ) -> None:
+        self.name, self.of_list, self.take, self.expected, self.kinds = name, of_list, take, expected, kinds
+        self.place, self.entries, self.described = place, entries, described
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def types(self, optional: bool) -> frozenset[type] | None:
+        """List the types that need no `take`, None for all; an optional argument may be None."""
+        if self.take is None:
+            return None
+        return self.expected | {type(None)} if optional else self.expected
+
+    def constant(self, where: str, given: Any) -> Any:
+        """Turn a list into a tensor, as the operator itself would; all else stays.
+
+        Lists of integers that tell where something is stay lists: without entries, or with too large ones, they would
+        become an array of float64, which says less.
+        """
+        return self.of_list(where, given) if isinstance(given, (list, tuple)) else given
+
+    def spec(self, where: str, spec: Spec) -> Spec:
+        """Check that a kind of tensor is accepted; what has a dense array is one."""
+        if spec.kind in self.kinds or spec.kind is object:
+            return spec
+        if self.place is None:
+            taken: Spec = self.take(where, spec) if self.take is not None else operand_of(where, spec)
+            return taken
+        if spec.kind.__name__ not in self.place:
+            raise DTypeError(f"{where}: is a {spec.kind.__name__}; a {self.place[0]} is needed")
+        return spec
+
+
+# -- of lists ----------------------------------------------------------------------------------------------------------
+
+
+def _copied(where: str, given: Any) -> Any:
+    """Copy a list, and the lists in it, so that nobody changes them."""
+    return [_copied(where, x) if isinstance(x, (list, tuple)) else x for x in given]
+
+
+def _rows_of_list(where: str, given: Any) -> Any:
+    return as_nested(where, given) if given and isinstance(given[0], (list, tuple)) else as_array(where, given)
+
+
+def _index_of_list(where: str, given: Any) -> Any:
+    flat = given and not isinstance(given[0], (list, tuple, np.ndarray))
+    return as_array(where, given) if flat else nested_index_of(where, given)
+
+
+def _kept(where: str, given: Any) -> Any:
+    return given
+
+
+def _each(role: Role) -> Callable[[str, Any], Any]:
+    return lambda where, given: [role.constant(f"{where}[{j}]", x) for j, x in enumerate(given)]
+
+
+def as_batches(where: str, xs: Any) -> list[Any]:
+    """Make LoDTensors of the nested lists among batches; all else stays.
+
+    Parameters
+    ----------
+    where : str
+        The function and argument, for the message.
+    xs : list
+
+    Returns
+    -------
+    list
+        Lists that hold nothing but empty lists say nothing of values: they get the dtype, the shape of rows and the
+        missing levels of the first batch that does.
+    """
+    xs = list(xs)  # once: it may change meanwhile
+    made = [as_nested(f"{where}[{j}]", x) if isinstance(x, (list, tuple)) else x for j, x in enumerate(xs)]
+    silent = [
+        type(x) is not LoDTensor and isinstance(one, LoDTensor) and not one.num_rows and not has_leaves(x)
+        for x, one in zip(xs, made, strict=True)
+    ]
+    if True not in silent or False not in silent:
+        return made
+    model = made[silent.index(False)]
+    known: Any = model.current() if isinstance(model, Symbol) else model  # type: ignore[attr-defined]
+    spec = known.spec if isinstance(known, Symbol) else spec_of(known)  # type: ignore[attr-defined]
+    if spec.kind is not LoDTensor or None in spec.shape[1:]:
+        return made
+    empty = np.empty((0, *spec.shape[1:]), spec.dtype)
+    for j, x in enumerate(xs):
+        if silent[j]:
+            deeper = made[j].num_levels < spec.num_levels
+            lod = array(list(x), num_levels=spec.num_levels).lod if deeper else made[j].lod
+            made[j] = LoDTensor(empty, lod)
+    return made
+
+
+# -- the roles ---------------------------------------------------------------------------------------------------------
+
+
+def _stays(where: str, given: Any) -> Any:
+    """Take what an operator looks at itself: anything but None, and a kind of tensor that is refused."""
+    return operand_of(where, given) if type(given) is Spec else given_of(where, given)
+
+
+def _taken(
+    of_list: Callable[[str, Any], Any], take_other: Callable[[str, Any], Any] = _stays
+) -> Callable[[str, Any], Any]:
+    """Make what takes lists as tensors, and anything else as another function does."""
+
+    def take(where: str, given: Any) -> Any:
+        listed = isinstance(given, (list, tuple)) and type(given) is not Spec
+        return of_list(where, given) if listed else take_other(where, given)
+
+    return take
+
+
+def _structure_of_list(where: str, given: Any) -> Any:
+    flat = given and not isinstance(given[0], (list, tuple, np.ndarray, LoDTensor))
+    return as_array(where, given) if flat else nested_of(where, given)
+
+
+def _structure_or_array(where: str, given: Any) -> Any:
+    return given if isinstance(given, LoD) else operand_of(where, given)
+
+
+NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
+ANY = frozenset((np.ndarray, LoDTensor))
+
+Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
+NestedIndex = Role("NestedIndex", _index_of_list, _taken(_index_of_list), ANY, ANY)
+Structure = Role(
+    "Structure",
+    _structure_of_list,
+    _taken(_structure_of_list, _structure_or_array),
+    ANY | {LoD},
+    ANY | {LoD},
+    described=False,
+)
+Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY | {list}, frozenset([LoDTensor]))
+Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
+Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
+Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, np.bool_}, ANY, described=False)
+Steps = Role("Steps", _kept, place=("TensorArray",))
+Map = Role("Map", _kept, place=("IndicesMap", "RankTable"))
+Table = Role("Table", _kept, place=("RankTable", "IndicesMap"))
+Structured = Role("Structured", _kept, place=("LoDTensor", "RankTable", "IndicesMap", "LoD"))
+Batches = Role("Batches", as_batches, entries=Nested)
+Operands = Role("Operands", _each(Dense), entries=Dense)
+Keys = Role("Keys", _each(Index), entries=Index)
+
+#: Roles of lists, and those of their entries.
+LISTS = {role: role.entries for role in (Batches, Operands, Keys)}
+
+
+# -- Specs of values ---------------------------------------------------------------------------------------------------
+
+
+def spec_of_list(where: str, given: Any) -> Spec:
+    """Describe numbers in a list; integers are integers still, if there are none, or some that are too large."""
+    made = as_array(where, given)
+    whole = made.dtype.kind not in "iub" and all(isinstance(x, int) for x in np.asarray(given, object).flat)
+    return Spec(made.shape, np.dtype(np.int64) if whole else made.dtype)
+
+
+def spec_of(value: Any) -> Spec:
+    """Describe a tensor: the shape of its values, None for the number of rows of a LoDTensor.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.ops.roles import spec_of
+    >>> spec_of(lodcore.array([[1, 2], [3]])).num_levels
+    1
+    """
+    if isinstance(value, LoDTensor):
+        return Spec((None, *value.values.shape[1:]), value.dtype, value.num_levels, LoDTensor)
+    if isinstance(value, np.ndarray):
+        return Spec(value.shape, value.dtype, 0, np.ndarray)
+    if isinstance(value, TensorArray):
+        return _spec_of_elements(value)
+    if isinstance(value, LoD):
+        return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return Spec((), np.asarray(value).dtype, 0, np.ndarray)
+    if isinstance(value, LoD):
+        return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
+    if isinstance(value, Tensor):
+        return Spec(value.shape, value.dtype, 0, type(value))
+    return Spec((), np.dtype(np.void), 0, type(value))
+
+
+#: The Spec of a TensorArray without elements.
+NO_ELEMENTS = Spec((), np.dtype(np.void), 0, TensorArray)
+
+
+def _spec_of_elements(array: TensorArray) -> Spec:
+    """Describe a TensorArray: its elements, if it has any, with None for their numbers of rows."""
+    spec = array.element_spec()
+    return NO_ELEMENTS if spec is None else spec._replace(kind=TensorArray)

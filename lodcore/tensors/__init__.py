@@ -1,0 +1,1 @@
+"""The containers: structure, tensors, and arrays of tensors."""

@@ -1,0 +1,458 @@
+"""The compiled body of LoD: fields, trusted constructors, taking and cutting, split.
+
+The offsets of all levels of a LoD lie behind each other in one block of int64, coarse first. The first level's
+number of sequences is kept; each level's last offset tells how many sequences the next one has. So dropping the
+coarsest or the finest level is a matter of a pointer, and two LoDs are equal if their blocks are.
+
+The memory of a block is a `bytes` object, which NumPy can never make writable. What is handed out are fresh
+arrays over it: whatever is done to their shape or dtype does not reach the LoD.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp, memcpy
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, private_offsets, seal
+from lodcore.errors import DTypeError, LevelError, LoDError
+from lodcore.base.memory import check_size, whole
+
+# A view of an argument costs as much as a whole small call: as long as the kernels are the compiled ones their loops
+# are run on the memory itself, behind the same checks.
+cdef extern from "../kernels/rows.h" nogil:
+    void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
+    int64_t longest(const int64_t* offsets, int64_t n_seqs)
+    void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
+    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
+    int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
+                          int64_t* ranges, int64_t* out)
+    int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
+
+cnp.import_array()
+
+cdef object GATHER = kernels.gather
+
+
+cdef bint own_kernels():
+    """Tell whether the kernels of this package are loaded, whose loops may be called without their doors."""
+    return kernels.gather is GATHER
+
+cdef object INT64_DTYPE = np.dtype(np.int64)
+cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
+cdef object LOD = LoDBody  # the public class, which `register` gives
+
+
+def register(lod):
+    """Tell the trusted constructors which class to make."""
+    global LOD
+    LOD = lod
+
+
+# -- structure -------------------------------------------------------------------------------------------------
+
+
+@cython.no_gc
+cdef class LoDBody:
+    """The fields of a LoD, and what reads them."""
+
+    @property
+    def num_levels(self):
+        """Number of levels, 0 or more."""
+        return self._num_levels
+
+    @property
+    def num_rows(self):
+        """Number of rows that the last level counts."""
+        return self._num_rows
+
+    cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept:
+        """Give the offsets of level k, which exists, and the number of its sequences."""
+        cdef const int64_t* offsets = self._block
+        cdef Py_ssize_t size = self._count, _j
+        for _j in range(k):
+            offsets += size + 1
+            size = (offsets - 1)[0]
+        count[0] = size
+        return offsets
+
+    cpdef Py_ssize_t _level(self, level, str where="LoD") except -1:
+        """Turn a level, which may count from the last, into 0 .. num_levels - 1."""
+        cdef Py_ssize_t k
+        try:
+            k = level
+        except OverflowError:
+            k = self._num_levels
+        except TypeError:
+            raise DTypeError(f"{where}: level: is {level!r}; an integer is needed") from None
+        if k < -self._num_levels or k >= self._num_levels:
+            there = "is 1 level" if self._num_levels == 1 else f"are {self._num_levels} levels"
+            raise LevelError(f"{where}: level: is {level}; there {there}")
+        return k + self._num_levels if k < 0 else k
+
+    def num_sequences(self, level=0):
+        """Count the sequences of a level.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        int
+        """
+        cdef Py_ssize_t count
+        self.level(self._level(level), &count)
+        return count
+
+    def offsets(self, level=0):
+        """Give the offsets of a level, in sequences of the next level, or rows at the last.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_sequences(level) + 1,), read-only for good.
+        """
+        return self.array(self._level(level))
+
+    cdef cnp.ndarray array(self, Py_ssize_t k):
+        cdef Py_ssize_t count
+        cdef const int64_t* offsets = self.level(k, &count)
+        cdef cnp.npy_intp shape[1]
+        shape[0] = count + 1
+        return array_over(self._memory, INT64, 1, shape, NULL, offsets, False)
+
+    cpdef _view(self, Py_ssize_t k):
+        """Give the offsets of level k for a kernel: a typed memoryview, taken once."""
+        cdef const int64_t[::1] taken
+        if self._views is None:
+            self._views = [None] * self._num_levels
+        found = self._views[k]
+        if found is None:
+            taken = self.array(k)
+            found = self._views[k] = taken
+        return found
+
+    cdef Py_ssize_t block_size(self) noexcept:
+        cdef Py_ssize_t count
+        if self._num_levels == 0:
+            return 0
+        return self.level(self._num_levels - 1, &count) - self._block + count + 1
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if not isinstance(other, LoDBody):
+            return NotImplemented
+        cdef LoDBody that = other
+        cdef Py_ssize_t size
+        if self._num_levels != that._num_levels or self._num_rows != that._num_rows or self._count != that._count:
+            return False
+        size = self.block_size()
+        return size == that.block_size() and (size == 0 or memcmp(self._block, that._block, 8 * size) == 0)
+
+    def __hash__(self):
+        if self._hash == 0:
+            block = PyBytes_FromStringAndSize(<const char*> self._block, 8 * self.block_size())
+            self._hash = hash((self._num_levels, self._num_rows, block)) or 1
+        return self._hash
+
+    cpdef LoDBody _part(self, Py_ssize_t first, Py_ssize_t stop):
+        """Give the levels from `first` to `stop`, which count what they counted, sharing memory."""
+        cdef Py_ssize_t count = 0, rows = self._num_rows
+        if stop < self._num_levels:
+            self.level(stop, &rows)
+        if first >= stop:
+            return new_lod(None, NULL, 0, 0, rows)
+        cdef const int64_t* block = self.level(first, &count)
+        return new_lod(self._memory, block, count, stop - first, rows)
+
+    def take(self, index, level=0):
+        """Take sequences of a level by their numbers, without the levels before it.
+
+        Parameters
+        ----------
+        index : array_like of integers, shape (n,)
+            In any order, with repeats; negative ones count from the end.
+        level : int
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        IndexError
+            Naming the place and the index that is out of range.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).take([2, -1, 1])
+        LoD([xxx] [xxx] [])
+        """
+        cdef Py_ssize_t k = self._level(level)
+        cdef list levels = []
+        cdef cnp.ndarray ranges = take_sequences("LoD.take", self, k, index, levels)
+        cdef int64_t size = last(levels[0])
+        return make_lod(take_below("LoD.take", self, k + 1, ranges, levels, &size), size)
+
+    def split(self):
+        """Give each outermost sequence's own LoD, which has one level fewer.
+
+        Returns
+        -------
+        list of LoD
+        """
+        return [element for element in Splitter(self)]
+
+
+cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t num_levels, Py_ssize_t num_rows):
+    """Make a LoD of a block that is known to be right."""
+    cdef LoDBody lod = <LoDBody> instance_of(LoDBody, LOD)
+    lod._memory, lod._block, lod._count = memory, block, count
+    lod._num_levels, lod._num_rows = num_levels, num_rows
+    return lod
+
+
+cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
+    """Make a LoD of offsets that are known to be right, one int64 array a level, coarse first.
+
+    A single array from `new_offsets` is kept, others are copied.
+    """
+    cdef cnp.ndarray memory, level
+    cdef int64_t* place
+    cdef Py_ssize_t total = 0
+    if not levels:
+        return new_lod(None, NULL, 0, 0, num_rows)
+    if last(levels[len(levels) - 1]) != num_rows:  # counted of what another thread has changed meanwhile
+        raise LoDError(f"LoD: the last offset is {last(levels[len(levels) - 1])}; there are {num_rows} rows")
+    if len(levels) == 1:
+        memory = levels[0]
+        base = <object> cnp.PyArray_BASE(memory) if cnp.PyArray_BASE(memory) != NULL else None
+        if type(base) is not bytes or cnp.PyArray_DATA(memory) != <void*> PyBytes_AS_STRING(base):
+            memory = new_offsets(cnp.PyArray_DIM(memory, 0))
+            memory[:] = levels[0]
+    else:
+        for level in levels:
+            total += cnp.PyArray_DIM(level, 0)
+        memory = new_offsets(total)
+        place = <int64_t*> cnp.PyArray_DATA(memory)
+        for level in levels:
+            memcpy(place, cnp.PyArray_DATA(level), cnp.PyArray_NBYTES(level))
+            place += cnp.PyArray_DIM(level, 0)
+    seal(memory)
+    return new_lod(memory, <const int64_t*> cnp.PyArray_DATA(memory), cnp.PyArray_DIM(levels[0], 0) - 1,
+                   len(levels), num_rows)
+
+
+def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t first=0):
+    """Make a LoD of what a caller gives for the offsets of all levels; see `LoD.from_offsets`."""
+    cdef str argument = where + ": offsets"
+    cdef list levels = []
+    cdef cnp.ndarray offsets
+    cdef Py_ssize_t k, rows = -1 if num_rows is None else whole(num_rows, "num_rows")
+    cdef int64_t end
+    if not given and num_rows is None:
+        raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
+    for k in range(len(given)):
+        offsets = private_offsets(given[k], argument, first + k)
+        bad = first_bad(offsets)
+        if bad >= 0:
+            raise LoDError(f"{argument}[{first + k}]: {broken_rule(offsets, bad)}")
+        levels.append(offsets)
+    for k in range(len(levels)):
+        end = last(levels[k])
+        if k + 1 < len(levels):
+            if end != cnp.PyArray_DIM(levels[k + 1], 0) - 1:
+                raise LoDError(f"{argument}[{first + k}]: is {end} at position {len(levels[k]) - 1}; the last "
+                               f"offset is the number of sequences of level {k + 1}, {len(levels[k + 1]) - 1}")
+        elif rows >= 0 and end != rows:
+            raise LoDError(f"{argument}[{first + k}]: is {end} at position {len(levels[k]) - 1}; the last offset "
+                           f"is the number of rows, {rows}")
+        else:
+            rows = end
+    return make_lod(levels, rows)
+
+
+cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
+    """Give the first offset that breaks a rule, -1 if there is none."""
+    cdef Py_ssize_t n_seqs = cnp.PyArray_DIM(offsets, 0) - 1
+    cdef const int64_t* source = <const int64_t*> cnp.PyArray_DATA(offsets)
+    cdef int64_t signs
+    if n_seqs < 0:
+        return 0
+    if own_kernels() and source[0] == 0:
+        with nogil:
+            offset_signs(source, n_seqs, &signs)
+        if signs >= 0:
+            return -1
+    return kernels.offsets.first_bad_offset(offsets, -1)
+
+
+cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
+    """Add up how many sequences of level k reach each step: offsets of the steps, in elements."""
+    cdef Py_ssize_t n_seqs, n_steps
+    cdef const int64_t* offsets = lod.level(k, &n_seqs)
+    cdef cnp.ndarray steps
+    cdef int64_t* out
+    if not own_kernels():
+        n_steps = kernels.offsets.max_length(lod._view(k))
+        check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
+        steps = new_offsets(n_steps + 1)
+        kernels.rank.step_offsets(lod._view(k), steps)
+        return steps
+    with nogil:
+        n_steps = longest(offsets, n_seqs)
+    if n_steps >= 2**16:
+        check_size("lod_rank_table", n_steps + 1, 16)
+    steps = new_offsets(n_steps + 1)
+    out = <int64_t*> cnp.PyArray_DATA(steps)
+    with nogil:
+        add_steps(offsets, n_seqs, n_steps, out)
+    return steps
+
+
+def broken_rule(offsets, bad):
+    """Say which rule the offset at position `bad` breaks."""
+    if not len(offsets):
+        return "is empty; offsets have one entry more than there are sequences"
+    if bad == 0:
+        return f"is {offsets[0]} at position 0; offsets start at 0"
+    return f"falls at position {bad} ({offsets[bad - 1]} -> {offsets[bad]}); offsets never fall"
+
+
+cdef int64_t last(cnp.ndarray offsets) noexcept:
+    return (<int64_t*> cnp.PyArray_DATA(offsets))[cnp.PyArray_DIM(offsets, 0) - 1]
+
+
+cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray ranges, list levels, int64_t* size):
+    """Take ranges of the sequences of level `first` with all levels below; add their offsets to `levels`.
+
+    `ranges` is rewritten to the ranges of rows, and `size` from the sum of their sizes to the number of rows.
+    """
+    cdef cnp.ndarray offsets
+    cdef Py_ssize_t k, sequences, count
+    cdef const int64_t* level
+    cdef int64_t* pairs
+    cdef int64_t* out
+    cdef int64_t bad
+    for k in range(first, lod._num_levels):
+        offsets = new_offsets(size[0] + 1)
+        if own_kernels():
+            level = lod.level(k, &sequences)
+            pairs, out = <int64_t*> cnp.PyArray_DATA(ranges), <int64_t*> cnp.PyArray_DATA(offsets)
+            count = cnp.PyArray_DIM(ranges, 0)
+            with nogil:
+                bad = take_range_offsets(level, pairs, count, out)
+        else:
+            bad = kernels.gather.take_offsets(lod._view(k), ranges, offsets)
+        if bad >= 0:
+            raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
+        levels.append(offsets)
+        size[0] = last(offsets)
+    return levels
+
+
+cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, list levels):
+    """Take sequences of level k by their numbers; add its offsets to `levels`, and give the ranges below."""
+    cdef cnp.ndarray places = as_int64(index, where + ": index", IndexError)
+    cdef Py_ssize_t count = cnp.PyArray_DIM(places, 0), sequences
+    cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(places)  # at once, before anything else runs
+    cdef cnp.ndarray ranges = new_int64(count, 2), offsets = new_offsets(count + 1)
+    cdef const int64_t* level = lod.level(k, &sequences)
+    cdef int64_t* pairs = <int64_t*> cnp.PyArray_DATA(ranges)
+    cdef int64_t* out = <int64_t*> cnp.PyArray_DATA(offsets)
+    cdef int64_t bad
+    if own_kernels():
+        with nogil:
+            bad = take_by_index(level, sequences, numbers, count, pairs, out)
+    else:
+        bad = kernels.gather.take_sequences(lod._view(k), places, ranges, offsets)
+    if bad >= 0:
+        number = numbers[bad]
+        if -sequences <= number < sequences:
+            raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
+        raise IndexError(f"{where}: index: is {number} at position {bad}; there are {sequences} sequences")
+    levels.append(offsets)
+    return ranges
+
+
+cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
+    """Cut the sequences from `start` to `stop` of level `first` out.
+
+    Returns
+    -------
+    (LoD, int, int)
+        Their LoD, without the levels before `first`, and where their rows start and stop.
+    """
+    cdef Py_ssize_t k, count, total = 0, num_levels = lod._num_levels - first
+    cdef Py_ssize_t low = start, high = stop
+    cdef const int64_t* offsets
+    cdef cnp.npy_intp shape[1]
+    cdef cnp.ndarray memory
+    cdef int64_t* place
+    if num_levels == 0:
+        return new_lod(None, NULL, 0, 0, stop - start), start, stop
+    for k in range(first, lod._num_levels):
+        offsets = lod.level(k, &count)
+        total += high - low + 1
+        low, high = offsets[low], offsets[high]
+    memory = new_offsets(total)
+    place = <int64_t*> cnp.PyArray_DATA(memory)
+    cdef bint compiled = own_kernels()
+    low, high = start, stop
+    for k in range(first, lod._num_levels):
+        offsets = lod.level(k, &count)
+        if compiled:
+            shift_offsets(offsets + low, high - low + 1, -offsets[low], place)
+        else:
+            shape[0] = high - low + 1
+            kernels.levels.rebase(lod._view(k), low, high, array_over(memory, INT64, 1, shape, NULL, place, True))
+        place += high - low + 1
+        low, high = offsets[low], offsets[high]
+    seal(memory)
+    return (new_lod(memory, <const int64_t*> cnp.PyArray_DATA(memory), stop - start, num_levels, high - low), low, high)
+
+
+cdef class Splitter:
+    """Iterates over the LoDs of the outermost sequences, all cut at once."""
+
+    def __cinit__(self, LoDBody lod not None):
+        cdef Py_ssize_t k, count, total = 0
+        lod._level(0)
+        self.lod = lod
+        self.outer = lod.level(0, &self.count)
+        if lod._num_levels > 1:
+            for k in range(1, lod._num_levels):
+                lod.level(k, &count)
+                total += count + self.count
+            self.memory = new_offsets(total)
+            kernels.levels.split([lod._view(k) for k in range(lod._num_levels)], self.memory)
+            seal(self.memory)
+            self.place = <const int64_t*> cnp.PyArray_DATA(self.memory)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.at >= self.count:
+            raise StopIteration
+        return self.following()
+
+    cdef LoDBody following(self):
+        """Give the next LoD; there is one."""
+        cdef Py_ssize_t size = self.outer[self.at + 1] - self.outer[self.at], rows = size, _k
+        cdef const int64_t* block = self.place
+        self.at += 1
+        for _k in range(1, self.lod._num_levels):
+            self.place += rows + 1
+            rows = (self.place - 1)[0]
+        return new_lod(self.memory, block, size if self.lod._num_levels > 1 else 0, self.lod._num_levels - 1, rows)

@@ -1,0 +1,479 @@
+"""LoD: the structure of nested sequences, as immutable offsets, coarse first.
+
+The only place where offsets are checked; a LoD that exists is right.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_out, whole
+from lodcore.errors import LoDError
+from lodcore.tensors import core
+from lodcore.tensors.structure import concat_lods
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Int64 = npt.NDArray[np.int64]
+
+__all__ = ["LoD"]
+
+
+class LoD(core.LoDBody):
+    """Levels of detail: how rows form sequences, and sequences form sequences of sequences.
+
+    Level `k` counts the sequences of level `k + 1`; the last level counts rows. Lengths 2, 3, 4 are the offsets
+    0, 2, 5, 9. Zero levels, zero sequences and zero rows are all valid. Levels may count from the last (-1).
+
+    A LoD is immutable, hashable, and shared: results that keep a structure carry the same object.
+
+    Notes
+    -----
+    The SeqPos of "RNN variable-length input design" and the LoD of PaddlePaddle, with offsets of each level
+    relative to the next one.
+
+    Examples
+    --------
+    >>> from lodcore import LoD
+    >>> lod = LoD.from_lengths([2, 1], [2, 0, 3])       # two documents, of two sentences and of one
+    >>> lod
+    LoD([[xx] []] [[xxx]])
+    >>> lod.offsets(0), lod.offsets(1)
+    (array([0, 2, 3]), array([0, 2, 2, 5]))
+    >>> lod.num_levels, lod.num_rows
+    (2, 5)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError("LoD: use LoD.from_offsets, from_lengths, from_segment_ids or from_row_offsets")
+
+    # -- to make one --------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_offsets(cls, *levels: npt.ArrayLike, num_rows: int | None = None) -> LoD:
+        """Make a LoD of offsets, coarse first.
+
+        Parameters
+        ----------
+        *levels : array_like of integers, shape (number of sequences + 1,)
+            Each starts at 0, never falls, and ends at the number of sequences of the next level; the last ends at
+            the number of rows. They are copied.
+        num_rows : int, optional
+            Needed with zero levels; otherwise checked against the last offset.
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        LoDError
+            Naming the level, the position and the value that break the rule.
+        DTypeError, ShapeError
+            If a level is no flat sequence of integers.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_offsets([0, 2, 5, 9])
+        LoD([xx] [xxx] [xxxx])
+        """
+        lod: LoD = core.checked_lod(levels, num_rows)
+        return lod
+
+    @classmethod
+    def from_lengths(cls, *levels: npt.ArrayLike, num_rows: int | None = None) -> LoD:
+        """Make a LoD of lengths, coarse first.
+
+        Parameters
+        ----------
+        *levels : array_like of integers, shape (number of sequences,)
+            Lengths of a level add up to the number of sequences of the next one.
+        num_rows : int, optional
+            Needed with zero levels; otherwise checked against the sum of the last lengths.
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        LoDError
+            If a length is negative, or the sums overflow or do not agree.
+        DTypeError, ShapeError
+            If a level is no flat sequence of integers.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).offsets()
+        array([0, 2, 2, 5])
+        """
+        if not levels:
+            return cls.from_offsets(num_rows=num_rows)
+        made = []
+        for k, given in enumerate(levels):
+            lengths = buffers.as_int64(given, "LoD.from_lengths: lengths", LoDError, k)
+            offsets = buffers.new_offsets(len(lengths) + 1)
+            bad = kernels.offsets.offsets_from_lengths(lengths, offsets)
+            if bad >= 0:
+                length = int(lengths[bad])
+                problem = "a length is not negative" if length < 0 else "the sum must fit in int64"
+                raise LoDError(f"LoD.from_lengths: lengths[{k}]: is {length} at position {bad}; {problem}")
+            made.append(offsets)
+        for k in range(len(made) - 1):
+            if made[k][-1] != len(made[k + 1]) - 1:
+                raise LoDError(
+                    f"LoD.from_lengths: lengths[{k}]: add up to {made[k][-1]}; "
+                    f"level {k + 1} has {len(made[k + 1]) - 1} sequences"
+                )
+        rows = int(made[-1][-1])
+        if num_rows is not None and whole(num_rows, "num_rows") != rows:
+            raise LoDError(f"LoD.from_lengths: lengths[{len(made) - 1}]: add up to {rows}; num_rows is {num_rows}")
+        lod: LoD = core.make_lod(made, rows)
+        return lod
+
+    @classmethod
+    def from_segment_ids(cls, ids: npt.ArrayLike, num_sequences: int | None = None) -> LoD:
+        """Make a LoD of one level from the sequence number of each row.
+
+        Parameters
+        ----------
+        ids : array_like of integers, shape (num_rows,)
+            Never falling, in 0 .. num_sequences - 1. Numbers that do not occur are empty sequences.
+        num_sequences : int, optional
+            One more than the last id, if not given.
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        LoDError
+            Naming the first row whose id falls or is out of range.
+        DTypeError, ShapeError
+            If ids is no flat sequence of integers.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_segment_ids([0, 0, 2], 4)
+        LoD([xx] [] [x] [])
+        """
+        where = "LoD.from_segment_ids"
+        rows = buffers.as_int64(ids, f"{where}: ids", LoDError)
+        if num_sequences is None:
+            rows = rows.copy()  # the greatest id must still be there when they are counted
+            count = int(rows.max()) + 1 if len(rows) else 0
+            if count > 2**62:
+                raise LoDError(f"{where}: ids: is {count - 1} at row {int(rows.argmax())}; 0 .. 2**62 - 1 is valid")
+            count = max(count, 0)
+        else:
+            count = whole(num_sequences, "num_sequences")
+        offsets = buffers.new_offsets(count + 1)
+        bad = kernels.offsets.offsets_from_segment_ids(rows, offsets)
+        if bad >= 0:
+            found, before = int(rows[bad]), int(rows[bad - 1]) if bad else 0
+            if 0 <= found < count:
+                raise LoDError(f"{where}: ids: is {found} at row {bad}, after {before}; ids never fall")
+            rule = f"0 .. {count - 1} is valid" if count > 0 else "there are no sequences"
+            raise LoDError(f"{where}: ids: is {found} at row {bad}; {rule}")
+        lod: LoD = core.make_lod([offsets], offsets.item(count))
+        return lod
+
+    @classmethod
+    def from_row_offsets(cls, *levels: npt.ArrayLike) -> LoD:
+        """Make a LoD of offsets that all count rows, coarse first.
+
+        Parameters
+        ----------
+        *levels : array_like of integers, shape (number of sequences + 1,), in rows
+            Each offset of a level is also one of the next level. Empty sequences at a boundary go to the sequence
+            that begins there, those at the end to the last one.
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        LoDError
+            Naming the level, the position and the value that break the rule.
+        DTypeError, ShapeError
+            If a level is no flat sequence of integers.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_row_offsets([0, 5], [0, 2, 5]).offsets(0)
+        array([0, 2])
+        """
+        if not levels:
+            raise LoDError("LoD.from_row_offsets: offsets: none are given; at least one level is needed")
+        singles = [core.checked_lod((given,), None, "LoD.from_row_offsets", k) for k, given in enumerate(levels)]
+        made: list[Int64] = []
+        for k in range(len(singles) - 1):
+            outer, inner = singles[k].offsets(), singles[k + 1].offsets()
+            offsets = buffers.new_int64(len(outer))
+            bad = kernels.levels.relative(outer, inner, offsets)
+            if bad >= 0:
+                raise LoDError(
+                    f"LoD.from_row_offsets: offsets[{k}]: is {outer[bad]} at position {bad}; "
+                    f"each offset is one of level {k + 1}, with the same end ({inner[-1]})"
+                )
+            made.append(offsets)
+        made.append(singles[-1].offsets())
+        lod: LoD = cls.from_offsets(*made)
+        return lod
+
+    # -- questions -----------------------------------------------------------------------------------------
+
+    def lengths(self, level: int = 0) -> Int64:
+        """Give the lengths of a level, in sequences of the next level, or rows at the last.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_sequences(level),), a new array.
+        """
+        offsets = self._view(self._level(level))
+        lengths: Int64 = buffers.new_int64(len(offsets) - 1)
+        kernels.offsets.lengths_from_offsets(offsets, lengths)
+        return lengths
+
+    def row_offsets(self, level: int = 0) -> Int64:
+        """Give the offsets of a level in rows: the absolute picture.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_sequences(level) + 1,).
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).row_offsets(0)
+        array([0, 2, 5])
+        """
+        k = self._level(level)
+        offsets = self._view(k)
+        if k == self.num_levels - 1:
+            last: Int64 = self.offsets(k)
+            return last
+        for inner in range(k + 1, self.num_levels):
+            through = buffers.new_int64(len(offsets))
+            kernels.levels.compose(offsets, self._view(inner), through)
+            offsets = through
+        return through
+
+    def segment_ids(self, level: int = 0, out: Int64 | None = None) -> Int64:
+        """Give for each row the number of its sequence of a level.
+
+        Parameters
+        ----------
+        level : int
+        out : ndarray, optional
+            int64, shape (num_rows,): where to write.
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_rows,).
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).segment_ids()
+        array([0, 0, 2, 2, 2])
+        """
+        return self._per_row(kernels.offsets.segment_ids, level, out, "segment_ids")
+
+    def positions(self, level: int = 0, out: Int64 | None = None) -> Int64:
+        """Give for each row its place in its sequence of a level, in rows.
+
+        Parameters
+        ----------
+        level : int
+        out : ndarray, optional
+            int64, shape (num_rows,): where to write.
+
+        Returns
+        -------
+        ndarray
+            int64, shape (num_rows,).
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).positions()
+        array([0, 1, 0, 1, 2])
+        """
+        return self._per_row(kernels.offsets.positions, level, out, "positions")
+
+    def _per_row(self, kernel: Any, level: int, out: Int64 | None, name: str) -> Int64:
+        k = self._level(level)
+        offsets = self._view(k) if k == self.num_levels - 1 else self.row_offsets(k)
+        if out is None:
+            place = out = buffers.new_int64(self.num_rows)
+        else:
+            place = check_out(f"LoD.{name}", out, (self.num_rows,), np.dtype(np.int64))
+        kernel(offsets, place)
+        return out
+
+    # -- others made of it ---------------------------------------------------------------------------------
+
+    def slice(self, start: int | None, stop: int | None, level: int = 0) -> LoD:
+        """Cut a run of sequences of a level out, without the levels before it.
+
+        Parameters
+        ----------
+        start, stop : int or None
+            As in a Python slice: negative ones count from the end, and what lies outside is left out.
+        level : int
+
+        Returns
+        -------
+        LoD
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 0, 3]).slice(1, 3)
+        LoD([] [xxx])
+        """
+        k = self._level(level)
+        first, last, _ = slice(start, stop).indices(self.num_sequences(k))
+        lod: LoD = core.cut(self, k, first, max(first, last))[0]
+        return lod
+
+    def concat(self, *others: LoD) -> LoD:
+        """Put batches behind each other.
+
+        Parameters
+        ----------
+        *others : LoD
+            Of as many levels.
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        LoDError
+            If one has another number of levels.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2]).concat(LoD.from_lengths([0, 1]))
+        LoD([xx] [] [x])
+        """
+        lod: LoD = concat_lods("LoD.concat", [self, *others])
+        return lod
+
+    def append(self, *, lengths: npt.ArrayLike | None = None, offsets: npt.ArrayLike | None = None) -> LoD:
+        """Add a finest level: what were rows become sequences.
+
+        Parameters
+        ----------
+        lengths : array_like of integers, shape (num_rows,)
+        offsets : array_like of integers, shape (num_rows + 1,), in rows
+            One of the two.
+
+        Returns
+        -------
+        LoD
+
+        Raises
+        ------
+        LoDError
+            If there are not as many new sequences as rows were counted.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 1]).append(lengths=[1, 0, 3])
+        LoD([[x] []] [[xxx]])
+        """
+        if (lengths is None) == (offsets is None):
+            raise LoDError("LoD.append: lengths, offsets: exactly one of the two is needed")
+        fresh = LoD.from_lengths(lengths) if lengths is not None else LoD.from_offsets(offsets)  # type: ignore[arg-type]
+        if fresh.num_sequences() != self.num_rows:
+            argument = "offsets" if lengths is None else "lengths"
+            raise LoDError(
+                f"LoD.append: {argument}: make {fresh.num_sequences()} sequences; the last level counts {self.num_rows}"
+            )
+        levels = [self.offsets(k) for k in range(self.num_levels)]
+        lod: LoD = core.make_lod([*levels, fresh.offsets()], fresh.num_rows)
+        return lod
+
+    def drop(self, level: int = 0) -> LoD:
+        """Remove a level: the one before it then counts what it counted.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        LoD
+            One level fewer, the same rows.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(0)
+        LoD([xx] [] [xxx])
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(1)
+        LoD([xx] [xxx])
+        """
+        k = self._level(level)
+        if k == 0:
+            finer: LoD = self._part(1, self.num_levels)
+            return finer
+        levels = [self.offsets(j) for j in range(self.num_levels)]
+        joined = buffers.new_int64(len(levels[k - 1]))
+        kernels.levels.compose(levels[k - 1], levels[k], joined)
+        lod: LoD = core.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
+        return lod
+
+    # -- protocols -----------------------------------------------------------------------------------------
+
+    def __copy__(self) -> LoD:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LoD:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.num_rows, *(self.offsets(k) for k in range(self.num_levels)))
+
+    def __repr__(self) -> str:
+        from lodcore.tensors.show import lod_text
+
+        return lod_text(self)
+
+
+def _restore(num_rows: int, *levels: Int64) -> LoD:
+    """Make a LoD of what `pickle` kept, checking all of it."""
+    return LoD.from_offsets(*levels, num_rows=num_rows)
+
+
+core.register(LoD)

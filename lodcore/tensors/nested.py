@@ -1,0 +1,306 @@
+"""Nested lists to values and offsets, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.memory import check_size
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.tensors.lod import LoD
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = [
+    "DEEPEST",
+    "as_values",
+    "has_leaves",
+    "join_arrays",
+    "join_rows",
+    "levels_and_leaves",
+    "nest",
+    "new_joined",
+    "refuse_conversion",
+    "values_and_lender",
+    "values_of_leaves",
+]
+
+DEEPEST = 64  # levels; more are a list that contains itself
+Array = np.ndarray[Any, Any]
+
+
+def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> tuple[list[Array], list[Any], bool]:
+    """Take the lists of a nested list apart, level by level.
+
+    Parameters
+    ----------
+    where : str
+        The function and its argument, for the message.
+    nested : list
+        The batch.
+    num_levels : int or None
+        As many levels are made, if given.
+
+    Returns
+    -------
+    (list of ndarray, list, bool)
+        The offsets of each level of lists; the leaves behind each other; whether these are arrays.
+    """
+    levels: list[Array] = []
+    nodes = nested
+    trail = [nested]  # one list of each depth, and from the third on all of them
+    while True:
+        a_list, an_array, other = kernels.gather.kinds(nodes)
+        found = sorted(at for at in (a_list, an_array, other) if at >= 0)
+        if len(found) > 1:
+            kind = type(nodes[found[1]]).__name__
+            raise ShapeError(
+                f"{where}: entry {found[1]} at depth {len(levels) + 1} is {kind}, "
+                f"entry {found[0]} {type(nodes[found[0]]).__name__}; all entries of one depth are of one kind"
+            )
+        if a_list < 0:
+            break
+        _refuse_loops(where, nodes, trail, len(levels))
+        check_size(where, sum(map(len, nodes)), 8)
+        offsets = buffers.new_int64(len(nodes) + 1)
+        nodes = kernels.gather.chain(nodes, offsets)
+        levels.append(offsets)
+    arrays = an_array >= 0
+    depth = len(levels) + arrays
+    if num_levels is not None and depth != num_levels:
+        if nodes or depth > num_levels:
+            raise LoDError(f"{where}: has num_levels {depth}; {num_levels} is given")
+        levels += [buffers.new_int64(1) for _ in range(num_levels - depth)]
+        for k in range(depth, num_levels):
+            levels[k][:] = 0
+    elif not depth and nodes:
+        raise LoDError(f"{where}: entry 0 is {type(nodes[0]).__name__}; the outermost list holds sequences")
+    elif not depth:
+        levels.append(np.zeros(1, np.int64))
+    return levels, nodes, arrays
+
+
+def has_leaves(nested: Any) -> bool:
+    """Tell whether there is anything in nested lists but lists."""
+    _, leaves, arrays = levels_and_leaves("lodcore.array: obj", list(nested), None)
+    return arrays or len(leaves) > 0
+
+
+def _refuse_loops(where: str, nodes: list[Any], trail: list[Any], depth: int) -> None:
+    """Raise if a list that is not empty stands at two depths, as it does when it contains itself."""
+    if depth >= DEEPEST:
+        raise LoDError(f"{where}: has more than {DEEPEST} levels; does a list contain itself?")
+    if depth < 2:
+        again = any(nodes[0] is list_above and nodes[0] for list_above in trail)
+        trail.append(nodes[0])
+    else:
+        above = {id(entry) for entry in trail}
+        again = any(id(node) in above and node for node in nodes)
+        trail += nodes
+    if again:
+        raise LoDError(f"{where}: a list stands at two depths (depth {depth + 1} is one); does it contain itself?")
+
+
+def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None) -> Array:
+    """Make one array of scalars.
+
+    Parameters
+    ----------
+    where : str
+        The function and its argument, for the message.
+    leaves : list
+        Numbers, strings, NumPy scalars.
+    dtype : dtype_like or None
+        float64 for no leaves, what NumPy finds otherwise, if not given.
+
+    Returns
+    -------
+    ndarray
+        shape (len(leaves),).
+    """
+    dtype = as_dtype(where, dtype)
+    try:
+        values = np.array(leaves, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DTypeError(f"{where}: {error}") from None
+    if values.ndim != 1 or len(values) != len(leaves):
+        raise DTypeError(f"{where}: its entries have shape {values.shape[1:]}; scalars or ndarrays are needed")
+    if dtype is None and values.dtype.kind in "US":
+        text = (str, np.str_) if values.dtype.kind == "U" else (bytes, np.bytes_)
+        odd = next((j for j, leaf in enumerate(leaves) if not isinstance(leaf, text)), -1)
+        if odd >= 0:
+            raise DTypeError(f"{where}: value {odd} is {leaves[odd]!r} among text; values are of one kind")
+    return values
+
+
+def join_arrays(
+    where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Put the rows of arrays behind each other.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    arrays : list
+        Of ndarrays of at least one axis, with equal row shapes.
+    dtype : dtype_like or None
+        What NumPy promotes to, if not given.
+    out : ndarray, optional
+        Where to write the rows.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        The rows, and their int64 offsets, fit for `make_lod`.
+    """
+    offsets = buffers.new_offsets(len(arrays) + 1)
+    bad = kernels.gather.count_rows(arrays, offsets)
+    if bad >= 0 or dtype is not None or not len(arrays) or not _plain(arrays[0].dtype):
+        arrays = _alike(where, list(arrays), dtype)
+        offsets = buffers.new_offsets(len(arrays) + 1)
+        if kernels.gather.count_rows(arrays, offsets) >= 0:
+            raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows")
+        if not len(arrays):
+            arrays = [np.empty(0, dtype)]
+    return join_rows(where, arrays, offsets.item(len(offsets) - 1), out), offsets
+
+
+def join_rows(where: str, arrays: Sequence[Any], num_rows: int, out: Array | None) -> Array:
+    """Put the rows of arrays that `count_rows` found alike behind each other.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    arrays : list of ndarray
+        At least one.
+    num_rows : int
+        Rows of all together.
+    out : ndarray or None
+        Where to write the rows.
+
+    Returns
+    -------
+    ndarray
+    """
+    joined = new_joined(where, arrays, num_rows, out)
+    if kernels.gather.join_rows(arrays, buffers.as_bytes(joined)) >= 0:
+        raise ShapeError(f"{where}: arrays: changed while they were read")
+    return joined
+
+
+def new_joined(where: str, arrays: Sequence[Any], num_rows: int, out: Array | None) -> Array:
+    """Make (or check) the array for the rows of arrays that `count_rows` found alike."""
+    joined: Array = buffers.new_rows(where, arrays[0], num_rows, out)
+    if out is not None and kernels.gather.first_overlap(arrays, buffers.as_bytes(joined)) >= 0:
+        raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+    return joined
+
+
+def _plain(dtype: np.dtype[Any]) -> bool:
+    return dtype.isnative and not dtype.hasobject
+
+
+def _alike(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -> list[Array]:
+    """Make the arrays plain, C-contiguous, and of one dtype and row shape."""
+    plain: list[Array] = [as_values(f"{where}: arrays[{j}]", array) for j, array in enumerate(arrays)]
+    for j, array in enumerate(plain):
+        if array.shape[1:] != plain[0].shape[1:]:
+            raise ShapeError(
+                f"{where}: arrays[{j}]: has rows of shape {array.shape[1:]}; arrays[0] has {plain[0].shape[1:]}"
+            )
+    common = as_dtype(where, dtype)
+    if common is None:
+        try:
+            common = np.result_type(*{array.dtype for array in plain} or {float})
+        except TypeError as error:
+            raise DTypeError(f"{where}: arrays: {error}") from None
+    return [np.ascontiguousarray(array, common.newbyteorder("=")) for array in plain]
+
+
+def as_values(where: str, given: Any) -> Array:
+    """Turn what a caller gives for rows into a C-contiguous, aligned, native array of at least one axis.
+
+    An array that is one already is given back itself.
+    """
+    return values_and_lender(where, given)[0]
+
+
+def as_array(where: str, given: Any) -> Array:
+    """Turn what a caller gives for a dense tensor into a plain ndarray."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+    refuse_conversion(where, given)
+    try:
+        made = np.asarray(given)
+    except ValueError:
+        raise ShapeError(f"{where}: is nested unevenly; a dense array has one length an axis") from None
+    if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
+        raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
+    return made if type(made) is np.ndarray else made.view(np.ndarray)
+
+
+def refuse_conversion(where: str, given: Any) -> None:
+    """Raise if a kind of tensor, or one of it, is not to become a dense array in silence; it says what to do."""
+    kind = given if isinstance(given, type) else type(given)
+    instead = getattr(kind, "instead_of_dense", None)
+    if instead is not None:
+        raise DTypeError(f"{where}: is a {kind.__name__}; {instead}")
+
+
+def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
+    """Take a dtype without Python objects from a caller."""
+    if dtype is None:
+        return None
+    try:
+        made = np.dtype(dtype)
+    except TypeError as error:
+        raise DTypeError(f"{where}: dtype: {error}") from None
+    if made.hasobject:
+        raise DTypeError(f"{where}: dtype: is {made}; Python objects have no fixed size")
+    return made.newbyteorder("=")
+
+
+def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
+    """Do the work of `as_values`, and tell whether the memory is somebody else's."""
+    if buffers.is_plain(given):
+        return given, True
+    lent = not isinstance(given, (list, tuple))
+    if type(given) is not np.ndarray:
+        given = as_array(where, given)
+    if given.ndim == 0:
+        raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
+    if given.dtype.hasobject:
+        raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size")
+    check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, and a copy of it many
+    if not given.dtype.isnative:
+        given, lent = given.astype(given.dtype.newbyteorder("=")), False
+    if not (given.flags.c_contiguous and given.flags.aligned):
+        given, lent = np.array(given, order="C"), False
+    return given, lent
+
+
+def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
+    """Cut a flat list into nested lists.
+
+    Parameters
+    ----------
+    flat : list
+        One entry an element of the last level.
+    lod : LoD
+    first : int
+        The level whose sequences the outermost list holds.
+
+    Returns
+    -------
+    list
+    """
+    for k in reversed(range(first, lod.num_levels)):
+        flat = kernels.gather.nest(flat, lod._view(k))
+    return flat

@@ -1,0 +1,316 @@
+"""RankTable and IndicesMap: in which order sequences go through steps, and where their elements stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.tensors import core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["IndicesMap", "RankTable", "map_of", "table_of"]
+
+Array = np.ndarray[Any, Any]
+
+
+class RankTable(Tensor):
+    """The sequences of one level in the order in which they go through steps, by default longest first.
+
+    Made by `lod_rank_table`, and by `IndicesMap.rank`.
+
+    Parameters
+    ----------
+    indices : array_like of integers, shape (n,)
+        Each of 0 .. n - 1 once.
+    lengths : array_like of integers, shape (n,)
+        Falling, 0 or more.
+
+    Raises
+    ------
+    ShapeError, LoDError, DTypeError, IndexError
+        If they are no such vectors.
+    """
+
+    __slots__ = ("_falls", "_indices", "_lengths", "_level", "_lod", "_map")
+
+    def __init__(self, indices: npt.ArrayLike, lengths: npt.ArrayLike) -> None:
+        self._indices = buffers.private_offsets(indices, "RankTable: indices")
+        self._lengths = buffers.private_offsets(lengths, "RankTable: lengths")
+        if len(self._indices) != len(self._lengths):
+            raise ShapeError(f"RankTable: lengths: has {len(self._lengths)} entries; indices has {len(self._indices)}")
+        self._check()
+        buffers.seal(self._indices)
+        buffers.seal(self._lengths)
+        self._lod: LoD | None = None
+        self._level = 0
+        self._map: IndicesMap | None = None
+        self._falls = True
+
+    def _check(self) -> None:
+        """Raise if this is no order of sequences by length, naming the first entry that does not fit."""
+        count = len(self._indices)
+        wrong = (self._indices < 0) | (self._indices >= count)
+        if wrong.any():
+            j = int(np.argmax(wrong))
+            raise IndexError(f"RankTable: indices: is {self._indices[j]} at position {j}; there are {count} sequences")
+        first = np.unique(self._indices, return_index=True)[1]
+        if len(first) < count:
+            j = int(np.argmin(np.isin(np.arange(count), first)))
+            raise LoDError(f"RankTable: indices: is {self._indices[j]} again at position {j}; each is needed once")
+        wrong = (self._lengths < 0) | (np.diff(self._lengths, prepend=self._lengths[:1]) > 0)
+        if wrong.any():
+            j = int(np.argmax(wrong))
+            after = f" after {self._lengths[j - 1]}" if j else ""
+            raise LoDError(
+                f"RankTable: lengths: is {self._lengths[j]} at position {j}{after}; "
+                "the longest comes first, and none is negative"
+            )
+
+    @classmethod
+    def _of_level(cls, lod: LoD, level: int, order: Array | None = None) -> RankTable:
+        """Rank the sequences of a level (counted from the first), longest first unless an order is given."""
+        falls = order is None
+        if order is None:
+            offsets = lod._view(level)
+            order = buffers.new_offsets(len(offsets) - 1)
+            kernels.rank.rank_by_length(offsets, core.steps_of(lod, level), order)
+        made = cls.__new__(cls)
+        made._indices, made._lengths = buffers.sealed(order), buffers.sealed(lod.lengths(level)[order])
+        made._falls = falls or not bool((np.diff(made._lengths) > 0).any())
+        made._lod, made._level, made._map = lod, level, None
+        return made
+
+    @property
+    def indices(self) -> npt.NDArray[np.int64]:
+        """Numbers of the sequences: int64, shape (n,), read-only for good."""
+        return buffers.private(self._indices)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Their lengths, in elements of the level: int64, shape (n,), read-only for good."""
+        return buffers.private(self._lengths)
+
+    @property
+    def lod(self) -> LoD:
+        """The structure whose sequences are ranked; of a table made of two vectors, one level."""
+        if self._lod is None:
+            lengths = np.empty(len(self), np.int64)
+            lengths[self._indices] = self._lengths
+            self._lod = LoD.from_lengths(lengths)
+        return self._lod
+
+    @property
+    def level(self) -> int:
+        """The level of that structure."""
+        return self._level
+
+    @property
+    def indices_map(self) -> IndicesMap:
+        """The same order as a map of elements, which `pack` takes."""
+        if self._map is None:
+            self._map = IndicesMap._of_order(self.lod, self._level, self._indices)
+        return self._map
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One axis: the number of sequences."""
+        return self._indices.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """int64."""
+        return self._indices.dtype
+
+    def clone(self) -> RankTable:
+        """Return itself: nothing of it can be changed."""
+        return self
+
+    def count_longer(self, step: int) -> int:
+        """Count the sequences that are longer than a step."""
+        if self._falls:
+            return int(kernels.rank.count_longer(self._lengths, step))
+        return int(np.count_nonzero(self._lengths > step))
+
+    @property
+    def falls(self) -> bool:
+        """Whether the longest sequence comes first, and so on: what is left at a step are the first ones."""
+        return self._falls
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._lod is None:
+            return RankTable, (self._indices, self._lengths)
+        return _restore_table, (self._lod, self._level, self._indices)
+
+    def __copy__(self) -> RankTable:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RankTable:
+        return self
+
+    def __repr__(self) -> str:
+        pairs = ", ".join(f"{i}: {length}" for i, length in zip(self.indices[:8], self.lengths[:8], strict=True))
+        return f"RankTable({len(self)} sequences, index: length {{{pairs}{', ...' if len(self) > 8 else ''}}})"
+
+
+class IndicesMap(Tensor):
+    """Which element of a nested tensor each element of the steps is; made by `TensorArray.unpack`."""
+
+    __slots__ = ("_level", "_lod", "_order", "_rank", "_steps", "_values")
+
+    _lod: LoD
+    _level: int
+    _order: Array
+    _steps: Array
+    _values: Array | None
+    _rank: RankTable | None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError("IndicesMap: is made by TensorArray.unpack")
+
+    @classmethod
+    def _of_order(cls, lod: LoD, level: int, order: Array, steps: Array | None = None) -> IndicesMap:
+        """Make the map of a level (counted from the first) whose sequences go through the steps in a given order."""
+        made = cls.__new__(cls)
+        made._lod, made._level, made._order = lod, level, buffers.sealed(order)
+        made._steps = buffers.sealed(core.steps_of(lod, level) if steps is None else steps)
+        made._values, made._rank = None, None
+        return made
+
+    @property
+    def lod(self) -> LoD:
+        """The structure of what was unpacked."""
+        return self._lod
+
+    @property
+    def level(self) -> int:
+        """The level that was cut into steps."""
+        return self._level
+
+    @property
+    def order(self) -> Array:
+        """The numbers of the sequences, in the order in which they stand in each step: int64, read-only for good."""
+        return buffers.private(self._order)
+
+    @property
+    def steps(self) -> Array:
+        """Offsets of the steps, in elements: int64, read-only for good."""
+        return buffers.private(self._steps)
+
+    @property
+    def rank(self) -> RankTable:
+        """The same order as a table of sequences."""
+        if self._rank is None:
+            self._rank = RankTable._of_level(self._lod, self._level, self._order)
+        return self._rank
+
+    @property
+    def indices(self) -> npt.NDArray[np.int64]:
+        """Numbers of the sequences in the order in which they stand in each step, as of a RankTable."""
+        return self.rank.indices
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Lengths of the sequences in that order, as of a RankTable."""
+        return self.rank.lengths
+
+    @property
+    def values(self) -> Array:
+        """The map: int32 (int64 where int32 is too small), one entry an element in step order, read-only for good."""
+        found = self._values
+        if found is None:
+            count = int(self._steps[-1])
+            numbers = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
+            values = np.empty_like(numbers)
+            offsets = self.lod._view(self.level)
+            kernels.rank.unpack_rows(
+                buffers.as_bytes(numbers), offsets, self._order, self._steps, buffers.as_bytes(values)
+            )
+            found = self._values = buffers.sealed(values)
+        return buffers.private(found)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One axis: the number of elements of the level."""
+        return (int(self._steps[-1]),)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """int32, or int64 where that is too small."""
+        return np.dtype(np.int32 if self._steps[-1] < 2**31 else np.int64)
+
+    def clone(self) -> IndicesMap:
+        """Return itself: nothing of it can be changed."""
+        return self
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+    def __len__(self) -> int:
+        return int(self._steps[-1])
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.values[key]
+
+    def tolist(self) -> list[int]:
+        """Return the map as a list of int."""
+        numbers: list[int] = self.values.tolist()
+        return numbers
+
+    def __repr__(self) -> str:
+        text = np.array2string(self.values, separator=", ", threshold=12)
+        return f"IndicesMap(level {self.level}, {len(self._steps) - 1} steps: {text})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_map, (self.lod, self.level, self._order)
+
+
+def table_of(where: str, given: Any) -> RankTable:
+    """Take a RankTable, or the map of `unpack`, which says the same."""
+    if isinstance(given, RankTable):
+        return given
+    if isinstance(given, IndicesMap):
+        return given.rank
+    raise DTypeError(f"{where}: is {type(given).__name__}; a RankTable or an IndicesMap is needed")
+
+
+def map_of(where: str, given: Any) -> IndicesMap:
+    """Take the map of `unpack`, or a RankTable, which says the same."""
+    if isinstance(given, IndicesMap):
+        return given
+    if isinstance(given, RankTable):
+        return given.indices_map
+    raise DTypeError(f"{where}: is {type(given).__name__}; an IndicesMap or a RankTable is needed")
+
+
+def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int, Array]:
+    """Check what `pickle` kept."""
+    if not isinstance(lod, LoD):
+        raise DTypeError(f"{where}: lod: is {type(lod).__name__}; a LoD is needed")
+    k = lod._level(level)
+    places = buffers.as_int64(order, f"{where}: order", IndexError).copy()
+    if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
+        raise LoDError(f"{where}: order: is no permutation of {lod.num_sequences(k)} sequences")
+    return k, places
+
+
+def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
+    """Make a map of what `pickle` kept, checking all of it."""
+    k, places = _checked_order("IndicesMap", lod, level, order)
+    return IndicesMap._of_order(lod, k, places)
+
+
+def _restore_table(lod: LoD, level: int, order: Array) -> RankTable:
+    """Make a table of what `pickle` kept, checking all of it."""
+    k, places = _checked_order("RankTable", lod, level, order)
+    return RankTable._of_level(lod, k, places)

@@ -1,0 +1,153 @@
+"""Text and HTML for people: structure first, honest brackets, short."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from lodcore.tensors.lod import LoD
+    from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["lod_text", "tensor_html", "tensor_text"]
+
+WIDTH = 76  # characters of content before it is cut
+
+
+class _Writer:
+    """Collects pieces of text until the line is full."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.size = 0
+
+    @property
+    def full(self) -> bool:
+        return self.size > WIDTH
+
+    def add(self, piece: str) -> None:
+        self.pieces.append(piece)
+        self.size += len(piece)
+
+
+def _write(out: _Writer, lod: LoD, level: int, start: int, stop: int, row: Any, gap: str) -> None:
+    """Write the elements `start` to `stop` of a level (rows below the last), and close what was opened."""
+    for i in range(start, stop):
+        if out.full:
+            out.add("..." if not gap else f"{gap}..." if i > start else "...")
+            return
+        if i > start and (gap or level < lod.num_levels):
+            out.add(gap or " ")
+        if level == lod.num_levels:
+            out.add(row(i))
+            continue
+        offsets = lod._view(level)
+        out.add("[")
+        _write(out, lod, level + 1, offsets[i], offsets[i + 1], row, gap)
+        out.add("]")
+
+
+def _content(lod: LoD, row: Any, gap: str) -> str:
+    out = _Writer()
+    count = lod.num_sequences(0) if lod.num_levels else lod.num_rows
+    _write(out, lod, 0, 0, count, row, gap)
+    return "".join(out.pieces)
+
+
+def lod_text(lod: LoD) -> str:
+    """Draw a LoD: an x for each row, brackets for each sequence."""
+    if not lod.num_levels:
+        return f"LoD(0 levels, {lod.num_rows} rows)"
+    if not lod.num_sequences(0):
+        return f"LoD(0 sequences, {lod.num_levels} level{'s' * (lod.num_levels > 1)})"
+    return f"LoD({_content(lod, lambda i: 'x', '')})"
+
+
+def _cut(text: str, size: int = WIDTH) -> str:
+    return text if len(text) <= size else f"{text[:size]}..."
+
+
+def _row_text(values: np.ndarray[Any, Any], i: int) -> str:
+    row = values[i]
+    if values.ndim > 2 and row.size > 64:
+        first = ", ".join(str(number) for number in row.flat[:6])
+        return _cut(f"{'[' * row.ndim}{first}, ...{']' * row.ndim}")
+    if values.ndim > 1:
+        with np.printoptions(threshold=6, edgeitems=2, precision=4, linewidth=10**6):
+            return _cut(" ".join(np.array2string(row, separator=", ").split()))
+    if values.dtype.kind == "f":
+        number = float(row)
+        whole = abs(number) < 1e15 and number == int(number)
+        return f"{number:.0f}." if whole else f"{number:.6g}"  # as NumPy writes floats
+    if values.dtype.kind in "US":
+        return _cut(repr(row.item()))
+    return _cut(str(row))
+
+
+def _shown(depth: int) -> list[int]:
+    """List the levels that are described: all, or the first and last two of very many."""
+    return list(range(depth)) if depth <= 6 else [0, 1, depth - 2, depth - 1]
+
+
+def _counts(x: LoDTensor) -> str:
+    """Say how many sequences of which lengths there are, level by level."""
+    depth = x.lod.num_levels
+    if not depth:
+        return f"{x.lod.num_rows} row{'s' * (x.lod.num_rows != 1)}"
+    parts = []
+    for level in _shown(depth):
+        lengths = x.lod.lengths(level)
+        count = f"{len(lengths)} sequence{'s' * (len(lengths) != 1)}"
+        if not len(lengths):
+            parts.append(count)
+        elif lengths.min() == lengths.max():
+            parts.append(f"{count} of length {lengths[0]}")
+        else:
+            parts.append(f"{count} of lengths {lengths.min()}..{lengths.max()}")
+    if depth > 6:
+        parts.insert(2, f"... {depth - 4} levels ...")
+    return " / ".join(parts)
+
+
+def tensor_text(x: LoDTensor) -> str:
+    """Describe a LoDTensor: structure, shape of a row and dtype, then the values as far as a line goes."""
+    row_shape = f", rows of shape {x.values.shape[1:]}" if x.values.ndim > 1 else ""
+    content = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
+    return f"LoDTensor({_counts(x)}{row_shape}, {_cut(str(x.dtype))}: [{content}])"
+
+
+def _histogram(lengths: np.ndarray[Any, Any]) -> str:
+    """Draw how often each length occurs, as a small SVG."""
+    low, high = int(lengths.min()), int(lengths.max())
+    bins = min(24, high - low + 1)
+    counts, edges = np.histogram(lengths, bins=bins, range=(low, high + 1))
+    bars = []
+    for k, count in enumerate(counts):
+        height = round(40 * int(count) / max(1, int(counts.max())), 1)
+        first, last = int(np.ceil(edges[k])), int(np.ceil(edges[k + 1])) - 1
+        bars.append(
+            f'<rect x="{k * 10}" y="{40 - height}" width="9" height="{height}" fill="#4878a8">'
+            f"<title>length {first}..{last}: {count}</title></rect>"
+        )
+    return f'<svg width="{bins * 10}" height="40" role="img" aria-label="lengths">{"".join(bars)}</svg>'
+
+
+def tensor_html(x: LoDTensor) -> str:
+    """Show a LoDTensor in a notebook: facts, a histogram of the lengths of each level, the first values."""
+    facts = f"shape {_cut(str(x.shape))}, {_cut(str(x.dtype))}, {x.nbytes:,} bytes"
+    parts = [f"<div><b>LoDTensor</b> {html.escape(facts)}</div>"]
+    for level in _shown(x.lod.num_levels):
+        lengths = x.lod.lengths(level)
+        if not len(lengths):
+            parts.append(f"<div>level {level}: no sequences</div>")
+            continue
+        text = (
+            f"level {level}: {len(lengths):,} sequences, lengths min {lengths.min()}, "
+            f"median {np.median(lengths):g}, max {lengths.max()}, {int((lengths == 0).sum()):,} empty"
+        )
+        parts.append(f"<div>{text}</div>{_histogram(lengths)}")
+    content = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
+    parts.append(f"<pre>[{html.escape(content)}]</pre>")
+    return "".join(parts)

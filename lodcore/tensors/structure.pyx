@@ -1,0 +1,163 @@
+"""Structures put together: what tensors and operators share."""
+
+cimport numpy as cnp
+from libc.stdint cimport INT64_MAX, int64_t
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base.buffers cimport array_over, new_offsets
+from lodcore.tensors.core cimport LoDBody, make_lod, new_lod, own_kernels
+from lodcore.errors import DTypeError, LoDError
+
+cdef extern from "../kernels/rows.h" nogil:
+    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
+
+cnp.import_array()
+
+cdef object INT64_DTYPE = np.dtype(np.int64)
+cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
+
+
+def concat_lods(str where, list lods):
+    """Put the structures of batches behind each other.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    lods : list of LoD
+        At least one.
+
+    Returns
+    -------
+    LoD
+
+    Raises
+    ------
+    DTypeError, LoDError
+        Naming the batch that is no LoD, or has another number of levels than the first.
+    """
+    cdef Py_ssize_t j = 0, k, num_levels = -1
+    cdef int64_t rows = 0
+    cdef LoDBody lod
+    for entry in lods:
+        if not isinstance(entry, LoDBody):
+            raise DTypeError(f"{where}: batch {j}: is {type(entry).__name__}; a LoD is needed")
+        lod = entry
+        num_levels = lod._num_levels if j == 0 else num_levels
+        if lod._num_levels != num_levels:
+            raise LoDError(f"{where}: batch {j}: has {lod._num_levels} levels; the first one has {num_levels}")
+        if lod._num_rows > INT64_MAX - rows:
+            total = int(rows) + lod.num_rows
+            raise MemoryError(f"{where}: the result has {total} rows with batch {j}; 2**63 - 1 is the most")
+        rows += lod._num_rows
+        j += 1
+    return make_lod([join_level(lods, k) for k in range(num_levels)], rows)
+
+
+def check_coarser(str where, list lods, names, Py_ssize_t k):
+    """Check that structures have one depth, as many sequences of level k, and the same levels before it.
+
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    lods : list of LoD
+        At least one, which has a level k.
+    names : callable
+        Gives the name of argument j, for the message.
+    k : int
+
+    Returns
+    -------
+    int
+        The rows of all together.
+
+    Raises
+    ------
+    LoDError
+        Naming the argument that differs from the first, and its first sequence that does.
+    MemoryError
+        If int64 cannot count the rows.
+    """
+    cdef LoDBody first = lods[0], lod
+    cdef Py_ssize_t j, level, count, wanted, s
+    cdef const int64_t* mine
+    cdef const int64_t* theirs
+    cdef int64_t rows = first._num_rows
+    for j in range(1, len(lods)):
+        lod = lods[j]
+        if lod._num_levels != first._num_levels:
+            raise LoDError(f"{where}: {names(j)}: has {lod._num_levels} levels; {names(0)} has {first._num_levels}")
+        for level in range(k + 1):
+            mine, theirs = first.level(level, &wanted), lod.level(level, &count)
+            if count != wanted:
+                raise LoDError(f"{where}: {names(j)}: has {count} sequences at level {level}; {names(0)} has {wanted}")
+            if level == k or mine == theirs:
+                continue
+            for s in range(count):
+                if theirs[s + 1] != mine[s + 1]:
+                    raise LoDError(
+                        f"{where}: {names(j)}: sequence {s} of level {level} has length {theirs[s + 1] - theirs[s]}; "
+                        f"that of {names(0)} has {mine[s + 1] - mine[s]}"
+                    )
+        if lod._num_rows > INT64_MAX - rows:
+            raise MemoryError(f"{where}: the result has {int(rows) + lod._num_rows} rows; 2**63 - 1 is the most")
+        rows += lod._num_rows
+    return rows
+
+
+cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
+    """Put the sequences of one level behind each other."""
+    cdef Py_ssize_t count, total = 0
+    cdef int64_t base = 0
+    cdef const int64_t* offsets
+    cdef LoDBody lod
+    for lod in lods:
+        lod.level(k, &count)
+        total += count
+    cdef cnp.ndarray joined = new_offsets(total + 1)
+    cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(joined)
+    if not own_kernels():
+        kernels.levels.join([(<LoDBody> lod)._view(k) for lod in lods], joined)
+        return joined
+    place[0] = 0
+    for lod in lods:
+        offsets = lod.level(k, &count)
+        shift_offsets(offsets, count + 1, base, place)
+        place += count
+        base = place[0]
+    return joined
+
+
+def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
+    """Make a LoD over memory that nobody can write any more, as sealed memory of the system, after checking it.
+
+    Parameters
+    ----------
+    memory : ndarray
+        int64, C-contiguous: the offsets of all levels behind each other, coarse first, as a LoD has them, behind their
+        numbers (`num_levels` numbers of sequences, and the number of rows).
+    num_levels : int
+    """
+    cdef const int64_t* sizes = <const int64_t*> cnp.PyArray_DATA(memory)
+    cdef Py_ssize_t place = num_levels + 1, k, count, room = cnp.PyArray_DIM(memory, 0)
+    cdef cnp.npy_intp shape[1]
+    cdef list levels = []
+    if not 0 <= num_levels < room:
+        raise LoDError(f"LoD: has {num_levels} levels; there are {room} numbers")
+    for k in range(num_levels):
+        count = sizes[k]
+        if count < 0 or count >= room - place:
+            raise LoDError(f"LoD: level {k} has {count} sequences; there are {room - place} offsets left")
+        shape[0] = count + 1
+        levels.append(array_over(memory, INT64, 1, shape, NULL, sizes + place, False))
+        bad = kernels.offsets.first_bad_offset(levels[k], sizes[k + 1])
+        if bad >= 0:
+            raise LoDError(f"LoD: offsets[{k}]: is {levels[k][bad]} at position {bad}; offsets start at 0, never fall, "
+                           f"and end at {sizes[k + 1]}")
+        place += count + 1
+    if num_levels == 0:
+        return new_lod(None, NULL, 0, 0, sizes[0])
+    return new_lod(memory, sizes + num_levels + 1, sizes[0], num_levels, sizes[num_levels])

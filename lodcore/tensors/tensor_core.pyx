@@ -1,0 +1,326 @@
+"""The compiled body of LoDTensor: fields, trusted constructor, x[i], x[a:b], iteration, taking sequences."""
+
+cimport cython
+cimport numpy as cnp
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
+from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import threads
+from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of
+from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over
+from lodcore.tensors.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
+from lodcore.errors import ShapeError
+from lodcore.base.dispatch import Symbol
+
+cdef extern from "Python.h":
+    ctypedef struct PySliceObject:
+        PyObject* start
+        PyObject* stop
+
+cdef extern from "../kernels/rows.h" nogil:
+    void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
+                         int64_t count, char* out, int64_t out_rows)
+
+cnp.import_array()
+
+cdef int64_t WIDE = threads.WIDE
+
+cdef object TENSOR = LoDTensorBody  # the public class, which `register` gives
+cdef cnp.ndarray NO_ROWS = np.empty(0)
+cdef LoDBody NO_LEVELS = LoDBody()
+
+
+def register(tensor):
+    """Tell the trusted constructor which class to make."""
+    global TENSOR
+    TENSOR = tensor
+
+
+@cython.no_gc
+cdef class LoDTensorBody:
+    """The fields of a LoDTensor, and indexing that computes nothing.
+
+    The array of the values is nobody else's. What is handed out are views over its memory, so that changes of their
+    shape, dtype or flags do not reach the tensor, and nobody can resize what a call reads.
+    """
+
+    cdef cnp.ndarray _values  # C-contiguous, as many rows as the structure has
+    cdef Memory _memory  # what views of the values have as their base
+    cdef object _shown, _second  # views that were handed out
+    cdef LoDBody _lod
+    cdef Py_ssize_t _row_bytes
+    cdef object _bytes
+
+    def __cinit__(self):
+        self._values = NO_ROWS
+        self._lod = NO_LEVELS
+        self._row_bytes = 8
+
+    @property
+    def values(self):
+        """The rows of all sequences behind each other: ndarray, shape (num_rows, ...)."""
+        return self.shown()
+
+    @property
+    def lod(self):
+        """The structure: LoD."""
+        return self._lod
+
+    @property
+    def dtype(self):
+        """Type of the values."""
+        return <object> cnp.PyArray_DESCR(self._values)
+
+    @property
+    def ndim(self):
+        """Number of axes, ragged ones included."""
+        return self._lod._num_levels + cnp.PyArray_NDIM(self._values)
+
+    @property
+    def num_levels(self):
+        """Number of levels."""
+        return self._lod._num_levels
+
+    @property
+    def num_rows(self):
+        """Number of rows of all sequences together."""
+        return self._lod._num_rows
+
+    @property
+    def offsets(self):
+        """Offsets of the outermost level: int64, read-only."""
+        return self._lod.array(0 if self._lod._num_levels else self._lod._level(0))
+
+    cdef Memory memory(self):
+        if self._memory is None:
+            self._memory = memory_of(self._values)
+        return self._memory
+
+    cdef cnp.ndarray shown(self):
+        """Give a view of the values that nobody else holds."""
+        if self._shown is not None:
+            if is_untouched(self._shown, self._values):
+                return self._shown
+            if self._second is not None and is_untouched(self._second, self._values):
+                return self._second
+            self._second = self._shown  # in use: x + x asks twice
+        self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))
+        return self._shown
+
+    cdef cnp.ndarray rows(self, Py_ssize_t start, Py_ssize_t stop):
+        """Give the rows from `start` to `stop`, which are in range, as a view."""
+        return rows_over(self.memory(), self._values, start, stop)
+
+    def _rows(self):
+        """Give the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
+        cdef const unsigned char[:, ::1] taken
+        if self._bytes is None:
+            taken = as_bytes(self._values)
+            self._bytes = taken
+        return self._bytes
+
+    cpdef LoDTensorBody _take(self, str where, Py_ssize_t level, cnp.ndarray ranges, int64_t size, out=None,
+                              list upper=None):
+        """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
+
+        Parameters
+        ----------
+        where : str
+            The function, for the message.
+        level : int
+            0 .. num_levels.
+        ranges : ndarray
+            int64, shape (n, 2), checked; rewritten.
+        size : int
+            The sum of the sizes of the ranges.
+        out : ndarray, optional
+            Where to write the rows.
+        upper : list of ndarray, optional
+            Offsets of levels to stand before; added to.
+
+        Returns
+        -------
+        LoDTensor
+            The upper levels, `level` and the levels below.
+        """
+        cdef list levels = take_below(where, self._lod, level, ranges, [] if upper is None else upper, &size)
+        cdef cnp.ndarray rows = new_rows(where, self._values, size, out)
+        cdef const char* source = cnp.PyArray_BYTES(self._values)
+        cdef char* target = cnp.PyArray_BYTES(rows)
+        cdef const int64_t* pairs = <const int64_t*> cnp.PyArray_DATA(ranges)
+        cdef int64_t n_rows = self._lod._num_rows, row_bytes = self._row_bytes, count = cnp.PyArray_DIM(ranges, 0)
+        if size * row_bytes >= WIDE and threads.get_num_threads() > 1:
+            copy_in_parts(self._rows(), ranges, as_bytes(rows))
+        elif not own_kernels():
+            kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
+        elif size and row_bytes:
+            with nogil:
+                copy_row_ranges(source, n_rows, row_bytes, pairs, count, target, size)
+        return owned_tensor(rows, make_lod(levels, size))
+
+    cpdef LoDTensorBody _gather(self, str where, level, index, out=None, list upper=None):
+        """Take sequences of a level by their numbers, with all levels below; arguments as in `_take`."""
+        cdef list levels = [] if upper is None else upper
+        cdef Py_ssize_t k = self._lod._level(level, where)
+        cdef cnp.ndarray ranges = take_sequences(where, self._lod, k, index, levels)
+        cdef int64_t size = last(levels[len(levels) - 1])
+        return self._take(where, k + 1, ranges, size, out, levels)
+
+    def __len__(self):
+        return self._lod._count if self._lod._num_levels else self._lod._num_rows
+
+    def __getitem__(self, key):
+        cdef Py_ssize_t i, start, stop, step, size = len(self)
+        cdef const int64_t* outer = self._lod._block
+        if type(key) is slice:
+            if is_symbol((<PySliceObject*> key).start) or is_symbol((<PySliceObject*> key).stop):
+                return self._select(key)
+            PySlice_Unpack(key, &start, &stop, &step)
+            if step != 1:
+                return self._select(key)
+            PySlice_AdjustIndices(size, &start, &stop, step)
+            return self.cut_out(0, start, max(start, stop))
+        if not PyLong_CheckExact(key):
+            if (isinstance(key, (bool, np.bool_, Symbol, LoDTensorBody)) or not hasattr(key, "__index__")
+                    or np.ndim(key) > 0):
+                return self._select(key)
+            key = key.__index__()
+        if not -size <= key < size:
+            raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
+        i = key
+        i = i + size if i < 0 else i
+        if self._lod._num_levels == 1:
+            return self.rows(outer[i], outer[i + 1])
+        if self._lod._num_levels == 0:
+            return self.shown()[i]
+        return self.cut_out(1, outer[i], outer[i + 1])
+
+    cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
+        """Give the sequences from `start` to `stop` of a level as a view."""
+        lod, low, high = cut(self._lod, level, start, stop)
+        return owned_tensor(self.rows(low, high), lod)
+
+    def __iter__(self):
+        if self._lod._num_levels == 0:
+            return iter(self.shown())
+        return Sequences(self)
+
+
+cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):
+    """Copy ranges of rows behind each other, in several threads."""
+    offsets = new_int64(cnp.PyArray_DIM(ranges, 0) + 1)
+    if kernels.gather.count_ranges(ranges, offsets) >= 0:
+        raise MemoryError("lodcore: the result has more than 2**63 - 1 rows")
+
+    def copy(start, stop):
+        kernels.gather.copy_ranges(rows, ranges[start:stop], out[offsets[start]:offsets[stop]])
+
+    threads.in_parts(copy, threads.parts(offsets, out.size))
+
+
+cdef inline bint is_symbol(PyObject* bound):
+    return not PyLong_CheckExact(<object> bound) and isinstance(<object> bound, Symbol)
+
+
+cpdef LoDTensorBody owned_tensor(cnp.ndarray values, LoDBody lod):
+    """Make a LoDTensor of an array that nobody else holds, C-contiguous, and a structure of as many rows."""
+    cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
+    return filled(x, values, lod)
+
+
+cdef inline LoDTensorBody filled(LoDTensorBody x, cnp.ndarray values, LoDBody lod):
+    if (values is None or lod is None or cnp.PyArray_NDIM(values) == 0
+            or cnp.PyArray_DIM(values, 0) != lod._num_rows or not cnp.PyArray_IS_C_CONTIGUOUS(values)):
+        raise ShapeError(f"LoDTensor: values: have shape {np.shape(values)} and strides "
+                         f"{getattr(values, 'strides', None)}; the structure {lod!r} has other rows")
+    x._values, x._lod, x._row_bytes = values, lod, row_size(values)
+    return x
+
+
+cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
+    """Make a LoDTensor of an array that others may hold, too, C-contiguous, and a structure of as many rows."""
+    return owned_tensor(private(values), lod)
+
+
+def new_of_class(cls, cnp.ndarray values, LoDBody lod):
+    """Make a tensor of a subclass of LoDTensor; arguments as of `new_tensor`."""
+    if cls is TENSOR:
+        return owned_tensor(private(values), lod)
+    cdef LoDTensorBody x = LoDTensorBody.__new__(cls)
+    return filled(x, private(values), lod)
+
+
+def body_of(LoDTensorBody x not None):
+    """Give a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
+    return owned_tensor(x._values, x._lod)
+
+
+cdef class Sequences:
+    """Iterates over the outermost sequences of a LoDTensor."""
+
+    cdef LoDTensorBody x
+    cdef Splitter lods
+    cdef Py_ssize_t at, row
+
+    def __cinit__(self, LoDTensorBody x not None):
+        self.x = x
+        if x._lod._num_levels > 1:
+            self.lods = Splitter(x._lod)
+
+    def __iter__(self):
+        return self
+
+    def __length_hint__(self):
+        return max(0, self.x._lod._count - self.at)
+
+    def __next__(self):
+        cdef LoDBody lod
+        cdef Py_ssize_t start
+        if self.at >= self.x._lod._count:
+            raise StopIteration
+        if self.lods is None:
+            self.at += 1
+            return self.x.rows(self.x._lod._block[self.at - 1], self.x._lod._block[self.at])
+        lod = self.lods.following()
+        self.at += 1
+        start = self.row
+        self.row += lod._num_rows
+        return owned_tensor(self.x.rows(start, self.row), lod)
+
+
+def alike(list tensors):
+    """Give values and structures of tensors, if that is what a list holds, of one dtype and row shape; else None.
+
+    Parameters
+    ----------
+    tensors : list
+
+    Returns
+    -------
+    (list of ndarray, list of LoD), or None
+    """
+    cdef LoDTensorBody tensor
+    cdef cnp.ndarray first = None, values
+    cdef list found = [], lods = []
+    cdef int axis
+    for entry in tensors:
+        if type(entry) is not TENSOR:
+            return None
+        tensor = entry
+        values = tensor._values
+        if first is None:
+            first = values
+        if (cnp.PyArray_DESCR(values) != cnp.PyArray_DESCR(first)
+                or cnp.PyArray_NDIM(values) != cnp.PyArray_NDIM(first)):
+            return None
+        for axis in range(1, cnp.PyArray_NDIM(first)):
+            if cnp.PyArray_DIM(values, axis) != cnp.PyArray_DIM(first, axis):
+                return None
+        found.append(values)  # nobody hands them out
+        lods.append(tensor._lod)
+    return None if first is None else (found, lods)

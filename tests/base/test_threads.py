@@ -1,0 +1,193 @@
+"""set_num_threads: the same bits for any number of threads, errors that arrive, children after a fork."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import (
+    DTypeError,
+    LoDTensor,
+    embedding_bag,
+    gather_sequences,
+    lookup_table,
+    row_conv,
+    sequence_cumsum,
+    sequence_enumerate,
+    sequence_expand,
+    sequence_expand_as,
+    sequence_logsumexp,
+    sequence_pad,
+    sequence_pool,
+    sequence_reverse,
+    sequence_softmax,
+    sequence_unpad,
+    vjp,
+)
+from lodcore.base import threads
+from lodcore.base.threads import in_parts, parts
+from tests.helpers.draw import lengths, running_sum
+
+
+@pytest.fixture(params=[2, 3], autouse=True)
+def several(request, monkeypatch):
+    """Use several threads, for work of any size."""
+    monkeypatch.setattr(threads, "WIDE", 1)
+    lodcore.set_num_threads(request.param)
+    yield request.param
+    lodcore.set_num_threads(1)
+
+
+@given(lengths(most=40), st.integers(1, 8))
+def test_parts_cover_every_sequence_once(sizes, row_bytes):
+    offsets = np.array(running_sum(sizes))
+    covered = [s for start, stop in parts(offsets, row_bytes) for s in range(start, stop)]
+    assert covered == list(range(len(sizes)))
+
+
+def test_work_is_done_once_and_in_several_threads(several):
+    seen, names = [], set()
+    barrier = threading.Barrier(several, timeout=20)
+
+    def work(start, stop):
+        if threading.current_thread().name not in names:
+            names.add(threading.current_thread().name)
+            barrier.wait()
+        seen.extend(range(start, stop))
+
+    in_parts(work, [(k, k + 1) for k in range(12)])
+    assert sorted(seen) == list(range(12))
+    assert len(names) == several
+
+
+@pytest.mark.parametrize("bad", [0, 11])
+def test_an_error_arrives(bad):
+    def work(start, stop):
+        if start == bad:
+            raise ValueError(f"run {start}")
+
+    with pytest.raises(ValueError, match=f"run {bad}"):
+        in_parts(work, [(k, k + 1) for k in range(12)])
+    in_parts(lambda start, stop: None, [(0, 1), (1, 2)])
+
+
+def test_gathering_gives_the_same_bits():
+    random = np.random.default_rng(0)
+    sizes = random.integers(0, 20, 100)
+    x = LoDTensor.from_lengths(random.standard_normal((sizes.sum(), 3)), sizes)
+    index = random.integers(0, len(x), 200)
+    together = gather_sequences(x, index)
+    lodcore.set_num_threads(1)
+    alone = gather_sequences(x, index)
+    assert together.lod == alone.lod
+    assert together.values.tobytes() == alone.values.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("n", "error", "says"),
+    [
+        (0, ValueError, "n: is 0"),
+        (10**9, ValueError, "1 .. 1024"),
+        (1.0, DTypeError, "n: is 1.0"),
+        (True, DTypeError, "True"),
+    ],
+)
+def test_wrong_numbers(n, error, says, several):
+    with pytest.raises(error, match=says):
+        lodcore.set_num_threads(n)
+    assert lodcore.get_num_threads() == several
+
+
+@pytest.mark.parametrize(("wish", "count"), [("3", 3), ("", 1), ("0", 1), ("many", 1), ("99999999999", 1)])
+def test_the_environment_is_read_at_import(wish, count):
+    program = "import lodcore; print(lodcore.get_num_threads())"
+    environment = {**os.environ, "LODCORE_NUM_THREADS": wish, "PYTHONPATH": os.pathsep.join(sys.path)}
+    printed = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert int(printed.stdout) == count
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_child_starts_threads_of_its_own():
+    in_parts(lambda start, stop: None, [(0, 1), (1, 2)])
+    program = """
+import os, sys
+import lodcore
+from lodcore.base.threads import in_parts
+lodcore.set_num_threads(2)
+in_parts(lambda start, stop: None, [(0, 1), (1, 2)])
+child = os.fork()
+if child == 0:
+    in_parts(lambda start, stop: None, [(k, k + 1) for k in range(9)])
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+
+
+POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
+TABLE = np.random.default_rng(0).standard_normal((4, 3))
+
+
+def numbers_like(x):
+    """Give numbers of rows of the table, with the structure of x."""
+    return LoDTensor(np.arange(x.num_rows) % 4, x.lod)
+
+
+def taps_like(x):
+    """Give three rows to weigh those of x with."""
+    return np.random.default_rng(1).standard_normal((3, *x.values.shape[1:]))
+
+
+WIDE_CALLS = {
+    "lookup": lambda x, v, d: lookup_table(TABLE, numbers_like(x), padding_idx=2),
+    "bags": lambda x, v, d: embedding_bag(TABLE, numbers_like(x), "mean"),
+    "greatest of bags": lambda x, v, d: embedding_bag(TABLE, numbers_like(x), "max"),
+    "expand": lambda x, v, d: sequence_expand(v, x),
+    "expand_as": lambda x, v, d: sequence_expand_as(v, x),
+    "reverse": lambda x, v, d: sequence_reverse(x),
+    "windows": lambda x, v, d: sequence_enumerate(numbers_like(x), 3, 9),
+    "row_conv": lambda x, v, d: row_conv(x, taps_like(x)),
+    "row_conv backward": lambda x, v, d: vjp(lambda x: row_conv(x, taps_like(x)), x)[1](x.values[::-1].copy())[0],
+    "pad": lambda x, v, d: sequence_pad(x)[0],
+    "unpad": lambda x, v, d: sequence_unpad(d, x.lengths),
+    "to_padded": lambda x, v, d: x.to_padded(7, side="left"),
+    "softmax": lambda x, v, d: sequence_softmax(x),
+    "softmax gradient": lambda x, v, d: vjp(sequence_softmax, x)[1](x.values[::-1].copy())[0],
+    "logsumexp": lambda x, v, d: sequence_logsumexp(x),
+    "cumsum": lambda x, v, d: sequence_cumsum(x),
+    **{
+        kind: lambda x, v, d, kind=kind: sequence_pool(x, kind)
+        for kind in ("sum", "mean", "sqrt", "max", "first", "last")
+    },
+    **{
+        f"{kind} gradient": lambda x, v, d, kind=kind: vjp(lambda x: sequence_pool(x, kind), x)[1](v)[0]
+        for kind in ("sum", "mean", "max", "last")
+    },
+}
+
+
+@pytest.mark.parametrize("name", sorted(WIDE_CALLS))
+@pytest.mark.parametrize("row_shape", [(), (5,), (0,)])
+def test_operators_give_the_same_bits(name, row_shape, several):
+    def bits(x):
+        return getattr(x, "lod", None), np.array(getattr(x, "values", x)).tobytes()
+
+    for seed, count in enumerate([0, 1, 2, 3, 7, 20, 50]):
+        random = np.random.default_rng(seed)
+        sizes = random.integers(0, 9, count) * random.integers(0, 2, count)
+        x = LoDTensor.from_lengths(random.standard_normal((sizes.sum(), *row_shape)), sizes)
+        v = random.standard_normal((count, *row_shape))
+        dense = random.standard_normal((count, sizes.max(initial=0), *row_shape))
+        lodcore.set_num_threads(several)
+        together = WIDE_CALLS[name](x, v, dense)
+        lodcore.set_num_threads(1)
+        assert bits(together) == bits(WIDE_CALLS[name](x, v, dense))

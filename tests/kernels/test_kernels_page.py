@@ -1,0 +1,61 @@
+"""KERNELS.md is as the docstrings are, and what it promises holds: a package of kernels stands in, and is looked at."""
+
+import inspect
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from lodcore import kernels
+from tests.builds.kernels_page import PAGE, entries, functions, page, sections
+
+pytestmark = pytest.mark.not_on_reference
+ROOT = Path(__file__).resolve().parents[2]
+FUNCTIONS = [
+    (module, name) for module in kernels.__all__ for name in functions(import_module(f"lodcore.kernels.{module}"))
+]
+
+
+def test_page_is_as_the_docstrings_are():
+    assert page() == PAGE.read_text(), "run python -m tests.builds.kernels_page"
+
+
+@pytest.mark.parametrize(("module", "name"), FUNCTIONS)
+def test_every_parameter_is_described(module, name):
+    function = getattr(import_module(f"lodcore.kernels.{module}"), name)
+    parts = sections(inspect.getdoc(function))
+    assert parts[""]
+    heads = [head for head, _ in entries(parts["Parameters"])] if "Parameters" in parts else []
+    described = [one for head in heads for one in head.partition(" : ")[0].split(", ")]
+    assert described == list(inspect.signature(function).parameters)
+    assert all(" : " in head for head in heads), "a parameter has no type"
+
+
+def look_at(package, directory):
+    """Run the tests of two kernels on a package of one's own."""
+    chosen = ["tests/kernels/test_gather.py", "-k", "take_sequences or slice_ranges"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--kernels={package}", *chosen]
+    path = os.pathsep.join([str(directory), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "few"}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("spoiled", [False, True])
+def test_a_package_stands_in(tmp_path, spoiled):
+    package = tmp_path / "mykernels"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for name in kernels.__all__:
+        (package / f"{name}.py").write_text(f"from reference.kernels.{name} import *\n")
+    with (package / "gather.py").open("a") as file:
+        file.write("from reference.kernels import gather as twin\n")
+        file.write("def take_sequences(offsets, index, ranges, out):\n")
+        file.write("    bad = twin.take_sequences(offsets, index, ranges, out)\n")
+        file.write(f"    return bad + {int(spoiled)}\n")
+    done = look_at("mykernels", tmp_path)
+    assert (done.returncode != 0) == spoiled, done.stdout
+    assert "passed" in done.stdout
+    assert not spoiled or "take_sequences" in done.stdout

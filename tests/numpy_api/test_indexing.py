@@ -1,0 +1,398 @@
+"""What stands between the brackets, against the same on nested lists; assignment; Variables."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDError, LoDTensor, Spec, vjp
+from lodcore.graph import Executor, Program, data, while_loop
+from reference import indexing as oracle
+from tests.helpers.agree import same
+from tests.helpers.draw import int64, lods, odd_forms, read_only
+from tests.samples.common import SEEDS
+
+ROW_SHAPES = [(), (), (2,), (2, 3)]
+
+
+def numbered(lod, row_shape, dtype=np.float64):
+    """Make a LoDTensor whose numbers are their places."""
+    shape = (lod.num_rows, *row_shape)
+    return LoDTensor(read_only(np.arange(np.prod(shape), dtype=dtype).reshape(shape)), lod)
+
+
+# -- keys ----------------------------------------------------------------------------------------------------------
+
+
+def bounds():
+    return st.one_of(st.none(), st.integers(-5, 5))
+
+
+def slices():
+    return st.builds(slice, bounds(), bounds(), st.one_of(st.none(), st.integers(-3, 3).filter(bool)))
+
+
+@st.composite
+def first_keys(draw, x):
+    """Draw an index of the first axis, or of some first axes: itself, and what it is on nested lists."""
+    form = draw(st.sampled_from(["int", "slice", "slice", "mask", "vector", "nested mask", "nested index"]))
+    count = len(x)
+    if form == "int":
+        number = draw(st.integers(-count - 1, count))
+        return draw(st.sampled_from([number, np.int8(number), np.array(number)])), number, 1
+    if form == "slice":
+        key = draw(slices())
+        return key, key, 1
+    if form == "mask":
+        key = np.random.default_rng(draw(SEEDS)).random(count) < 0.5
+        return draw(st.sampled_from([read_only(key), key.tolist()])), key.tolist(), 1
+    if form == "vector":
+        key = draw(st.lists(st.integers(-count, count - 1), max_size=5)) if count else []
+        odd = draw(odd_forms(key)) if key else key
+        return (odd if np.ndim(odd) == 1 else key), key, 1
+    axis = draw(st.integers(1, x.num_levels))
+    upper = x.lod._part(0, axis)
+    random = np.random.default_rng(draw(SEEDS))
+    if form == "nested mask":
+        key = LoDTensor(read_only(random.random(upper.num_rows) < 0.6), upper)
+        return key, oracle.Nested(key.tolist(), axis), axis + 1
+    lengths = x.lod.lengths(axis - 1)
+    sizes = np.where(lengths > 0, random.integers(0, 4, len(lengths)), 0)
+    of = np.repeat(lengths, sizes)
+    numbers = (random.random(len(of)) * 2 * of).astype(np.int64) - of
+    offsets = [x.lod.offsets(k) for k in range(axis - 1)]
+    key = LoDTensor.from_offsets(int64(numbers), *offsets, np.concatenate([[0], np.cumsum(sizes)]))
+    return key, oracle.Nested(key.tolist(), axis), axis + 1
+
+
+@st.composite
+def indices(draw):
+    """Draw a LoDTensor, an index of it, and what that is on nested lists."""
+    x = numbered(draw(lods(1, 3, 5)), draw(st.sampled_from(ROW_SHAPES)))
+    first, plain, passed = draw(first_keys(x))
+    keys, nested = [first], [plain]
+    paired = passed == 1 and isinstance(plain, list)  # vectors beside each other go together: see below
+    for axis in range(passed, draw(st.integers(passed, x.ndim))):
+        forms = ["int", "slice", "slice", "slice"]
+        forms += ["vector"] if axis == x.num_levels and not paired and axis > 0 else []
+        form = draw(st.sampled_from(forms))
+        if form == "slice":
+            key = draw(slices())
+        elif form == "int":
+            key = draw(st.integers(-2, 1))
+        else:
+            key = draw(st.lists(st.integers(-2, 1), min_size=1, max_size=3))
+        keys.append(np.array(key) if isinstance(key, list) else key)
+        nested.append(key)
+    dropped = draw(st.integers(0, 3)) == 0 and len(keys) == 1 and not isinstance(first, (list, tuple))
+    return x, keys[0] if dropped else tuple(keys), nested
+
+
+def result_of(function, *args):
+    """Give a result, or IndexError."""
+    try:
+        return function(*args)
+    except IndexError:
+        return IndexError
+
+
+def plain(x):
+    return x if x is IndexError else x.tolist()
+
+
+@given(indices())
+def test_indices_are_those_of_nested_lists(drawn):
+    x, key, nested = drawn
+    wanted = result_of(oracle.getitem, x.tolist(), nested)
+    found = result_of(lambda: x[key])
+    assert plain(found) == wanted
+    assert found is IndexError or found.dtype == x.dtype
+
+
+@given(indices())
+def test_recorded_indices_are_eager_ones_with_their_gradient(drawn):
+    x, key, _ = drawn
+    eager = result_of(lambda: x[key])
+    if eager is IndexError:
+        with pytest.raises(IndexError):
+            vjp(lambda x: x[key], x)
+        return
+    recorded, pullback = vjp(lambda x: x[key], x)
+    assert plain(recorded) == plain(eager)
+    assert type(recorded) is type(eager)
+    cells = (eager.values if isinstance(eager, LoDTensor) else np.asarray(eager)).astype(np.int64)
+    (gradient,) = pullback(np.ones(cells.shape))
+    counts = np.bincount(cells.ravel(), minlength=x.values.size)
+    assert gradient.values.ravel().tolist() == counts.tolist()
+    assert gradient.lod is x.lod
+
+
+@given(indices())
+def test_indices_without_values_run_later(drawn):
+    x, key, _ = drawn
+    eager = result_of(lambda: x[key])
+    with Program() as program:
+        v = data("x", Spec((None, *x.values.shape[1:]), x.dtype, x.num_levels, LoDTensor))
+        y = result_of(lambda: v[key])
+    if y is IndexError:
+        assert eager is IndexError
+        return
+    found = result_of(lambda: Executor().run(program, feed={"x": x}, fetch=[y])[0])
+    assert plain(found) == plain(eager)
+
+
+# -- assignment ----------------------------------------------------------------------------------------------------
+
+
+def owned(x, dtype=np.float64):
+    return LoDTensor(x.values.astype(dtype), x.lod, share=True)
+
+
+@given(indices(), SEEDS, st.sampled_from(["number", "like it", "row"]))
+def test_assignment_writes_what_the_index_gives(drawn, seed, form):
+    x, key, nested = drawn
+    cells = result_of(oracle.getitem, x.tolist(), nested)
+    target = owned(x)
+    if cells is IndexError:
+        with pytest.raises(IndexError):
+            target[key] = 1
+        assert same(target, x)
+        return
+    like = x[key]
+    shape = np.shape(like.values if isinstance(like, LoDTensor) else like)
+    random = np.random.default_rng(seed)
+    values = random.integers(100, 200, shape if form == "like it" else shape[1:] if form == "row" else ()).astype(float)
+    value = LoDTensor(values, like.lod) if form == "like it" and isinstance(like, LoDTensor) else values
+    target[key] = value if form != "number" else int(values)
+    wanted = x.values.ravel().tolist()
+    for cell, number in zip(oracle.spread(cells), np.broadcast_to(values, shape).ravel().tolist(), strict=True):
+        wanted[int(cell)] = number
+    assert target.values.ravel().tolist() == wanted
+
+
+def test_assignment_into_part_of_a_view_reaches_the_whole():
+    x = lodcore.array([[[1, 2], [3]], [], [[4, 5, 6]]])
+    x[0][1] = 9
+    x[2, 0, ::2] = [7, 8]
+    x[0, :, 0] += 10
+    assert x.tolist() == [[[11, 2], [19]], [], [[7, 5, 8]]]
+
+
+def test_what_overlaps_is_read_first():
+    x = lodcore.array([[1, 2, 3], [4, 5, 6]])
+    x[0] = x[0][::-1]
+    x[:, 1:] = x[:, :2]
+    assert x.tolist() == [[3, 3, 2], [4, 4, 5]]
+
+
+def test_augmented_assignment_to_a_name_makes_a_new_tensor():
+    x = lodcore.array([[1, 2], []])
+    y = x
+    y += 1
+    assert (x.tolist(), y.tolist()) == ([[1, 2], []], [[2, 3], []])
+
+
+# -- Variables as indices ------------------------------------------------------------------------------------------
+
+
+def test_variables_stand_in_indices():
+    x = lodcore.array([[1.0, 2.0, 3.0], [], [4.0, 5.0]])
+    index, mask = np.array([2, 0, 2]), np.array([True, False, True])
+
+    def f(x, index, mask):
+        return x[index], x[mask], x[x > 2], x[index, -1], x[:, 0:1], x[mask][:, 0]
+
+    recorded, pullback = vjp(f, x, index, mask)
+    for one, eager in zip(recorded, f(x, index, mask), strict=True):
+        assert plain(one) == plain(eager)
+    gradient = pullback(*[np.ones_like(getattr(y, "values", y)) for y in recorded])
+    assert gradient[0].tolist() == [[4, 2, 4], [], [6, 6]]
+    assert gradient[1:] == (None, None)
+
+
+def test_dense_variables_have_indices_of_numpy():
+    w = np.arange(12.0).reshape(3, 4)
+    ids = np.array([[0, 2], [2, 2]])
+
+    def f(w, ids):
+        return w[ids], w[1], w[:, 1:3], w[None, ..., 0], w[w > 5], w[ids, 1]
+
+    recorded, pullback = vjp(f, w, ids)
+    for one, eager in zip(recorded, f(w, ids), strict=True):
+        assert one.tolist() == eager.tolist()
+    (gradient, _) = pullback(*map(np.ones_like, recorded))
+    wanted = np.zeros((3, 4))
+    for key in (ids, 1, (slice(None), slice(1, 3)), (None, ..., 0), w > 5, (ids, 1)):
+        np.add.at(wanted, key, 1)
+    assert gradient.tolist() == wanted.tolist()
+
+
+def test_loop_counters_stand_in_indices():
+    x = lodcore.array([[1.0, 2.0, 3.0], [5.0], [4.0, 5.0]])
+
+    def f(x):
+        loop = while_loop()
+        with loop.loop():
+            t = loop.loop_var(np.array(0))
+            total = loop.loop_var(np.array(0.0))
+            loop.break_if(lodcore.greater_equal_than(t, 3))
+            total.update(total + x[t][0] * lodcore.ops.sum(x[t]) + lodcore.ops.sum(x[t:, 0]))
+        return total
+
+    y, pullback = vjp(f, x)
+    assert float(y) == 6 + 25 + 36 + (1 + 5 + 4) + (5 + 4) + 4
+    assert pullback(1.0)[0].tolist() == [[6 + 1 + 1, 1, 1], [10 + 2], [4 + 9 + 3, 4]]
+
+
+def test_iteration_over_a_variable_records():
+    x = lodcore.array([[1.0, 2.0], [], [3.0]])
+    y, pullback = vjp(lambda x: sum(lodcore.ops.sum(part * part) for part in x), x)
+    assert float(y) == 14
+    assert pullback(1.0)[0].tolist() == [[2, 4], [], [6]]
+
+
+@pytest.mark.not_on_reference
+def test_a_variable_is_not_written_to():
+    def f(x):
+        x[0] = 1
+        return x
+
+    with pytest.raises(TypeError, match="where"):
+        vjp(f, lodcore.array([[1.0]]))
+
+    def g(x):
+        y = lodcore.array([[1.0]])
+        y[0] = x[0]
+        return y
+
+    with pytest.raises(TypeError, match="recorded"):
+        vjp(g, lodcore.array([[1.0]]))
+
+
+# -- pinned examples -----------------------------------------------------------------------------------------------
+
+
+def test_fields_of_records():
+    values = np.array([(1, 2.0), (3, 4.0), (5, 6.0)], [("id", "i4"), ("weight", "f8")])
+    x = LoDTensor.from_lengths(values, [2, 0, 1])
+    assert x["weight"].tolist() == [[2.0, 4.0], [], [6.0]]
+    assert x["weight"].lod is x.lod
+    with pytest.raises(TypeError, match="'length'"):
+        x["length"]
+
+
+def test_views_share_and_copies_do_not():
+    x = lodcore.array([[1, 2, 3], [], [4, 5]])
+    for key in (0, slice(1, None), slice(None), ..., (slice(None), slice(None))):
+        got = x[key]
+        assert np.may_share_memory(got.values if isinstance(got, LoDTensor) else got, x.values) or not len(got)
+    for key in ([0, 2], x > 1, (slice(None), slice(0, 1)), slice(None, None, -1)):
+        assert not np.may_share_memory(x[key].values, x.values)
+
+
+def test_the_same_elements_of_each_sequence():
+    x = lodcore.array([[[1, 2, 3], [4, 5]], [], [[6, 7]]])
+    assert x[:, :, [1, 0, -1]].tolist() == [[[2, 1, 3], [5, 4, 5]], [], [[7, 6, 7]]]
+    assert x[[0, 2], 0].tolist() == [[1, 2, 3], [6, 7]]
+    assert x[[0, 2], [1, 0]].tolist() == [[4, 5], [6, 7]]
+    assert x[[0, 0], [1, 0], -1].tolist() == [5, 3]
+
+
+# -- assignment by a nested mask -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mask", "value", "error", "says"),
+    [
+        ([[True], [False], [True, False]], 0, LoDError, "mask: sequence 0 of level 0 has length 1"),
+        ([[True, False], [], [True, False]], 0, LoDError, "mask: sequence 0 of level 0 has length 2"),
+        ([[[True], [True]], [], [[True, False]]], 0, IndexError, "there are 2 axes"),
+        ([[True, False, True], [], [True, False]], [[1, 2], [], []], LoDError, "value"),
+        ([[True, False, True], [], [True, False]], [[1], [2], [3]], LoDError, "value"),
+        ([[True, False, True], [], [True, False]], [[[1], [2]], [], [[3]]], LoDError, "value: has 2 levels"),
+    ],
+)
+def test_refused_assignment_by_a_mask_writes_nothing(mask, value, error, says):
+    x = lodcore.array([[1, 2, 3], [], [4, 5]])
+    with pytest.raises(error, match=says):
+        x[lodcore.array(mask)] = lodcore.array(value) if isinstance(value, list) else value
+    assert x.tolist() == [[1, 2, 3], [], [4, 5]]
+
+
+def test_rows_of_a_mask_take_a_tensor_of_their_structure():
+    x = lodcore.array([[1, 2, 3], [], [4, 5]])
+    x[lodcore.array([[True, False, True], [], [True, False]])] = lodcore.array([[7, 8], [], [9]])
+    assert x.tolist() == [[7, 2, 8], [], [9, 5]]
+    deep = lodcore.array([[[1, 2], [3]], []])
+    deep[deep > 1] = lodcore.array([[[7], [8]], []])
+    assert deep.tolist() == [[[1, 7], [8]], []]
+    wide = LoDTensor.from_lengths(np.zeros((3, 2)), [1, 2]).copy()
+    wide[lodcore.array([[True], [False, True]])] = [1.0, 2.0]
+    wide[lodcore.array([[False], [True, False]])] = np.array([[5.0, 6.0]])
+    assert wide.values.tolist() == [[1.0, 2.0], [5.0, 6.0], [1.0, 2.0]]
+
+
+# -- vectors of integers in one index go together, as in NumPy ---------------------------------------------------------
+
+TOGETHER = [slice(None), slice(0, 2), [1, 0, 1], [0], 1, -1]
+EVEN = [(1, (3, 4, 5)), (1, (3, 4, 2, 3)), (2, (3, 2, 4, 3)), (2, (2, 3, 2))]
+
+
+def even(num_levels, shape):
+    """Make a LoDTensor of equally long sequences, and the same array."""
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    counts = [int(np.prod(shape[:k])) for k in range(1, num_levels + 1)]
+    lengths = [[shape[k]] * count for k, count in enumerate(counts, 1)]
+    return LoDTensor.from_lengths(array.reshape(-1, *shape[num_levels + 1 :]).copy(), *lengths), array
+
+
+def regular(x):
+    return np.asarray(x.to_regular() if isinstance(x, LoDTensor) else x)
+
+
+@pytest.mark.parametrize(("num_levels", "shape"), EVEN)
+def test_vectors_and_integers_follow_the_rule_of_numpy(num_levels, shape):
+    """Taken and written; what NumPy transposes is refused."""
+    x, array = even(num_levels, shape)
+    refused = seen = 0
+    for count in range(2, len(shape) + 1):
+        for keys in itertools.product(TOGETHER, repeat=count):
+            try:
+                wanted = array[keys]
+            except IndexError:  # too short an axis
+                continue
+            try:
+                found = regular(x[keys])
+            except TypeError as error:
+                refused += "separated" in str(error)
+                continue
+            seen += 1
+            assert found.shape == wanted.shape, keys
+            assert (found == wanted).all(), keys
+            y, copied = x.clone(), array.copy()
+            y[keys] = copied[keys] = -1
+            np.testing.assert_array_equal(y.values.ravel(), copied.ravel(), str(keys))
+    assert seen > 10 * refused
+
+
+def test_vectors_of_other_lengths_say_what_is_wrong():
+    x, _ = even(1, (3, 4, 5))
+    with pytest.raises(IndexError, match=r"shape mismatch"):
+        x[[0, 1], [0, 1], [0, 1, 2]]
+    with pytest.raises(IndexError, match=r"shape mismatch"):
+        x[:, [0, 1], [0, 1, 2]]
+
+
+def test_sequences_of_any_length_and_their_gradient():
+    x = lodcore.LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 4])
+    assert x[[1, 0], [3, -1], [0, 1]].tolist() == [10.0, 3.0]
+    assert x[[1, 0], 1, [0, 1]].tolist() == [6.0, 3.0]
+    assert x[:, [0, 1], [1, 0]].tolist() == [[1.0, 2.0], [5.0, 6.0]]
+    assert x[[1, 0], :, [0, 1]].tolist() == [[4.0, 6.0, 8.0, 10.0], [1.0, 3.0]]
+    for keys in (([1, 0], [3, -1], [0, 1]), ([1, 0], 1, [0, 1])):
+        value, pullback = vjp(lambda a, keys=keys: a[keys], x)
+        (gradient,) = pullback(np.array([2.0, 3.0]))
+        assert (gradient.values * x.values).sum() == (value * [2.0, 3.0]).sum()

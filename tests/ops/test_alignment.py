@@ -1,0 +1,217 @@
+"""Broadcasting on the ragged shape: the same text gives the same for every batch, whatever its counts happen to be."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import Executor, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
+from lodcore.ops.roles import spec_of
+from lodcore.testing.samples import bits
+from reference.ops.math import elementwise
+from tests.ops.test_operators import assert_close
+from tests.samples.common import operand
+
+#: Numbers of rows, sequences and widths are drawn from few numbers, so that they coincide.
+FEW = st.integers(1, 3)
+
+
+def numbers(*shape):
+    return np.arange(1.0, 1.0 + np.prod(shape, dtype=int)).reshape(shape)
+
+
+@st.composite
+def coinciding(draw, levels=(1, 2)):
+    """Draw a batch (n, None, D) or (n, None, None, D) whose counts are often equal."""
+    count, offsets = draw(FEW), []
+    for _ in range(draw(st.sampled_from(levels))):
+        lengths = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+        offsets.append(lengths)
+        count = sum(lengths)
+    return LoDTensor.from_lengths(numbers(count, draw(FEW)), *offsets)
+
+
+def as_before(x, v):
+    """Tell what NumPy's rule says of a dense shape beside the ragged one: what each axis must be, from the last."""
+    shape = [len(x), *[1] * x.num_levels]
+    if v.ndim > x.ndim:
+        return False
+    padded = (1,) * (x.ndim - v.ndim) + v.shape
+    if any(size not in (1, one) for size, one in zip(padded, shape, strict=False)):
+        return False
+    return padded[-1] == 1 or x.values.shape[1] in (1, padded[-1])
+
+
+# -- dense operands ------------------------------------------------------------------------------------------------
+
+
+@given(coinciding(), st.data())
+def test_a_dense_operand_is_taken_by_its_shape_alone(x, data_):
+    kinds = {1, len(x), x.num_rows, x.values.shape[1]}
+    shape = data_.draw(st.lists(st.sampled_from(sorted(kinds)), max_size=x.ndim + 1))
+    v = numbers(*shape)
+    if not as_before(x, v):
+        for call in (lambda: x + v, lambda: v + x, lambda: np.where(x > 0, v, x), lambda: np.maximum(v, x)):
+            with pytest.raises(ShapeError, match=r"with_values\(v\).*per_sequence\(v\)"):
+                call()
+        return
+    for found, given_ in ((x - v, (x, v)), (v - x, (v, x))):
+        assert found.lod is x.lod
+        assert_close(found.tolist(), elementwise(lambda a, b: a - b, *map(operand, given_)), True, 0)
+
+
+@given(FEW, FEW, FEW, st.data())
+def test_sequences_of_equal_lengths_are_what_numpy_computes(count, length, width, data_):
+    dense = numbers(count, length, width)
+    x = LoDTensor.from_lengths(dense.reshape(-1, width), [length] * count)
+    shape = [data_.draw(st.sampled_from([1, size])) for size in (count, 1, width)]
+    v = numbers(*shape[data_.draw(st.integers(0, 3)) :])
+    np.testing.assert_array_equal((x * v).to_regular(), dense * v)
+    np.testing.assert_array_equal(np.subtract(v, x).to_regular(), v - dense)
+    for axis in (1, 2, (0, 1), (1, 2), None):
+        for name in ("mean", "sum", "max", "std"):
+            kept = getattr(x, name)(axis=axis, keepdims=True)
+            wanted = getattr(dense, name)(axis=axis, keepdims=True)
+            regular = kept.to_regular() if isinstance(kept, LoDTensor) else kept
+            np.testing.assert_allclose(regular, wanted, rtol=1e-12)
+            np.testing.assert_allclose((x - kept).to_regular(), dense - wanted, rtol=1e-12, atol=1e-12)
+
+
+@given(coinciding())
+@example(LoDTensor.from_lengths(numbers(3, 3), [1, 1, 1]))
+def test_one_text_has_one_outcome_for_every_batch(x):
+    last = x.num_levels
+    axes = tuple(range(1, last + 1))
+    for axis in (last, last + 1, axes, (0, *axes), None):
+        assert (x - x.sum(axis=axis, keepdims=True)).lod is x.lod
+    for wrong in (lambda: x - numbers(x.num_rows + 2, 1), lambda: x - numbers(2, *x.values.shape)):
+        with pytest.raises(ShapeError):
+            wrong()
+    if len({len(x), 1}) > 1:
+        for name in ("num_rows", "num_sequences"):
+            v = numbers(x.num_rows if name == "num_rows" else len(x), x.values.shape[1])
+            if len(v) > 1:
+                with pytest.raises(ShapeError, match="ragged"):
+                    x * v
+    assert (x * x.with_values(numbers(x.num_rows))).lod is x.lod
+    assert (x * x.per_sequence(numbers(len(x), 1), 0)).lod is x.lod
+
+
+# -- LoDTensors ----------------------------------------------------------------------------------------------------
+
+
+@given(coinciding((2, 3)), st.data())
+def test_the_first_levels_align_where_the_rest_has_length_1(x, data_):
+    kept = data_.draw(st.integers(1, x.num_levels - 1))
+    outer = x.lod._part(0, kept)
+    width = data_.draw(st.sampled_from([1, x.values.shape[1]]))
+    y = LoDTensor(numbers(outer.num_rows, *(1,) * (x.num_levels - kept), width), outer)
+    found = y - x
+    assert found.lod is x.lod
+    assert_close(found.tolist(), elementwise(lambda a, b: a - b, operand(y), operand(x)), True, 0)
+    assert bits(vjp(lambda y, x: y - x, y, x)[0]) == bits(found)
+    d_y, d_x = vjp(lambda y, x: y - x, y, x)[1](np.ones(found.values.shape))
+    assert d_y.lod is y.lod
+    assert d_x.lod is x.lod
+    lengths = np.diff(x.lod.row_offsets(kept)).reshape(-1, *(1,) * (y.values.ndim - 1))
+    assert np.array_equal(d_y.values, np.broadcast_to(lengths * (x.values.shape[1] // width), y.values.shape))
+
+
+def test_other_structures_are_refused_by_name():
+    x = lodcore.array([[[1.0, 2.0], [3.0]], [[4.0]]])
+    with pytest.raises(LoDError, match=r"level 0 has length 1; .*axis=\(1, 2\).*per_sequence"):
+        x - x.mean(axis=1, keepdims=True)
+    with pytest.raises(LoDError, match=r"axis=\(0, 1, 2\)"):
+        x - x.mean(axis=0, keepdims=True)
+    with pytest.raises(LoDError, match="y: has 1 levels; x has 2"):
+        x - x.sum(axis=2)
+    wide = LoDTensor(numbers(4, 2), x.lod)
+    with pytest.raises(LoDError, match="y: has 5 axes; x has 4"):
+        wide - LoDTensor(numbers(4, 2, 2), x.lod)
+    with pytest.raises(LoDError, match="y: has length 2 on axis 2, along which x is ragged"):
+        x - LoDTensor(numbers(3, 2)[: x.lod.num_sequences(1)], x.lod._part(0, 1))
+
+
+# -- gradients, Programs -------------------------------------------------------------------------------------------
+
+CENTRED = [
+    lambda x: x - x.mean(axis=1, keepdims=True),
+    lambda x: x * x.sum(axis=(0, 1), keepdims=True),
+    lambda x: x / (1 + x.std(axis=-1, keepdims=True)),
+    lambda x: np.where(x > x.mean(axis=1, keepdims=True), x, 0.5),
+    lambda x: np.clip(x, None, x.mean(axis=1, keepdims=True) + 1),
+    lambda x: x * x.with_values(ops.sum(x.values, axis=1)),
+]
+
+
+@pytest.mark.parametrize("at", range(len(CENTRED)))
+def test_recorded_is_eager_and_gradients_are_slopes(at):
+    function = CENTRED[at]
+    rows = np.random.default_rng(at).uniform(0.1, 0.9, (5, 3))
+    for lengths in ([2, 0, 3], [1, 1, 1, 1, 1], [5]):
+        x = LoDTensor.from_lengths(rows, lengths)
+        with np.errstate(invalid="ignore"):
+            wanted = function(x)
+            with Program() as program:
+                y = function(data("x", spec_of(x)))
+            assert bits(Executor().run(program, feed={"x": x}, fetch=[y])[0]) == bits(wanted)
+            if 0 not in lengths:
+                grad_check(function, x)
+
+
+def test_a_length_that_is_not_known_is_checked_when_it_runs():
+    x = LoDTensor.from_lengths(numbers(3, 3), [1, 1, 1])
+    with Program() as program:
+        v = data("v", (None, 3), "float64")
+        y = data("x", spec_of(x)) + v
+    run = Executor().run
+    assert bits(run(program, feed={"x": x, "v": np.ones((1, 3))}, fetch=[y])[0]) == bits(x + 1.0)
+    with pytest.raises(ShapeError, match=r"y: has length 3 on axis 1.*ragged.*with_values"):
+        run(program, feed={"x": x, "v": np.ones((3, 3))}, fetch=[y])
+
+
+@given(coinciding((1,)))
+def test_the_gradient_of_one_entry_a_sequence_is_summed_over_its_rows(x):
+    v = numbers(len(x), 1, x.values.shape[1])
+    d = numbers(*x.values.shape)
+    (d_v,) = vjp(lambda v: x * v, v)[1](d)
+    wanted = lodcore.sequence_pool(LoDTensor(d * x.values, x.lod), "sum")
+    if len(x) == 1:  # where it stands for all sequences
+        np.testing.assert_allclose(d_v, wanted.reshape(v.shape), rtol=1e-12)
+    else:
+        assert np.array_equal(d_v, wanted.reshape(v.shape))
+
+
+# -- assignment ----------------------------------------------------------------------------------------------------
+
+
+@given(coinciding(), st.data())
+def test_assignment_aligns_as_an_operand_does(x, data_):
+    kinds = {1, len(x), x.num_rows, x.values.shape[1]}
+    v = numbers(*data_.draw(st.lists(st.sampled_from(sorted(kinds)), max_size=x.ndim)))
+    for key in (slice(None), x.with_values(np.ones(x.num_rows, bool)), ...):
+        y = x.copy()
+        try:
+            wanted = x * 0 + v
+        except ShapeError:
+            wanted = None
+        if wanted is None or wanted.values.shape != x.values.shape:
+            with pytest.raises(ShapeError):
+                y[key] = v
+            assert bits(y) == bits(x)
+        else:
+            y[key] = v
+            assert bits(y) == bits(wanted)
+
+
+def test_products_of_sequences_are_those_of_matrices():
+    rows = np.random.default_rng(0).standard_normal((12, 3))
+    for one, other in itertools.product(([3, 0, 2], [1, 1, 1], [2, 2, 2]), ([1, 4, 0], [2, 2, 2])):
+        x, y = (LoDTensor.from_lengths(rows[: sum(lengths)], lengths) for lengths in (one, other))
+        scores = lodcore.sequence_matmul(x, y, transpose_y=True)
+        for a, b, found, mixed in zip(x, y, scores, lodcore.sequence_matmul(scores, y), strict=True):
+            np.testing.assert_allclose(found.values.reshape(len(a), len(b)), a @ b.T, rtol=1e-12)
+            np.testing.assert_allclose(mixed, a @ b.T @ b, rtol=1e-12, atol=1e-12)

@@ -1,0 +1,186 @@
+"""gather_sequences, concat_batches and sequence_slice against their oracles."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import LoDTensor, concat_batches, gather_sequences, sequence_slice
+from reference.ops import gather as oracle
+from reference.ops.levels import sequences
+from tests.helpers.agree import assert_rows, from_the_first, numbered, offsets_of, same, same_memory
+from tests.helpers.draw import DTYPES, ROW_SHAPES, indices, lod_tensors, lods, odd_forms, values
+
+
+@st.composite
+def tensors_with_level(draw):
+    """Draw a LoDTensor, a level of it as a caller gives it, and that level counted from the first."""
+    x = draw(lod_tensors())
+    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return x, level, from_the_first(level, x.lod)
+
+
+def own(result, x):
+    """Tell whether a result has writable memory of its own."""
+    return result.values.flags.writeable and not np.may_share_memory(result.values, x.values)
+
+
+def assert_out(call, wanted):
+    """Make sure that a call writes the same rows into `out`, whose content before does not matter."""
+    out = np.empty_like(wanted.values)
+    out.reshape(-1).view(np.uint8)[:] = 0xA5
+    result = call(out=out)
+    assert same_memory(result.values, out)
+    assert same(result, wanted)
+
+
+# -- gather_sequences ----------------------------------------------------------------------------------------------
+
+
+@given(tensors_with_level(), st.data())
+def test_gather_sequences(drawn, data):
+    x, level, k = drawn
+    index = data.draw(indices(x.lod.num_sequences(level)))
+    given_index = data.draw(odd_forms(index)) if index else index
+    result = gather_sequences(x, given_index, level)
+    assert_rows(result, oracle.gather_sequences(numbered(x.lod), index, k), x.num_levels - k, x.values)
+    assert own(result, x)
+    assert_out(lambda out: gather_sequences(x, given_index, level, out), result)
+    assert result.lod == x.lod.take(index, level)
+
+
+@given(tensors_with_level(), st.randoms(use_true_random=False))
+def test_a_permutation_and_back_is_the_identity(drawn, random):
+    x, level, _ = drawn
+    order = list(range(x.lod.num_sequences(level)))
+    random.shuffle(order)
+    back = np.argsort(order) if order else []
+    whole = gather_sequences(x, list(range(len(order))), level)
+    assert same(gather_sequences(gather_sequences(x, order, level), back), whole)
+    if level in (0, -x.num_levels):
+        assert same(whole, x)
+
+
+@given(lod_tensors(), st.data())
+def test_gathering_one_run_is_a_slice(x, data):
+    start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(x))] * 2)))
+    assert same(gather_sequences(x, range(start, stop)), x[start:stop])
+
+
+# -- concat_batches ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def batches(draw):
+    """Draw batches of as many levels, with one row shape and dtype."""
+    num_levels, dtype = draw(st.integers(1, 4)), draw(st.sampled_from(DTYPES))
+    shape = draw(st.sampled_from(ROW_SHAPES))
+    drawn = draw(st.lists(lods(num_levels, num_levels, most=4), min_size=1, max_size=4))
+    return [LoDTensor(draw(values(lod.num_rows, [dtype], [shape])), lod) for lod in drawn]
+
+
+@given(batches())
+def test_concat_batches(xs):
+    counts = np.cumsum([0, *(x.num_rows for x in xs)])
+    together = np.concatenate([x.values for x in xs])
+
+    def moved(nested, by, depth):
+        return nested + by if depth < 0 else [moved(entry, by, depth - 1) for entry in nested]
+
+    nested = [moved(numbered(x.lod), int(counts[j]), xs[0].num_levels) for j, x in enumerate(xs)]
+    joined = concat_batches(xs)
+    assert_rows(joined, oracle.concat_batches(nested), xs[0].num_levels, together)
+    assert all(own(joined, x) for x in xs)
+    assert_out(lambda out: concat_batches(tuple(xs), out), joined)
+
+
+@given(lod_tensors(), st.data())
+def test_concat_of_slices_is_the_whole(x, data):
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(x)), max_size=3)))
+    pieces = [x[start:stop] for start, stop in zip([0, *cuts], [*cuts, None], strict=True)]
+    assert same(concat_batches(pieces), x)
+
+
+@given(lod_tensors(min_levels=2))
+def test_join_after_split_is_the_identity(x):
+    parts = list(x)
+    if parts:
+        joined = concat_batches(parts)
+        back = LoDTensor.from_offsets(joined.values, x.offsets, *offsets_of(joined.lod))
+        assert same(back, x)
+
+
+# -- sequence_slice ------------------------------------------------------------------------------------------------
+
+
+@given(tensors_with_level(), st.data())
+def test_sequence_slice(drawn, data):
+    x, level, k = drawn
+    nested = numbered(x.lod)
+    sizes = [len(sequence) for sequence in sequences(nested, k)]
+    offset = [data.draw(st.integers(0, size)) for size in sizes]
+    length = [data.draw(st.integers(0, size - first)) for size, first in zip(sizes, offset, strict=True)]
+    forms = [data.draw(odd_forms(vector)) if vector else vector for vector in (offset, length)]
+    result = sequence_slice(x, *forms, level)
+    assert_rows(result, oracle.sequence_slice(nested, offset, length, k), x.num_levels, x.values)
+    assert own(result, x)
+    assert_out(lambda out: sequence_slice(x, *forms, level, out), result)
+
+
+@given(tensors_with_level())
+def test_all_and_nothing(drawn):
+    x, level, _ = drawn
+    lengths = x.lod.lengths(level)
+    assert same(sequence_slice(x, 0, lengths, level), x)
+    nothing = sequence_slice(x, lengths, np.uint8(0), level)
+    assert nothing.num_rows == 0
+    assert nothing.lod.num_sequences(level) == len(lengths)
+
+
+@given(lod_tensors(), st.data())
+def test_a_scalar_stands_for_all(x, data):
+    shortest = min(x.lod.lengths(-1), default=0)
+    offset = data.draw(st.integers(0, shortest))
+    length = data.draw(st.integers(0, shortest - offset))
+    count = x.lod.num_sequences(-1)
+    wanted = sequence_slice(x, [offset] * count, [length] * count)
+    for scalar in (int, np.int8, np.uint64, np.array):
+        assert same(sequence_slice(x, scalar(offset), scalar(length)), wanted)
+
+
+# -- pinned examples -----------------------------------------------------------------------------------------------
+
+LETTERS = np.array(list("abcdef"))
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """Three documents: of the sentences "ab" and "", of none, of "cde" and "f"."""
+    return LoDTensor.from_lengths(LETTERS, [2, 0, 2], [2, 0, 3, 1])
+
+
+@pytest.mark.parametrize(
+    ("index", "level", "nested"),
+    [
+        ([2, 1], 0, [[["c", "d", "e"], ["f"]], []]),
+        ([-3], 0, [[["a", "b"], []]]),
+        ([3, 0, 3, 1], 1, [["f"], ["a", "b"], ["f"], []]),
+        ([3, 0, 3, 1], -1, [["f"], ["a", "b"], ["f"], []]),
+        ([], 0, []),
+    ],
+)
+def test_gather_examples(documents, index, level, nested):
+    assert gather_sequences(documents, index, level).tolist() == nested
+
+
+@pytest.mark.parametrize(
+    ("offset", "length", "level", "nested"),
+    [
+        ([1, 0, 0], [1, 0, 1], 0, [[[]], [], [["c", "d", "e"]]]),
+        ([0, 0, 1, 1], [1, 0, 2, 0], 1, [[["a"], []], [], [["d", "e"], []]]),
+        ([0, 0, 1, 1], [1, 0, 2, 0], -1, [[["a"], []], [], [["d", "e"], []]]),
+        ([0, 0, 0], 0, -2, [[], [], []]),
+    ],
+)
+def test_slice_examples(documents, offset, length, level, nested):
+    assert sequence_slice(documents, offset, length, level).tolist() == nested

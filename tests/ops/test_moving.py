@@ -1,0 +1,274 @@
+"""What moving operators promise beside their oracles: laws, structures that are kept, and the ancestor's defects."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoD, LoDTensor, array, vjp
+from lodcore.ops import per_sequence
+from tests.helpers.agree import same, same_memory
+from tests.helpers.draw import DTYPES, lod_tensors, read_only, values, whole_numbers
+
+FLOATS = [np.dtype("f4"), np.dtype("f8")]
+
+
+@st.composite
+def tensors_with_level(draw, **options):
+    """Draw a LoDTensor and a level of it."""
+    x = draw(lod_tensors(**options))
+    return x, draw(st.integers(-x.num_levels, x.num_levels - 1))
+
+
+# -- laws ----------------------------------------------------------------------------------------------------------
+
+
+@given(tensors_with_level())
+def test_reverse_twice_is_the_identity(drawn):
+    x, level = drawn
+    turned = lodcore.sequence_reverse(x, level)
+    assert same(lodcore.sequence_reverse(turned, level), x)
+    if level in (-1, x.num_levels - 1):
+        assert turned.lod is x.lod
+
+
+@given(lod_tensors())
+def test_unpad_undoes_pad(x):
+    dense, lengths = lodcore.sequence_pad(x)
+    back = lodcore.sequence_unpad(dense, lengths)
+    assert same(back, LoDTensor(x.values, LoD.from_offsets(x.lod.offsets(-1))))
+    assert dense.dtype == x.dtype
+    mask = lodcore.sequence_mask(lengths)
+    assert dense[mask].tobytes() == x.values.tobytes()
+    assert mask.shape == dense.shape[:2]
+
+
+@given(lod_tensors())
+def test_the_default_filling_is_zero_bytes(x):
+    dense, lengths = lodcore.sequence_pad(x, maxlen=int(x.lod.lengths(-1).max(initial=0)) + 1)
+    filling = dense[~lodcore.sequence_mask(lengths, dense.shape[1])]
+    assert filling.tobytes() == bytes(filling.nbytes)
+
+
+@given(tensors_with_level(), st.data())
+def test_merge_undoes_split(drawn, data):
+    x, level = drawn
+    count = x.lod.num_sequences(level)
+    mask = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    sides = lodcore.split_by_mask(x, mask, level)
+    assert same(lodcore.merge_by_mask(*sides, mask, level), x)
+    other = lodcore.merge_by_mask(*sides[::-1], np.logical_not(np.array(mask, bool)), level)
+    assert same(other, x)
+
+
+@given(tensors_with_level(), st.data())
+def test_concat_of_pieces_is_the_whole(drawn, data):
+    x, level = drawn
+    lengths = x.lod.lengths(level)
+    cuts = np.array([data.draw(st.integers(0, int(length))) for length in lengths], np.int64)
+    front = lodcore.sequence_slice(x, 0, cuts, level)
+    back = lodcore.sequence_slice(x, cuts, lengths - cuts, level)
+    assert same(lodcore.sequence_concat([front, back], level), x)
+    assert same(lodcore.sequence_concat([x], level), x)
+
+
+@given(tensors_with_level(), st.data())
+def test_expand_by_ones_is_the_identity(drawn, data):
+    x, _ = drawn
+    ones = LoD.from_lengths(np.ones(len(x), int))
+    assert same(lodcore.sequence_expand(x, ones), x)
+    times = data.draw(st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x)))
+    index = np.repeat(np.arange(len(x)), times)
+    assert same(lodcore.sequence_expand(x, LoD.from_lengths(times)), lodcore.gather_sequences(x, index))
+
+
+@given(tensors_with_level(), st.data())
+def test_expand_as_is_a_lookup_by_segment(drawn, data):
+    y, level = drawn
+    rows = data.draw(values(n_rows=y.lod.num_sequences(level)))
+    expanded = lodcore.sequence_expand_as(rows, y, level)
+    assert expanded.lod is y.lod
+    assert expanded.values.tobytes() == rows[y.lod.segment_ids(level)].tobytes()
+    assert same(per_sequence(y, rows, level), expanded)
+
+
+@given(lod_tensors(row_shapes=[(6,)], dtypes=[d for d in DTYPES if d.names is None]), st.sampled_from([1, 2, 3, 6]))
+def test_reshape_and_back_is_the_identity(x, new_dim):
+    cut = lodcore.sequence_reshape(x, new_dim)
+    assert cut.values.nbytes == 0 or np.shares_memory(cut.values, x.values)
+    assert same(lodcore.sequence_reshape(cut, 6), x)
+
+
+@given(lod_tensors())
+def test_lod_reset_shares_rows(x):
+    whole = lodcore.lod_reset(x, target_lod=[0, x.num_rows])
+    assert same_memory(whole.values, x.values)
+    assert same(lodcore.lod_reset(whole, x), x)
+    assert lodcore.lod_reset(whole, x).lod is x.lod
+    assert same_memory(lodcore.lod_reset(x, LoD.from_offsets(num_rows=x.num_rows)), x.values)
+    for y in ([0, x.num_rows], np.array([0, x.num_rows]), (0, x.num_rows)):  # y without levels: its data are offsets
+        assert same(lodcore.lod_reset(x, y), whole)
+
+
+# -- gradients -----------------------------------------------------------------------------------------------------
+
+LINEAR = {  # of x, its LoD and a level: what only moves, repeats or leaves out rows
+    "gather_sequences": lambda x, lod, k: lodcore.gather_sequences(x, twice(lod.num_sequences(k)), k),
+    "concat_batches": lambda x, lod, k: lodcore.concat_batches([x, x]),
+    "sequence_concat": lambda x, lod, k: lodcore.sequence_concat([x, x], k),
+    "sequence_expand": lambda x, lod, k: lodcore.sequence_expand(x, LoD.from_lengths(counts(lod.num_sequences(0)))),
+    "sequence_pad": lambda x, lod, k: lodcore.sequence_pad(x)[0],
+    "sequence_reverse": lambda x, lod, k: lodcore.sequence_reverse(x, k),
+    "sequence_slice": lambda x, lod, k: lodcore.sequence_slice(x, lod.lengths(k) // 3, lod.lengths(k) // 2, k),
+    "split_by_mask": lambda x, lod, k: lodcore.split_by_mask(x, counts(lod.num_sequences(k)) == 1, k)[0],
+    "reorder_by_rank": lambda x, lod, k: lodcore.reorder_by_rank(x, lodcore.lod_rank_table(lod)),
+}
+
+
+def twice(count):
+    """Give every number twice, the greatest first."""
+    return np.arange(count).repeat(2)[::-1]
+
+
+def counts(count):
+    """Give 0, 1, 2 in turn."""
+    return np.arange(count) % 3
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "f2"])
+@settings(max_examples=30)
+@given(data=st.data())
+def test_gradients_are_adjoints(name, dtype, data):
+    drawn, level = data.draw(tensors_with_level(dtypes=[np.dtype(dtype)], row_shapes=[(2,)], most=5, max_levels=3))
+    lod = drawn.lod
+    x = LoDTensor(data.draw(whole_numbers(lod.num_rows, dtype, 2)), lod)
+    y, pullback = vjp(lambda variable: LINEAR[name](variable, lod, level), x)
+    rows = y.values if isinstance(y, LoDTensor) else y
+    d = np.random.default_rng(0).integers(-8, 9, rows.shape).astype(dtype)
+    (d_x,) = pullback(d)
+    assert d_x.lod is lod
+    assert d_x.dtype == x.dtype
+    assert (rows.astype("c16") * d).sum() == (x.values.astype("c16") * d_x.values).sum()
+    out = np.full_like(x.values, 77)
+    assert same_memory(pullback(d, out=(out,))[0].values, out)
+    assert out.tobytes() == d_x.values.tobytes()
+
+
+@given(lod_tensors(dtypes=FLOATS, row_shapes=[(), (3,), (0,), (2, 2)]), st.booleans(), st.integers(0, 2))
+def test_gradient_of_the_filling(x, a_row, more):
+    filling = np.ones(x.values.shape[1:] if a_row else (), x.dtype)
+    longest = int(x.lod.lengths(-1).max(initial=0)) + more
+    (dense, lengths), pullback = vjp(lambda v: lodcore.sequence_pad(x, v, longest), filling)
+    d = np.arange(dense.size, dtype=x.dtype).reshape(dense.shape)
+    (d_filling,) = pullback(d, None)
+    outside = d[~lodcore.sequence_mask(lengths, longest)]
+    wanted = outside.sum(axis=0) if a_row else outside.sum()
+    np.testing.assert_allclose(d_filling, wanted, rtol=1e-5)
+    assert d_filling.shape == filling.shape
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_side_without_a_cotangent_gets_zeros(side):
+    x = array([[1.0, 2.0], [3.0], []])
+    sides, pullback = vjp(lambda x: lodcore.split_by_mask(x, [True, False, True]), x)
+    cotangents = [None, None]
+    cotangents[side] = np.full(sides[side].num_rows, 7.0)
+    (d_x,) = pullback(*cotangents)
+    assert d_x.tolist() == ([[7, 7], [0], []] if side == 0 else [[0, 0], [7], []])
+
+
+def test_what_changes_after_the_call_changes_no_gradient():
+    x = array([[1.0, 2.0], [3.0]])
+    index, offset, length = np.array([1, 1]), np.array([0, 1]), np.array([1, 0])
+    mask, sizes = np.array([True, False]), np.array([1, 2])
+    dense = np.ones((2, 2))
+    calls = [
+        (lambda x: lodcore.gather_sequences(x, index), x, index),
+        (lambda x: lodcore.sequence_slice(x, offset, length), x, offset),
+        (lambda x: lodcore.split_by_mask(x, mask)[0], x, mask),
+        (lambda x: lodcore.sequence_unpad(x, sizes), dense, sizes),
+    ]
+    for call, of, changed in calls:
+        y, pullback = vjp(call, of)
+        before = pullback(np.ones(y.num_rows))[0]
+        changed[...] = 0
+        after = pullback(np.ones(y.num_rows))[0]
+        assert np.asarray(getattr(after, "values", after)).tolist() == getattr(before, "values", before).tolist()
+
+
+# -- the ancestor's defects, put right -----------------------------------------------------------------------------
+
+NOTHING = LoDTensor.from_lengths(np.empty((0, 2)), [])
+EMPTY = LoDTensor.from_lengths(np.empty((0, 2)), [0, 0])
+DEEP = array([[[1, 2], []], [[3]]])
+
+
+@pytest.mark.parametrize("x", [NOTHING, EMPTY], ids=["no sequences", "only empty ones"])
+def test_nothing_to_move_kills_no_process(x):
+    n = len(x)
+    assert lodcore.sequence_concat([x, x]).lod == x.lod
+    dense, lengths = lodcore.sequence_pad(x)
+    assert dense.shape == (n, 0, 2)
+    assert lengths.tolist() == [0] * n
+    assert lodcore.sequence_pad(x, 1.0, maxlen=2)[0].tolist() == [[[1, 1]] * 2] * n
+    assert lodcore.sequence_unpad(dense, lengths).lod == x.lod
+    assert lodcore.sequence_unpad(np.ones((n, 3, 2)), [0] * n).values.shape == (0, 2)
+    assert lodcore.sequence_mask(lengths).shape == (n, 0)
+    assert lodcore.sequence_reshape(x, 5).values.shape == (0, 5)
+    assert lodcore.sequence_reverse(x).lod is x.lod
+    assert lodcore.sequence_expand(x, x.lod).num_rows == 0
+    assert lodcore.sequence_expand_as(np.ones((n, 3)), x).values.shape == (0, 3)
+    assert lodcore.merge_by_mask(*lodcore.split_by_mask(x, [True] * n), [True] * n).lod == x.lod
+    assert lodcore.reorder_by_rank(x, lodcore.lod_rank_table(x)).lod == x.lod
+
+
+def test_concat_of_two_levels_joins_what_is_meant():
+    assert lodcore.sequence_concat([DEEP, DEEP]).tolist() == [[[1, 2, 1, 2], []], [[3, 3]]]
+    assert lodcore.sequence_concat([DEEP, DEEP], 0).tolist() == [[[1, 2], [], [1, 2], []], [[3], [3]]]
+
+
+def test_expand_takes_nested_sequences_and_keeps_them():
+    assert lodcore.sequence_expand(DEEP, LoD.from_lengths([1, 2])).tolist() == [[[1, 2], []], [[3]], [[3]]]
+    assert lodcore.sequence_expand(array([[1], []]), LoD.from_lengths([0, 3])).tolist() == [[], [], []]
+
+
+def test_unpad_of_rank_two_has_rank_one():
+    assert lodcore.sequence_unpad([[1, 2], [3, 4]], [1, 2]).values.shape == (3,)
+    assert lodcore.sequence_unpad(np.ones((2, 2, 1)), [1, 2]).values.shape == (3, 1)
+
+
+@pytest.mark.parametrize("lengths", [[2, -1, 1], [0, 3, 0], [2**63 - 1, 1, 0]])
+def test_unpad_refuses_lengths_that_leave_their_line(lengths):
+    with pytest.raises(IndexError, match="length: is"):
+        lodcore.sequence_unpad(np.zeros((3, 2)), lengths)
+
+
+def test_append_checks_the_new_level_against_the_one_above():
+    x = array([[1, 2], [3, 4, 5, 6]])
+    with pytest.raises(lodcore.LoDError, match="make 2 sequences; the last level of x counts 6"):
+        lodcore.lod_append(x, offsets=[0, 3, 6])
+    assert lodcore.lod_append(x, lengths=[3, 0, 1, 0, 0, 2]).tolist() == [[[1, 2, 3], []], [[4], [], [], [5, 6]]]
+
+
+def test_reorder_refuses_a_short_table():
+    with pytest.raises(lodcore.LoDError, match="table: has 1 sequences; x has 2"):
+        lodcore.reorder_by_rank(DEEP, lodcore.lod_rank_table([[1]]))
+
+
+def test_a_mask_of_lengths_has_one_axis_more():
+    assert lodcore.sequence_mask([[1], [2]], 2).tolist() == [[[True, False]], [[True, True]]]
+    assert lodcore.sequence_mask(np.uint8(3), 4, np.float32).tolist() == [1, 1, 1, 0]
+    assert lodcore.sequence_mask(np.array([[1, 0], [2, 9]]), 2, int).tolist() == [[[1, 0], [0, 0]], [[1, 1], [1, 1]]]
+
+
+def test_rows_without_a_level():
+    rows = read_only(np.arange(6.0).reshape(3, 2))
+    assert lodcore.sequence_expand(rows, LoD.from_lengths([0, 2, 1])).tolist() == [[2, 3], [2, 3], [4, 5]]
+    true, false = lodcore.split_by_mask(rows, [True, False, True])
+    assert type(true) is type(false) is np.ndarray
+    assert lodcore.merge_by_mask(true, false, [True, False, True]).tolist() == rows.tolist()
+    assert lodcore.lod_append(rows, lengths=[2, 1]).tolist() == [[[0, 1], [2, 3]], [[4, 5]]]
+    none = LoDTensor(rows, LoD.from_offsets(num_rows=3))
+    assert type(lodcore.sequence_expand(none, LoD.from_lengths([1, 1, 1]))) is np.ndarray

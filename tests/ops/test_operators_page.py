@@ -1,0 +1,33 @@
+"""OPERATORS.md says what the registry says."""
+
+from pathlib import Path
+
+import pytest
+
+import lodcore
+import lodcore.graph
+from lodcore.ops.registry import OPS
+
+PAGE = Path(__file__).parents[2] / "OPERATORS.md"
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.read_text().splitlines() if line[:3] == "| `"
+]
+pytestmark = pytest.mark.not_on_reference
+
+
+def test_every_operator_is_listed_once():
+    listed = [row[0].strip("`") for row in ROWS]
+    assert sorted(listed) == sorted(OPS)
+    inner = PAGE.read_text().split("\n## ")[-1]
+    assert [name for name in listed if f"| `{name}` |" in inner] == [n for n in listed if n not in lodcore.__all__]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_a_row_is_what_the_registry_says(row):
+    name, levels, rule, gradient = row
+    op = OPS[name.strip("`")]
+    assert rule == ("its own, see its docstring" if op.lod_rule is None else op.lod_rule.text)
+    assert gradient == ("yes" if op.gradient else "no")
+    assert ("level" in op.parameters or "ref_level" in op.parameters) == (
+        "level of" in levels or "last level only" in levels
+    )

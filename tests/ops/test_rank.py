@@ -1,0 +1,85 @@
+"""lod_rank_table, reorder_by_rank and shrink_memory against their oracles."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import LoDTensor, RankTable, array, lod_rank_table, reorder_by_rank, shrink_memory
+from reference.ops import rank as oracle
+from tests.helpers.agree import assert_rows, from_the_first, numbered, same
+from tests.helpers.draw import lod_tensors, lods, values
+
+
+@given(lods(min_levels=1), st.data())
+def test_lod_rank_table(lod, data):
+    level = data.draw(st.integers(-lod.num_levels, lod.num_levels - 1))
+    indices, lengths = oracle.lod_rank_table(numbered(lod), from_the_first(level, lod))
+    for x in (lod, LoDTensor(np.empty((lod.num_rows, 0)), lod)):
+        table = lod_rank_table(x, level)
+        assert table.indices.tolist() == indices
+        assert table.lengths.tolist() == lengths
+        assert len(table) == len(indices)
+        for vector in (table.indices, table.lengths):
+            assert vector.dtype == np.int64
+            assert not vector.flags.writeable
+
+
+@given(lod_tensors())
+def test_reorder_by_rank(x):
+    table = lod_rank_table(x)
+    result = reorder_by_rank(x, table)
+    assert_rows(result, oracle.reorder_by_rank(numbered(x.lod), table.indices.tolist()), x.num_levels, x.values)
+    assert result.values.flags.writeable
+    assert not np.may_share_memory(result.values, x.values)
+    assert same(reorder_by_rank(result, RankTable(np.argsort(table.indices), table.lengths)), x)
+
+
+@given(lod_tensors(), st.data())
+def test_reorder_rows(x, data):
+    table = lod_rank_table(x)
+    rows = data.draw(values(n_rows=len(x)))
+    result = reorder_by_rank(rows, table)
+    assert_rows(result, table.indices.tolist(), 0, rows)
+    assert not np.may_share_memory(result, rows)
+
+
+@given(lod_tensors(), st.data())
+def test_shrink_memory(x, data):
+    table = lod_rank_table(x)
+    ordered = reorder_by_rank(x, table)
+    memory = data.draw(values(n_rows=len(x)))
+    nested = numbered(ordered.lod)
+    for step in range(int(x.lengths.max(initial=0)) + 2):
+        kept = oracle.shrink_memory(nested, step, table.lengths.tolist())
+        assert_rows(shrink_memory(ordered, step, table), kept, x.num_levels, ordered.values)
+        left = oracle.shrink_memory(list(range(len(x))), step, table.lengths.tolist())
+        shrunk = shrink_memory(memory, np.int8(step), table)
+        assert_rows(shrunk, left, 0, memory)
+        assert shrunk.nbytes == 0 or np.shares_memory(shrunk, memory)
+        memory = memory[: len(shrunk)]  # a loop hands on what an earlier step has left
+    assert len(shrink_memory(ordered, 2**70, table)) == 0
+
+
+def test_equal_lengths_keep_their_order():
+    x = array([[1], [2, 3], [4], [5, 6], []])
+    table = lod_rank_table(x)
+    assert table.indices.tolist() == [1, 3, 0, 2, 4]
+    assert table.lengths.tolist() == [2, 2, 1, 1, 0]
+    assert reorder_by_rank(x, table).tolist() == [[2, 3], [5, 6], [1], [4], []]
+    assert shrink_memory(reorder_by_rank(x, table), 1, table).tolist() == [[2, 3], [5, 6]]
+    assert repr(table) == "RankTable(5 sequences, index: length {1: 2, 3: 2, 0: 1, 2: 1, 4: 0})"
+
+
+def test_many_sequences_of_few_lengths_stay_in_order():
+    lengths = np.arange(1000) % 7
+    table = lod_rank_table(LoDTensor.from_lengths(np.empty((lengths.sum(), 0)), lengths))
+    assert table.indices.tolist() == np.argsort(-lengths, kind="stable").tolist()
+
+
+def test_rows_of_all_forms_are_plain_in_the_end():
+    table = lod_rank_table([[1], [2, 3], [4]])
+    for rows in (np.arange(3, dtype=">i4"), np.arange(3).view(np.recarray), np.arange(6)[::2]):
+        for result in (shrink_memory(rows, 0, table), reorder_by_rank(rows, table)):
+            assert type(result) is np.ndarray
+            assert result.dtype.isnative
+            assert sorted(result.tolist()) == rows.tolist()

@@ -1,0 +1,143 @@
+"""Lists that are given for tensors: what is recorded takes them as the operator itself does."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoDError, LoDTensor, TensorArray, concat_batches, lod_rank_table, sequence_concat, vjp
+from lodcore.graph import Executor, Program
+from lodcore.ops.registry import OPS
+from lodcore.testing.samples import bits
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+HUGE = 2**63  # beside small or negative numbers, NumPy makes float64 of it
+X = lodcore.array([[1.0, 2.0, 3.0], [4.0], [5.0, 6.0]])
+NONE = lodcore.array([], num_levels=1)
+TABLE = np.ones((3, 2))
+RANKS = lod_rank_table(X)
+
+CALLS = [
+    *[("gather_sequences", X, index) for index in ([], (), [HUGE, 1], [2 * HUGE, 1], [HUGE, -1], [[]], [[0]], [1.0])],
+    *[("pick_along", X, index, 1) for index in ([0, 0, 0], [HUGE, 0, 0], [HUGE, -1, 0], [[0], [0], [0]])],
+    *[("take_of_each", X, index, 1) for index in ([], [0], [2 * HUGE], [HUGE, -1])],
+    *[("select_by_mask", x, mask) for x, mask in ((X, []), (NONE, []), (X, [True, False, True]), (X, [1, 0, 1]))],
+    *[("index_values", np.arange(4.0), [key]) for key in ([], [0, 1], [HUGE], [HUGE, -1], [[0, 1]], slice(1, None))],
+    *[("lookup_table", TABLE, ids) for ids in ([], [[]], [1, 0], [[0, 1], []], [[0], [HUGE]], [HUGE, -1])],
+    *[("embedding_bag", TABLE, ids) for ids in ([[0], []], [[], []], [[HUGE], [-1]], [])],
+    *[
+        ("cross_entropy", scores, labels)
+        for scores, labels in ((TABLE, [0, 1, 1]), (TABLE[:0], []), (TABLE, [HUGE, -1, 0]))
+    ],
+    *[("sequence_unpad", TABLE, length) for length in ([1, 2, 0], [0, 1, HUGE], [-1, 1, HUGE], [])],
+    *[("sequence_mask", lengths) for lengths in ([], [2, 3], [HUGE, -1])],
+    *[("sequence_slice", X, [0, 0, 0], length) for length in ([1, 1, 1], [1, HUGE, 1])],
+    *[("split_by_mask", X, mask) for mask in ([True, False, True], [], [True, 0, 1])],
+    *[("sequence_erase", [[1, 2], [3]], tokens) for tokens in ([], [2], [HUGE, 1], [HUGE, -1])],
+    *[("sequence_expand_as", x, y) for x, y in (([], NONE), ([1, 2, 3], X), ([[1], [2], [3]], X))],
+    *[("take_nested", X, index) for index in ([[], [], []], [[0], [], [-1]], [[0], [], [HUGE]], [[0], [-1], [HUGE]])],
+    ("sequence_scatter", np.zeros((3, 4)), [[], [], []], [[], [], []]),
+    ("sequence_scatter", np.zeros((3, 4)), [[0], [], [1]], [[1.0], [], [2.0]]),
+    *[("merge_by_mask", *sides) for sides in (([1, 2], [3], [True, False, True]), ([], [3.0], [False]), ([], [], []))],
+    *[("shrink_memory", x, step, RANKS) for x, step in (([1, 2, 3], 1), ([1, 2, 3], [0]), ([], 5))],
+    *[("lod_reset", x, None, offsets) for x, offsets in ((X, [0, 2, 6]), ([1, 2, 3], [0, 1, 3]), ([], [0]))],
+    *[("concat_batches", xs) for xs in ([X, [[]]], [[[1]], []], [[], []], [X, [1]])],
+    *[("sequence_concat", xs) for xs in ([X, [[], [], []]], [[[]], [[1]]])],
+    *[("concat_values", xs, 0) for xs in ([[1, 2], [3]], [[1, 2], []], [[1, 2], [3.0]], [[[1, 2]], [[3, 4]]])],
+    *[("elementwise", xs, np.add) for xs in ([[1, 2], [3, 4]], [[], []], [[1, 2], 3.5], [[HUGE, 1], [1, 1]])],
+    *[("add", x, y) for x, y in (([], []), ([1, 2], []), ([], 1), ([HUGE, -1], [1, 1]), ([2 * HUGE], 1), ([], X))],
+    *[("rows", x) for x in ([], [[1, 2]], [[1, 2], [3]])],
+    *[("reduce_values", x, "sum") for x in ([], [[1, 2], [3, 4]], [[1], [2, 3]])],
+    *[("slice_along", [[1, 2], [3]], start, None, None, 1) for start in (1, [1], [], HUGE)],
+    *[("tensor_array_write", TensorArray(), index, [1]) for index in (0, [0], [])],
+    ("sequence_pool", [[], []], "max"),
+    ("tensor_array_unpack", [[], [1]], 0),
+]
+
+
+def outcome(run):
+    """Give the bits of what comes out, or the error."""
+    try:
+        return bits(run())
+    except (ValueError, TypeError, LookupError, RuntimeError) as error:
+        return type(error), str(error)
+
+
+def in_a_program(op, arguments):
+    with Program() as program:
+        made = op(*arguments)
+    found = Executor().run(program, {}, list(made) if isinstance(made, tuple) else [made])
+    return tuple(found) if isinstance(made, tuple) else found[0]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_recorded_is_eager(call):
+    op, arguments = OPS[call[0]], call[1:]
+    eager = outcome(lambda: op(*arguments))
+    assert outcome(lambda: in_a_program(op, arguments)) == eager
+    if call[1] is X:
+        assert outcome(lambda: vjp(lambda x: op(x, *arguments[1:]), X)[0]) == eager
+
+
+def test_who_records_a_list_may_change_it():
+    index = [[0], [1, 0]]
+    with Program() as program:
+        made = OPS["index_values"](np.arange(4.0), [index[0]])
+        taken = OPS["gather_sequences"](X, index[0])
+    index[0][0] = 2
+    found, sequences = Executor().run(program, {}, [made, taken])
+    assert found.tolist() == [0.0]
+    assert sequences.tolist() == [[1.0, 2.0, 3.0]]
+
+
+# -- lists that say nothing of values ------------------------------------------------------------------------------
+
+WIDE = LoDTensor.from_lengths(np.arange(6, dtype="f4").reshape(3, 2), [1, 2])
+DEEP = lodcore.array([[[1, 2], [3]], []])
+
+
+@pytest.mark.parametrize(
+    ("xs", "want", "dtype"),
+    [
+        ([[[1, 2]], [[]]], [[1, 2], []], "i8"),
+        ([[], [[1, 2]]], [[1, 2]], "i8"),
+        ([[[]], WIDE, ()], [[], *WIDE.tolist()], "f4"),
+        ([DEEP, []], DEEP.tolist(), "i8"),
+        ([DEEP, [[]]], [*DEEP.tolist(), []], "i8"),
+        ([[[[]]], DEEP], [[[]], *DEEP.tolist()], "i8"),
+        ([[[]], [[np.empty(0, "f2")]]], [[], [[]]], "f2"),
+        ([[[]], [[]]], [[], []], "f8"),
+    ],
+)
+def test_empty_lists_take_dtype_rows_and_levels_of_the_others(xs, want, dtype):
+    joined = concat_batches(xs)
+    assert joined.tolist() == want
+    assert joined.dtype == dtype
+    tensors = [x for x in xs if isinstance(x, LoDTensor)]
+
+    def run(*variables):
+        rest = iter(variables)
+        return concat_batches([next(rest) if isinstance(x, LoDTensor) else x for x in xs])
+
+    assert bits(vjp(run, *tensors)[0]) == bits(joined)
+
+
+def test_empty_lists_are_joined_sequence_by_sequence():
+    assert sequence_concat([WIDE, [[], []]]).equals(WIDE)
+    recorded, pullback = vjp(lambda x: sequence_concat([[[], []], x]), WIDE)
+    assert bits(recorded) == bits(WIDE)
+    assert bits(pullback(WIDE)[0]) == bits(WIDE)
+
+
+@pytest.mark.parametrize(
+    ("xs", "error", "says"),
+    [
+        ([WIDE, lodcore.array([[]])], DTypeError, r"xs\[1\]: has dtype float64; xs\[0\] has float32"),
+        ([WIDE, [np.empty((0, 2))]], DTypeError, r"xs\[1\]: has dtype float64; xs\[0\] has float32"),
+        ([WIDE, [[[]]]], LoDError, "batch 1: has 2 levels; the first one has 1"),
+        ([[[]], None], DTypeError, r"xs\[1\]: is NoneType"),
+    ],
+)
+def test_what_has_a_dtype_keeps_it(xs, error, says):
+    with pytest.raises(error, match=says):
+        concat_batches(xs)

@@ -1,0 +1,309 @@
+"""Recurrent networks: what the ancestor got wrong, laws, threads, and the networks of layers with their inputs."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, grad_check, kernels, vjp
+from lodcore.ops.gates import Rule, last_states, last_states_back
+from lodcore.ops.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
+from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
+from lodcore.testing.samples import bits
+from reference.ops import recurrent as oracle
+from tests.helpers.draw import lengths, running_sum
+
+SIZES = [3, 0, 5, 1, 0]
+NETWORKS = ["lstm", "gru"]
+
+
+def network(name, width, sizes=SIZES, dtype=np.float64, seed=1):
+    """Draw inputs, a weight, a bias and a boot state."""
+    random, gates = np.random.default_rng(seed), {"lstm": 4, "gru": 3}[name]
+    shapes = [(sum(sizes), gates * width), (width, gates * width), (gates * width,), (len(sizes), width)]
+    values, weight, bias, boot = ((random.standard_normal(shape) * 0.5).astype(dtype) for shape in shapes)
+    return LoDTensor.from_lengths(values, sizes), weight, bias, boot
+
+
+def gradients(run, *inputs, cotangents=1.0):
+    """Give the gradients of the sum of all results times cotangents."""
+    results, pullback = vjp(run, *inputs)
+    several = results if isinstance(results, tuple) else (results,)
+    return pullback(*[cotangents * np.ones_like(one.values) for one in several])
+
+
+def values(x):
+    return x.values if isinstance(x, LoDTensor) else x
+
+
+# -- what the ancestor got wrong ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [4, 7, 8, 16, 24])
+def test_ancestor_lstm_gradients_of_float32_by_eights(width):
+    """Its vectorised path, for widths divisible by 8, gave gradients with errors as large as they."""
+    wide, single = network("lstm", width), network("lstm", width, dtype=np.float32)
+    got = gradients(lambda x, w, b, h: dynamic_lstm(x, w, b, h, h), *single)
+    want = gradients(lambda x, w, b, h: dynamic_lstm(x, w, b, h, h), *wide)
+    for one, other in zip(got, want, strict=True):
+        assert values(one).dtype == np.float32
+        np.testing.assert_allclose(values(one), values(other), rtol=1e-4, atol=1e-4)
+
+
+def test_ancestor_lstm_boot_states_and_empty_sequences():
+    """With boot states and an empty sequence, its weight's gradient was wrong and that of the states uninitialised."""
+    x, weight, bias, h_0 = network("lstm", 2)
+    c_0 = h_0[::-1].copy()
+    grad_check(lambda x, w, b, h, c: dynamic_lstm(x, w, b, h, c), x, weight, bias, h_0, c_0)
+    found = gradients(lambda x, w, b, h, c: dynamic_lstm(x, w, b, h, c), x, weight, bias, h_0, c_0)
+    for gradient in found[3:]:
+        assert not gradient[[1, 4]].any()
+        assert gradient[[0, 2, 3]].all()
+
+
+def test_ancestor_lstm_cotangent_of_the_cell():
+    """It ignored the cotangent of the cell; the cell alone was an IndexError."""
+    x, weight, bias, _ = network("lstm", 2)
+    grad_check(lambda x, w, b: dynamic_lstm(x, w, b)[1], x, weight, bias)
+    grad_check(lambda x, w, b: dynamic_lstm(x, w, b), x, weight, bias)
+    (_, cell), pullback = vjp(lambda x: dynamic_lstm(x, weight, bias), x)
+    ones = np.ones_like(cell.values)
+    together, first, second = (pullback(*pair)[0].values for pair in [(ones, ones), (ones, None), (None, ones)])
+    assert second.any()
+    np.testing.assert_allclose(together, first + second, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("origin", [False, True])
+def test_ancestor_gru_constant_boot_state(origin):
+    """With a boot state that wants no gradient, those of input, weight and bias were wrong."""
+    x, weight, bias, h_0 = network("gru", 2)
+    grad_check(lambda x, w, b: dynamic_gru(x, w, b, h_0, origin_mode=origin), x, weight, bias)
+    constant = gradients(lambda x, w, b: dynamic_gru(x, w, b, h_0, origin_mode=origin), x, weight, bias)
+    variable = gradients(lambda x, w, b, h: dynamic_gru(x, w, b, h, origin_mode=origin), x, weight, bias, h_0)
+    for one, other in zip(constant, variable[:3], strict=True):
+        np.testing.assert_array_equal(values(one), values(other))
+    assert not variable[3][[1, 4]].any()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("sizes", [[], [0], [0, 0, 0]], ids=str)
+def test_ancestor_nothing_but_empty_sequences(name, sizes):
+    """Its process died."""
+    x, weight, bias, boot = network(name, 3, sizes)
+    boots = (boot, boot) if name == "lstm" else (boot,)
+    run = dynamic_lstm if name == "lstm" else dynamic_gru
+    results = run(x, weight, bias, *boots)
+    for result in results if name == "lstm" else (results,):
+        assert result.values.shape == (0, 3)
+        assert result.lod is x.lod
+    for gradient in gradients(lambda x, w, b: run(x, w, b, *boots), x, weight, bias):
+        assert not values(gradient).any()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_ancestor_sequences_of_one_level_only(name):
+    flat, weight, bias, _ = network(name, 2)
+    run = dynamic_lstm if name == "lstm" else dynamic_gru
+    deep = LoDTensor.from_lengths(flat.values, [2, 0, 3], SIZES)
+    for one, other in zip(np_tuple(run(deep, weight, bias)), np_tuple(run(flat, weight, bias)), strict=True):
+        assert one.lod is deep.lod
+        np.testing.assert_array_equal(one.values, other.values)
+
+
+def np_tuple(results):
+    return results if isinstance(results, tuple) else (results,)
+
+
+def test_ancestor_weight_of_a_gru_is_a_buffer():
+    """The first 2 * D * D cells are a matrix of their own: cutting columns is wrong."""
+    x, weight, bias, h_0 = network("gru", 3)
+    gates, last = weight.reshape(-1)[:18].reshape(3, 6), weight.reshape(-1)[18:].reshape(3, 3)
+    single = LoDTensor.from_lengths(x.values[3:4], [1])
+    before, row = h_0[2], single.values[0] + bias
+    u, r = np.split(1 / (1 + np.exp(-(row[:6] + before @ gates))), 2)
+    want = (1 - u) * before + u * np.tanh(row[6:] + (r * before) @ last)
+    np.testing.assert_allclose(dynamic_gru(single, weight, bias, h_0[2:3]).values[0], want, rtol=1e-12)
+
+
+# -- laws --------------------------------------------------------------------------------------------------------------
+
+
+@given(lengths(None, 8, 6), st.sampled_from(NETWORKS), st.booleans(), st.integers(0, 2**32))
+def test_a_sequence_is_run_by_itself(sizes, name, is_reverse, seed):
+    x, weight, bias, boot = network(name, 3, sizes, seed=seed)
+    run = dynamic_lstm if name == "lstm" else dynamic_gru
+    together = np_tuple(run(x, weight, bias, *boots_of(name, boot), is_reverse=is_reverse))
+    for s, rows in enumerate(x):
+        alone = LoDTensor.from_lengths(rows[::-1] if is_reverse else rows, [len(rows)])
+        for one, other in zip(
+            together, np_tuple(run(alone, weight, bias, *boots_of(name, boot[s : s + 1]))), strict=True
+        ):
+            want = other.values[::-1] if is_reverse else other.values
+            np.testing.assert_allclose(one[s], want, rtol=1e-9, atol=1e-12)
+
+
+def boots_of(name, boot):
+    return (boot, boot) if name == "lstm" else (boot,)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_inputs_stay_and_a_pullback_may_be_called_again(name):
+    inputs = network(name, 9)
+    kept = [values(x).copy() for x in inputs]
+    run = dynamic_lstm if name == "lstm" else dynamic_gru
+    results, pullback = vjp(lambda x, w, b, h: run(x, w, b, *boots_of(name, h)), *inputs)
+    ones = [np.ones_like(one.values) for one in np_tuple(results)]
+    first, second = pullback(*ones), pullback(*ones)
+    assert [bits(x) for x in first] == [bits(x) for x in second]
+    assert all((values(x) == old).all() for x, old in zip(inputs, kept, strict=True))
+    assert all((one == 1).all() for one in ones)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("is_reverse", [False, True])
+def test_threads_give_the_same_bits(name, is_reverse, request):
+    request.addfinalizer(lambda: lodcore.set_num_threads(1))
+    sizes = np.random.default_rng(5).integers(0, 30, 70).tolist() if kernels.matrix.is_fast() else [4, 0, 3, 5]
+    inputs = network(name, 40 if kernels.matrix.is_fast() else 3, sizes, dtype=np.float32)
+    found = set()
+    for count in (1, 2, 3, 4):
+        lodcore.set_num_threads(count)
+        found.add(repr(results_and_gradients(name, inputs, is_reverse)))
+    assert len(found) == 1
+
+
+def results_and_gradients(name, inputs, is_reverse):
+    run = dynamic_lstm if name == "lstm" else dynamic_gru
+    results, pullback = vjp(lambda x, w, b, h: run(x, w, b, *boots_of(name, h), is_reverse=is_reverse), *inputs)
+    several = np_tuple(results)
+    return [hash(bits(x)) for x in (*several, *pullback(*[np.cos(one.values) for one in several]))]
+
+
+# -- the networks of layers --------------------------------------------------------------------------------------------
+
+
+def arrays(width, n_in, gates, projection=None, seed=3):
+    """Draw the rows of a batch, its offsets, and weights."""
+    random = np.random.default_rng(seed)
+    state = projection or width
+    shapes = [(sum(SIZES), n_in), (state, gates * width), (n_in, gates * width), (gates * width,), (len(SIZES), state)]
+    x, weight, weight_x, bias, h_0 = (random.standard_normal(shape) * 0.5 for shape in shapes)
+    return x, np.array(running_sum(SIZES)), weight, weight_x, bias, h_0, random.standard_normal((len(SIZES), width))
+
+
+def slopes_agree(function, inputs, gradients_given, step=1e-6):
+    """Compare gradients with differences, in one direction an input."""
+    random = np.random.default_rng(8)
+    for k, gradient in enumerate(gradients_given):
+        direction = random.standard_normal(inputs[k].shape)
+        sides = [function(*inputs[:k], inputs[k] + sign * step * direction, *inputs[k + 1 :]) for sign in (1, -1)]
+        slope = (sides[0] - sides[1]) / (2 * step)
+        np.testing.assert_allclose((gradient * direction).sum(), slope, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+@pytest.mark.parametrize("peepholes", [False, True])
+@pytest.mark.parametrize(("projection", "clip"), [(None, np.inf), (2, np.inf), (None, 0.3), (3, 0.3)])
+def test_lstm_with_its_inputs(is_reverse, peepholes, projection, clip):
+    x, offsets, weight, weight_x, bias, h_0, c_0 = arrays(4, 3, 4, projection)
+    random = np.random.default_rng(6)
+    peep, down = random.standard_normal(12) * 0.5, random.standard_normal((4, projection or 4)) * 0.5
+    inputs = [x, weight, weight_x, bias, h_0, c_0]
+    inputs += [peep] if peepholes else []
+    inputs += [down] if projection else []
+
+    def run(x, weight, weight_x, bias, h_0, c_0, *rest):
+        rest = list(rest)
+        weights = LSTMWeights(
+            weight, weight_x, bias, rest.pop(0) if peepholes else None, rest.pop() if projection else None
+        )
+        return lstm_forward(x, offsets, weights, Rule(clip=clip), h_0, c_0, is_reverse)
+
+    hidden, cell, residuals = run(*inputs)
+    assert (np.abs(cell) <= clip).all()
+    d_hidden, d_cell = random.standard_normal(hidden.shape), random.standard_normal(cell.shape)
+    found = lstm_backward(residuals, d_hidden, d_cell)
+    each = [found.x, *found.weights[:3], found.h_0, found.c_0, *[one for one in found.weights[3:] if one is not None]]
+    slopes_agree(lambda *given: total(run(*given)[:2], (d_hidden, d_cell)), inputs, each)
+    if projection is None and clip == np.inf:
+        projected = LoDTensor.from_offsets(x @ weight_x, offsets)
+        line = np.concatenate([bias, peep]) if peepholes else bias
+        want = dynamic_lstm(projected, weight, line, h_0, c_0, peepholes, is_reverse)
+        np.testing.assert_allclose(hidden, want[0].values, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(cell, want[1].values, rtol=1e-10, atol=1e-13)
+
+
+def total(results, cotangents):
+    return sum((one * d).sum() for one, d in zip(results, cotangents, strict=True))
+
+
+def test_lstm_of_layers_may_leave_out_the_cell():
+    x, offsets, weight, weight_x, bias, _, _ = arrays(4, 3, 4)
+    weights = LSTMWeights(weight, weight_x, bias)
+    hidden, cell, residuals = lstm_forward(x, offsets, weights, Rule(), with_cell=False)
+    assert cell is None
+    found = lstm_backward(residuals, np.ones_like(hidden), None)
+    wanted = lstm_backward(lstm_forward(x, offsets, weights, Rule())[2], np.ones_like(hidden), None)
+    np.testing.assert_array_equal(found.weights.weight, wanted.weights.weight)
+    assert found.h_0 is None
+    assert found.c_0 is None
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+@pytest.mark.parametrize("booted", [False, True])
+def test_gru_and_simple_network_with_their_inputs(is_reverse, booted):
+    for gates, forward, backward, rule in [
+        (3, gru_forward, gru_backward, Rule()),
+        (1, simple_forward, simple_backward, 1),
+    ]:
+        x, offsets, weight, weight_x, bias, h_0, _ = arrays(4, 3, gates)
+        inputs = [x, weight, weight_x, bias, *([h_0] if booted else [])]
+
+        def run(x, weight, weight_x, bias, h_0=None, forward=forward, rule=rule, offsets=offsets):
+            return forward(x, offsets, GRUWeights(weight, weight_x, bias), rule, h_0, is_reverse)
+
+        hidden, residuals = run(*inputs)
+        d_hidden = np.cos(hidden)
+        found = backward(residuals, d_hidden)
+        each = [found.x, *found.weights, *([found.h_0] if booted else [])]
+        slopes_agree(lambda *given, run=run, d=d_hidden: (run(*given)[0] * d).sum(), inputs, each)
+
+
+def test_simple_network_is_what_the_oracle_says():
+    x, offsets, weight, weight_x, bias, h_0, _ = arrays(4, 3, 1)
+    nested = LoDTensor.from_offsets(x @ weight_x, offsets).tolist()
+    for is_reverse in (False, True):
+        for activation, name in enumerate(oracle.ACTIVATIONS):
+            got, _ = simple_forward(x, offsets, GRUWeights(weight, weight_x, bias), activation, h_0, is_reverse)
+            rest = weight.tolist(), bias.tolist(), h_0.tolist(), is_reverse, name
+            want = np.concatenate([np.array(rows).reshape(-1, 4) for rows in oracle.simple_rnn(nested, 1, *rest)])
+            np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-13)
+
+
+@given(lengths(None, 8, 6), st.booleans(), st.booleans(), st.integers(0, 2**32))
+def test_last_states(sizes, is_reverse, booted, seed):
+    random, offsets = np.random.default_rng(seed), np.array(running_sum(sizes))
+    states, boot = random.standard_normal((offsets[-1], 2)), random.standard_normal((len(sizes), 2))
+    found = last_states(states, offsets, boot if booted else None, is_reverse)
+    rows = [states[a:b][0 if is_reverse else -1] if a < b else boot[s] * booted for s, (a, b) in pairs(offsets)]
+    np.testing.assert_array_equal(found, np.reshape(rows, (len(sizes), 2)))
+    d_last, d_states, d_boot = (random.standard_normal(x.shape) for x in (found, states, boot))
+    kept = d_states.copy(), d_boot.copy()
+    got_states, got_boot = last_states_back(d_last, d_states, d_boot, len(states), offsets, is_reverse)
+    step_states, step_boot = random.standard_normal(states.shape), random.standard_normal(boot.shape)
+    moved = last_states(states + step_states, offsets, boot + step_boot, is_reverse)
+    slope = (d_last * (moved - last_states(states, offsets, boot, is_reverse))).sum()
+    there = ((got_states - d_states) * step_states).sum() + ((got_boot - d_boot) * step_boot).sum()
+    np.testing.assert_allclose(there, slope, atol=1e-12)
+    np.testing.assert_array_equal(d_states, kept[0])
+    np.testing.assert_array_equal(d_boot, kept[1])
+    alone = last_states_back(d_last, None, None, len(states), offsets, is_reverse)
+    np.testing.assert_allclose(alone[0], got_states - d_states, atol=1e-12)
+    np.testing.assert_allclose(alone[1], got_boot - d_boot, atol=1e-12)
+
+
+def pairs(offsets):
+    return list(enumerate(pairwise(offsets.tolist())))

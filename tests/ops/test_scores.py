@@ -1,0 +1,141 @@
+"""Softmax, logarithms of sums and running sums: against NumPy, laws, and the ends of the range."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, sequence_cumsum, sequence_logsumexp, sequence_softmax, vjp
+from lodcore.ops.registry import OPS
+from lodcore.ops.roles import spec_of
+from tests.helpers.draw import lods, read_only
+
+DTYPES = [np.dtype(name) for name in ("f4", "f8", "f2", "i8", "u1")]
+
+
+@st.composite
+def tensors(draw, dtypes=DTYPES):
+    """Draw a tensor of small numbers."""
+    lod, dtype = draw(lods(1, 3)), draw(st.sampled_from(dtypes))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    shape = (lod.num_rows, *draw(st.sampled_from([(), (1,), (20,), (2, 2)])))
+    return LoDTensor(read_only(np.abs(random.normal(size=shape) * 3).astype(dtype)), lod)
+
+
+def each(x, level, function):
+    """Apply a function to the rows below each sequence of a level: an ndarray a sequence, in float64."""
+    cuts = x.lod.row_offsets(level)
+    values = x.values.astype(np.float64)
+    return [function(values[start:stop]) for start, stop in pairwise(cuts)]
+
+
+def softmax(rows):
+    powers = np.exp(rows - rows.max(0, initial=-np.inf))
+    return powers / powers.sum(0)
+
+
+def assert_near(got, parts, shape):
+    """Compare values with the arrays that stand for them."""
+    want = np.concatenate([*parts, np.zeros((0, *shape[1:]))])
+    tolerance = {2: 2e-3, 4: 1e-6, 8: 1e-14}[got.dtype.itemsize]
+    np.testing.assert_allclose(got, want.reshape(shape), tolerance, tolerance)
+
+
+@given(tensors(), st.data())
+def test_as_numpy(x, data):
+    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
+    y, sums = sequence_softmax(x, level), sequence_cumsum(x, level)
+    assert_near(y.values, each(x, level, softmax), x.values.shape)
+    total = sequence_logsumexp(x, level)
+    rows = total.values if isinstance(total, LoDTensor) else total
+    with np.errstate(divide="ignore"):
+        logs = each(x, level, lambda rows: np.log(np.exp(rows).sum(0, keepdims=True)))
+    assert_near(rows, logs, (x.lod.num_sequences(level), *x.values.shape[1:]))
+    if x.dtype != np.float16:  # whose sums are rounded once
+        want = each(x, level, lambda rows: np.cumsum(rows, 0))
+        assert_near(sums.values.astype(np.float64 if x.dtype.kind != "f" else x.dtype), want, x.values.shape)
+        assert sums.dtype == np.cumsum(x.values).dtype
+    assert y.lod is x.lod
+    assert sums.lod is x.lod
+    assert getattr(total, "num_levels", 0) == level % x.num_levels
+
+
+@given(tensors(), st.data())
+def test_rules_of_shapes(x, data):
+    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
+    for name in ("sequence_softmax", "sequence_logsumexp", "sequence_cumsum"):
+        inferred, truth = OPS[name].infer(spec_of(x), level), spec_of(OPS[name](x, level))
+        assert (inferred.num_levels, inferred.dtype, inferred.kind) == (truth.num_levels, truth.dtype, truth.kind)
+
+
+@given(tensors([np.dtype("f8")]))
+def test_sequences_are_on_their_own(x):
+    """A batch of one is the sequence alone, and a level of single sequences changes nothing."""
+    y = sequence_softmax(x)
+    for one, whole in zip(x, y, strict=True):
+        alone = lodcore.array([one]) if x.num_levels == 1 else one
+        got = sequence_softmax(alone)
+        np.testing.assert_array_equal(got.values, whole if x.num_levels == 1 else whole.values)
+    finer = lodcore.lod_append(x, lengths=np.ones(x.num_rows, np.int64))
+    np.testing.assert_array_equal(sequence_softmax(finer, x.num_levels - 1).values, y.values)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shift", [1000, -1000, 1e30])
+def test_no_size_overflows(dtype, shift):
+    x = lodcore.array([[0.0, 0.0], [1.0], []]).values.astype(dtype) + np.dtype(dtype).type(shift)
+    x = LoDTensor.from_lengths(x, [2, 1, 0])
+    assert sequence_softmax(x).values.tolist() == [0.5, 0.5, 1.0]
+    assert np.isfinite(sequence_logsumexp(x)).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_infinities_and_nan(dtype):
+    inf, nan = np.inf, np.nan
+    rows = np.array([0, -inf, 0, -inf, -inf, inf, 0, nan, 0, -inf, -300], dtype)
+    x = LoDTensor.from_lengths(rows, [3, 2, 2, 2, 0, 2])
+    want = [0.5, 0, 0.5, nan, nan, nan, nan, nan, nan, 0, 1]
+    np.testing.assert_array_equal(sequence_softmax(x).values, np.array(want, dtype))
+    logs = sequence_logsumexp(x)
+    np.testing.assert_allclose(logs, [np.log(2), -inf, inf, nan, -inf, -300], 1e-6)
+    assert logs.dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("width", [1, 3, 40])
+def test_results_that_would_be_subnormal_are_0(dtype, width):
+    edge, least = {"f4": (-87.33654, 2.0**-126), "f8": (-708.396418532264, 2.0**-1022)}[dtype]
+    for length in (2, 3, 70, 300):
+        rows = np.zeros((length, width), dtype)
+        rows[1::2] = np.linspace(edge + 8, edge - 30, length // 2)[:, None]
+        x = LoDTensor.from_lengths(rows, [length])
+        found = sequence_softmax(x).values
+        assert ((found == 0) | (found >= least * (1 - 1e-6))).all()
+        small = (rows < edge - 1) | (rows < edge + np.log((length + 1) // 2) - 0.01)
+        assert (found[small] == 0).all()
+        assert (found[(rows > edge + 6) & (rows < 0)] > 0).all()
+        (spread,) = vjp(sequence_logsumexp, x)[1](np.ones((1, width), dtype))
+        assert spread.values.tobytes() == found.tobytes()
+
+
+def test_gradients():
+    x = lodcore.array([[1.0, 2.0, 3.0], [], [5.0]])
+    _, pullback = vjp(sequence_cumsum, x)
+    assert pullback(np.array([1.0, 10, 100, 7]))[0].values.tolist() == [111, 110, 100, 7]
+    y, pullback = vjp(sequence_softmax, x)
+    (d_x,) = pullback(np.array([1.0, 0, 0, 5]))
+    first = y.values[0]
+    np.testing.assert_allclose(d_x.values, [first * (1 - first), *(-first * y.values[1:3]), 0], atol=1e-16)
+    _, pullback = vjp(sequence_logsumexp, x)
+    np.testing.assert_allclose(pullback(np.array([2.0, 9, -3]))[0].values, [*(2 * y.values[:3]), -3])
+
+
+def test_sums_of_integers_wrap_around_and_are_wide():
+    x = LoDTensor.from_lengths(np.array([200, 100, 1], np.uint8), [3])
+    assert sequence_cumsum(x).values.tolist() == [200, 300, 301]
+    x = LoDTensor.from_lengths(np.array([2**63 - 1, 1]), [2])
+    assert sequence_cumsum(x).values.tolist() == [2**63 - 1, -(2**63)]
+    assert sequence_cumsum([[True, True]]).values.tolist() == [1, 2]

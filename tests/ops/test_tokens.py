@@ -1,0 +1,155 @@
+"""Windows of numbers, numbers left out, columns that they name: what the ancestor got wrong, and laws."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, grad_check, sequence_enumerate, sequence_erase, sequence_scatter, vjp
+from tests.helpers.draw import lods, read_only, whole_numbers
+
+# -- what the ancestor got wrong ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [-1, 3, -(2**63), 2**63 - 1])
+def test_ancestor_scatter_writes_beside_the_row(bad):
+    """An id out of range went to another line, or out of the buffer."""
+    x = read_only(np.zeros((3, 3)))
+    ids = [[0, 1], [2, bad], [0]]
+    with pytest.raises(IndexError, match=f"ids: is {bad} at row 3, in sequence 1"):
+        sequence_scatter(x, ids, 1.0)
+    assert not x.any()
+
+
+def test_ancestor_scatter_of_fewer_sequences():
+    with pytest.raises(lodcore.LoDError, match="ids: has 1 sequences; x has 2 lines"):
+        sequence_scatter(np.zeros((2, 3)), [[0]], [[1.0]])
+
+
+def test_ancestor_scatter_took_three_axes_for_two():
+    x = np.zeros((2, 2, 3))
+    found = sequence_scatter(x, [[1, 1], [0]], [np.ones((2, 3)), np.full((1, 3), 5.0)])
+    assert found.tolist() == [[[0, 0, 0], [2, 2, 2]], [[5, 5, 5], [0, 0, 0]]]
+
+
+def test_ancestor_enumerate_of_one_and_of_two_levels():
+    """It refused windows of one number, and two levels."""
+    x = lodcore.array([[[1, 2], []], [[3]]])
+    assert sequence_enumerate(x, 1).values.tolist() == [[1], [2], [3]]
+    assert sequence_enumerate(x, 2, -1).tolist() == [[[[1, 2], [2, -1]], []], [[[3, -1]]]]
+    assert sequence_enumerate(x, 2, -1, level=0).values.tolist() == [[1, 2], [2, -1], [3, -1]]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_ancestor_knew_two_widths_of_integers(dtype):
+    x = LoDTensor.from_lengths(np.array([1, 2, 3, 4], dtype), [3, 1])
+    assert sequence_erase(x, [2, 4]).tolist() == [[1, 3], []]
+    assert sequence_erase(x, [2]).dtype == sequence_enumerate(x, 2).dtype == np.dtype(dtype)
+
+
+def test_windows_stay_within_sequences_of_the_level():
+    x = lodcore.array([[[1], [2]], [[3]]])
+    assert sequence_enumerate(x, 2).values.tolist() == [[1, 0], [2, 0], [3, 0]]
+    assert sequence_enumerate(x, 2, level=0).values.tolist() == [[1, 2], [2, 0], [3, 0]]
+
+
+def test_zero_sequences_and_zero_rows():
+    for x in (lodcore.array([], "i4", num_levels=2), lodcore.array([[], []], "i4")):
+        assert sequence_enumerate(x, 3).values.shape == (0, 3)
+        erased = sequence_erase(x, [1])
+        assert (erased.lod, erased.dtype) == (x.lod, x.dtype)
+        table = np.zeros((x.lod.num_sequences(-1), 2))
+        np.testing.assert_array_equal(sequence_scatter(table, x, 1.0), table)
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
+def test_tokens_out_of_range_are_in_no_row(dtype):
+    limits = np.iinfo(dtype)
+    x = LoDTensor.from_lengths(np.array([0, limits.min, limits.max], dtype), [3])
+    size = 2 ** (8 * x.dtype.itemsize)
+    outside = [limits.min - 1, limits.max + 1, size, -size]
+    assert sequence_erase(x, outside).equals(x)
+    assert sequence_erase(x, [*outside, limits.max]).values.tolist() == [0, limits.min]
+    for token in (limits.min - size, limits.max + size, -1 if limits.min == 0 else limits.max + 1):
+        assert sequence_erase(x, [token]).equals(x)
+
+
+def test_one_token_and_none():
+    x = lodcore.array([[1, 2], [1]])
+    assert sequence_erase(x, 1).tolist() == [[2], []]
+    for none in ([], (), np.zeros(0, int), np.zeros((0, 1), "u2")):
+        assert sequence_erase(x, none).equals(x)
+    assert sequence_erase(x, np.uint64([2**64 - 1, 1])).tolist() == [[2], []]
+    assert sequence_erase(LoDTensor.from_lengths(np.uint64([2**64 - 1, 1]), [2]), [2**64 - 1, -1]).tolist() == [[1]]
+
+
+@pytest.mark.parametrize("n_rows", [3, 64, 65, 1025, 5000])
+@pytest.mark.parametrize("tokens", [[3], range(0, 40, 2), [0, 10**6, 2 * 10**6, 3 * 10**6, 2**40, 5]])
+def test_erased_rows_own_their_memory(n_rows, tokens):
+    values = np.random.default_rng(n_rows).choice([*range(8), 10**6, 2**40], n_rows)
+    x = LoDTensor.from_lengths(read_only(values), [n_rows // 3, 0, n_rows - n_rows // 3])
+    found = sequence_erase(x, list(tokens))
+    kept = ~np.isin(values, list(tokens))
+    np.testing.assert_array_equal(found.values, values[kept])
+    assert found.lod.lengths().tolist() == [kept[: n_rows // 3].sum(), 0, kept[n_rows // 3 :].sum()]
+    column = LoDTensor(values.reshape(-1, 1), x.lod)
+    np.testing.assert_array_equal(sequence_erase(column, list(tokens)).values, values[kept].reshape(-1, 1))
+
+
+@given(lods(1, 3, most=5), st.integers(0, 4))
+def test_erase_twice_is_erase_once(lod, token):
+    x = LoDTensor(read_only(np.arange(lod.num_rows) % 5), lod)
+    once = sequence_erase(x, [token])
+    assert sequence_erase(once, [token]).equals(once)
+    assert once.lod.num_levels == lod.num_levels
+
+
+# -- columns -----------------------------------------------------------------------------------------------------------
+
+
+def test_scatter_of_equal_ids_adds_in_order():
+    x = np.array([[1.0]])
+    found = sequence_scatter(x, [[0, 0, 0]], [[1e16, 1.0, -1e16]])
+    assert found.tolist() == [[(1.0 + 1e16 + 1.0) - 1e16]]
+
+
+def test_scatter_counts_words():
+    ids = lodcore.array([[0, 2, 2], [], [1]])
+    assert sequence_scatter(np.zeros((3, 3), int), ids, 1).tolist() == [[1, 0, 2], [0, 0, 0], [0, 1, 0]]
+    assert sequence_scatter(np.zeros((3, 3), np.float32), ids, 1.5).dtype == np.float32
+
+
+def test_scatter_keeps_the_structure_of_x():
+    x = LoDTensor.from_lengths(np.zeros((3, 2)), [1, 2])
+    found = sequence_scatter(x, [[0], [1], []], 1.0)
+    assert found.lod is x.lod
+    assert found.values.tolist() == [[1, 0], [0, 1], [0, 0]]
+
+
+def test_scatter_takes_memory_of_any_order():
+    x = np.asfortranarray(np.arange(6).reshape(2, 3))
+    assert sequence_scatter(x, [[0], [2]], 0.5).tolist() == [[0.5, 1, 2], [3, 4, 5.5]]
+    assert sequence_scatter(x.astype(">f8"), [[0], [2]], 0.5).dtype == np.float64
+
+
+def test_scatter_gradient_of_updates_that_are_broadcast():
+    ids = lodcore.array([[0, 1, 1], [2]])
+    grad_check(lambda x, u: sequence_scatter(x, ids, u), np.zeros((2, 3)), np.array(2.0))
+    grad_check(lambda x, u: sequence_scatter(x, ids, u), np.zeros((2, 3, 2)), np.array([2.0, 3.0]))
+    grad_check(lambda x, u: sequence_scatter(x, ids, u), np.zeros((2, 3)), np.ones((4, 1)))
+
+
+@given(lods(1, 3, most=5), st.data())
+def test_scatter_and_its_gradient_are_adjoint(lod, data):
+    ids = LoDTensor(read_only(np.arange(lod.num_rows) % 3), lod)
+    count = lod.num_sequences(-1)
+    x, y = (data.draw(whole_numbers(3 * count, "f8", 2)).reshape(count, 3, 2) for _ in range(2))
+    updates = LoDTensor(data.draw(whole_numbers(lod.num_rows, "f8", 2)), lod)
+    made, pullback = vjp(lambda x, u: sequence_scatter(x, ids, u), x, updates)
+    d_x, d_updates = pullback(y)
+    assert (made * y).sum() == (x * d_x).sum() + (updates.values * d_updates.values).sum()
+    assert not np.may_share_memory(d_x, y)

@@ -1,0 +1,293 @@
+"""The page on writing an operator runs as it stands, from outside of the package; and what lies is found."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore.ops import Dense, Nested, Spec, check_operator, computed, elementwise_operator, operator, same_as
+from lodcore.ops.registry import OPS
+
+pytestmark = pytest.mark.not_on_reference  # no kernels of its own
+
+PAGE = Path(__file__).parents[2] / "docs/write-an-operator.md"
+CODE = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+X = lodcore.array([[1.0, 2.0], [], [3.0]])
+
+
+@pytest.fixture(params=["", "from __future__ import annotations\n"], ids=["annotations", "postponed annotations"])
+def page(request, tmp_path):
+    """Load all code of the page as a module outside of the package."""
+    path = tmp_path / "of_ones_own.py"
+    path.write_text(request.param + "\n\n".join(CODE))
+    spec = importlib.util.spec_from_file_location("of_ones_own", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_runs_and_all_of_its_operators_are_right(page):
+    x = lodcore.array([[0.5, 2.0], [], [3.0]])
+    check_operator(page.scaled, [(x, np.array(2.0)), (x, 3.0), (lodcore.array([[], []]), np.array(0.5))])
+    check_operator(page.clipped, [(x, 2.5)])
+    check_operator(page.smooth_maximum, [(x, 1.0), (x, x), (np.array([1.0, 2.0]), np.array([[0.5], [3.0]]))])
+
+
+def test_what_the_page_says_of_values(page):
+    assert page.scaled(X, 2.0).tolist() == [[2.0, 4.0], [], [6.0]]
+    assert page.scaled(X, 2.0).lod is X.lod
+    assert page.scaled([[1.0, 2.0], [], [3.0]], 2.0).tolist() == [[2.0, 4.0], [], [6.0]]
+    assert page.value == 12.0
+    gradient, of_scale = page.pullback(1.0)
+    assert gradient.tolist() == [[2.0, 2.0], [], [2.0]]
+    assert of_scale == 6.0
+    assert page.scaled.infer(Spec((None,), np.dtype(float), 1), 2.0).num_levels == 1
+    assert "scaled" not in OPS
+
+
+def test_annotations_are_types(tmp_path):
+    path = tmp_path / "annotated.py"
+    path.write_text(
+        "import numpy as np\n"
+        "from lodcore import LoDTensor\n"
+        "from lodcore.ops import Nested, operator\n\n\n"
+        "@operator(x=Nested)\n"
+        "def halved(x: LoDTensor, times: int = 1) -> np.ndarray:\n"
+        "    return x.values * 0.5**times\n\n\n"
+        "@halved.define_infer\n"
+        "def _(x, times):\n"
+        "    return x\n\n\n"
+        "@halved.define_vjp\n"
+        "def _(d, times):\n"
+        "    return d * 0.5**times\n"
+    )
+    spec = importlib.util.spec_from_file_location("annotated", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    check_operator(module.halved, [(X,), (X, 2)])
+
+
+# -- samples -----------------------------------------------------------------------------------------------------------
+
+
+class Call:
+    """What has `args` and `kwargs`."""
+
+    args, kwargs = (X,), {}
+
+
+@pytest.mark.parametrize("sample", [(X,), Call(), lambda: (X,), lambda: Call()])
+def test_forms_of_samples(sample):
+    check_operator(lodcore.tanh, [sample])
+
+
+def test_wrong_calls_are_samples():
+    check_operator(lodcore.sequence_pool, [(X, "sum"), (X, "sum", 0.0, 3), (X, "middle"), (np.ones(3), "sum")])
+
+
+def test_calls_of_check_operator_that_are_wrong():
+    with pytest.raises(TypeError, match="op: is <function"):
+        check_operator(lambda x: x, [(X,)])
+    with pytest.raises(ValueError, match="samples: there are none"):
+        check_operator(lodcore.tanh, [])
+    with pytest.raises(TypeError, match="samples: has a LoDTensor"):
+        check_operator(lodcore.tanh, [X])
+    with pytest.raises(AssertionError, match="at least one sample must compute"):
+        check_operator(lodcore.tanh, [("a",)])
+
+
+# -- lies --------------------------------------------------------------------------------------------------------------
+
+
+def honest():
+    """Make an operator of which all is true; each lie changes one part."""
+
+    @operator(x=Nested, scale=Dense)
+    def tripled(x, scale):
+        return x.values * scale
+
+    @tripled.define_infer
+    def _(x, scale):
+        return Spec(x.shape, np.result_type(x.dtype, scale.dtype))
+
+    @tripled.define_vjp
+    def _(d, x, scale, needs):
+        return d * scale, (d * x.values).sum() if needs[1] else None
+
+    return tripled
+
+
+def other_dtype():
+    op = honest()
+    op.define_infer(lambda x, scale: Spec(x.shape, np.dtype(np.float32)))
+    return op
+
+
+def other_rows():
+    op = honest()
+    op.define_infer(lambda x, scale: Spec((None, 2), x.dtype))
+    return op
+
+
+def other_slope():
+    op = honest()
+    op.define_vjp(lambda d, x, scale: (d * scale * 1.001, (d * x.values).sum()))
+    return op
+
+
+def slope_of_nothing():
+    op = honest()
+    op.define_vjp(lambda d, scale: (d * scale, None))
+    return op
+
+
+def other_slope_in_float32():
+    op = honest()
+    op.define_vjp(
+        lambda d, x, scale: (d * scale * (1.01 if d.dtype == np.float32 else 1.0), (d * x.values).sum().astype(d.dtype))
+    )
+    return op
+
+
+def no_slope():
+    @operator(x=Nested)
+    def shifted(x, scale):
+        return x.values + scale
+
+    shifted.define_infer(lambda x, scale: x)
+    return shifted
+
+
+def residual_without_a_name():
+    op, kept = honest(), []
+
+    @op.define_residuals("unread")
+    def _(x, scale):
+        kept[:] = [x.values, scale]
+        return x.values * scale, None
+
+    op.define_vjp(lambda d: (d * kept[1], (d * kept[0]).sum()))
+    return op
+
+
+def argument_without_a_name():
+    op = honest()
+    op.define_vjp(lambda d, context: (d * context.scale, (d * context.x.values).sum()))
+    return op
+
+
+def changed_argument():
+    @operator(x=Nested, differentiable=False)
+    def doubled(x, scale):
+        x.values[...] *= 2
+        return x.values * 1
+
+    doubled.define_infer(lambda x, scale: x)
+    return doubled
+
+
+def another_result_when_recorded():
+    op = honest()
+
+    @op.define_residuals("unread")
+    def _(x, scale):
+        return x.values * scale + 1, None
+
+    return op
+
+
+def equal_lod():
+    @operator(x=Nested, differentiable=False)
+    def copied(x, scale):
+        return lodcore.LoDTensor(x.values * scale, lodcore.LoD.from_lengths([2, 0, 1]))
+
+    copied.define_infer(lambda x, scale: x)
+    return copied
+
+
+def other_levels():
+    @operator(x=Nested, differentiable=False, lod_rule=computed("one level", lambda x: 1))
+    def flattened(x, scale):
+        return x.values * scale
+
+    flattened.define_infer(lambda x, scale: x)
+    return flattened
+
+
+def lod_of_another():
+    @operator(x=Nested, y=Nested, differentiable=False, lod_rule=same_as("x"))
+    def chosen(x, y):
+        return lodcore.LoDTensor(x.values, y.lod)
+
+    chosen.define_infer(lambda x, y: x)
+    return chosen
+
+
+def level_of_another():
+    @operator(
+        x=Nested, differentiable=False, lod_rule=computed("the last level of `x`", lambda x: [(x, x.num_levels - 1)])
+    )
+    def reversed_lengths(x, scale):
+        return lodcore.LoDTensor.from_lengths(x.values * scale, x.lengths[::-1])
+
+    reversed_lengths.define_infer(lambda x, scale: x)
+    return reversed_lengths
+
+
+def nothing_for_the_empty():
+    @operator(x=Nested, differentiable=False)
+    def scaled_to_one(x, scale):
+        return x.values / x.values.max()
+
+    scaled_to_one.define_infer(lambda x, scale: x)
+    return scaled_to_one
+
+
+Y = lodcore.array([[1.0], [2.0, 3.0], []])
+LIES = [
+    (honest, None, None),
+    (other_dtype, "infer", (X, 2.0)),
+    (other_rows, "infer", (X, 2.0)),
+    (other_slope, "vjp rule: .*slope", (X, np.array(2.0))),
+    (slope_of_nothing, "vjp rule: .*slope", (X, np.array(2.0))),
+    (other_slope_in_float32, "vjp rule: .*float32", (X, np.array(2.0))),
+    (no_slope, "vjp rule: .*there is none", (X, 2.0)),
+    (residual_without_a_name, "vjp rule: .*name what it needs", (X, np.array(2.0))),
+    (argument_without_a_name, "vjp rule: .*does not name", (X, np.array(2.0))),
+    (changed_argument, "computed at once: .*changed its arguments", (X, 2.0)),
+    (another_result_when_recorded, "under vjp", (X, 2.0)),
+    (equal_lod, "LoD rule: .*equal, and not the same", (X, 2.0)),
+    (other_levels, "infer: .*says", (X, 2.0)),
+    (lod_of_another, "LoD rule: .*another LoD", (X, Y)),
+    (level_of_another, "LoD rule: .*level 0", (X, 2.0)),
+    (nothing_for_the_empty, r"computed at once: .*raised ValueError", (X, 2.0)),
+]
+
+
+@pytest.mark.parametrize(("lie", "says", "sample"), LIES, ids=[lie.__name__ for lie, _, _ in LIES])
+def test_lies_are_found(lie, says, sample):
+    if says is None:
+        check_operator(lie(), [(X, np.array(2.0)), (X, 2.0)])
+        return
+    fresh = tuple(x.copy() if isinstance(x, lodcore.LoDTensor) else x for x in sample)  # one of them changes it
+    with pytest.raises(AssertionError, match=says) as caught:
+        check_operator(lie(), [fresh])
+    assert str(caught.value).startswith(lie().__name__)
+    assert lie().__name__ + "(" in str(caught.value)
+
+
+def test_an_operator_may_refuse_the_empty():
+    check_operator(nothing_for_the_empty(), [(X, 2.0)], refuses_empty=True)
+
+
+def test_elementwise_slopes_are_found():
+    @elementwise_operator
+    def cubed(x):
+        return x * x * x
+
+    cubed.define_vjp(lambda d, x: d * x * x)
+    with pytest.raises(AssertionError, match="cubed: vjp rule"):
+        check_operator(cubed, [(X,)])

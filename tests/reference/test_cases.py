@@ -1,0 +1,218 @@
+"""The file of cases that other implementations are held against, and lodcore held against it."""
+
+import ast
+import copy
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodcore.ops.registry import OPS
+from reference.case import drawn
+from reference.cases import OPERATORS
+from reference.read_cases import agree, hold, read
+from reference.write_cases import draw_cases, report, write
+from tests.helpers.draw import Drawn
+from tests.helpers.run_cases import run
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = sorted(OPERATORS)
+WITHIN = {
+    "lod_lengths",
+    "map_fn_results",
+    "structure_of",
+    "tensor_array_fill",
+    "tensor_array_new",
+    "tensor_array_rank",
+}  # operators that stand only within others
+OTHERS = {"while_loop"}  # what has cases and is no operator
+FEW = 6  # cases of each operator, and those that hit the corners that are left
+ALONE = """
+import runpy, sys
+sys.modules["lodcore"] = sys.modules["tests"] = sys.modules["hypothesis"] = None
+runpy.run_module("reference", run_name="__main__")
+"""
+
+not_on_reference = pytest.mark.not_on_reference
+
+
+@pytest.fixture(scope="module")
+def found():
+    return draw_cases(count=FEW)
+
+
+@pytest.fixture(scope="module")
+def path(found, tmp_path_factory):
+    name = tmp_path_factory.mktemp("cases") / "cases.npz"
+    write(name, found)
+    return name
+
+
+def test_lodcore_agrees_with_the_file(path):
+    hold(path, run)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=15)
+@given(st.data())
+def test_lodcore_agrees_with_what_hypothesis_draws(name, data):
+    file = io.BytesIO()
+    write(file, [drawn(OPERATORS[name], Drawn(data.draw))])
+    file.seek(0)
+    hold(file, run)
+
+
+@not_on_reference
+def test_every_operator_has_cases():
+    assert "map_fn_results" in OPS  # those of `graph` are there
+    assert sorted(set(OPS) - set(OPERATORS) - WITHIN) == []
+
+
+@not_on_reference
+def test_what_has_a_gradient_has_one_in_the_cases():
+    with_gradient = {name for name in OPS if OPS[name].gradient} - WITHIN
+    assert with_gradient == {name for name in NAMES if OPERATORS[name].gradient} - OTHERS
+
+
+# -- the file ------------------------------------------------------------------------------------------------------
+
+
+@not_on_reference
+def test_file_is_plain(path):
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist()[0] == "index.json"
+    with np.load(path, allow_pickle=False) as file:
+        pools = {name: file[name] for name in file.files if name != "index.json"}
+    assert all(pool.dtype == np.dtype(name).newbyteorder("<") and pool.ndim == 1 for name, pool in pools.items())
+
+
+@not_on_reference
+def test_one_seed_gives_one_file(path, tmp_path):
+    again, other = tmp_path / "again.npz", tmp_path / "other.npz"
+    write(again, draw_cases(count=FEW))
+    write(other, draw_cases(seed=1, count=FEW), seed=1)
+    assert again.read_bytes() == path.read_bytes() != other.read_bytes()
+
+
+@not_on_reference
+def test_other_operators_change_nothing(found):
+    chosen = draw_cases(count=FEW, names=["add", "sequence_pad"])
+    assert list(map(repr, chosen)) == [repr(case) for case in found if case.operator in ("add", "sequence_pad")]
+
+
+@not_on_reference
+def test_reference_works_alone(tmp_path):
+    name = tmp_path / "alone.npz"
+    command = [sys.executable, "-c", ALONE, "cases", str(name), "--count=1", "--operator=sequence_pad"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("sequence_pad: ")
+    assert "one giant* " in done.stdout
+    assert {case["operator"] for case in read(name)} == {"sequence_pad"}
+
+
+@not_on_reference
+def test_corners_are_counted(found):
+    for name in NAMES:
+        corners = [case.corners for case in found if case.operator == name]
+        assert len(corners) >= FEW
+        for corner in OPERATORS[name].must:
+            assert any(corner in hit for hit in corners)
+    assert all(f"\n{name}: " in f"\n{report(found)}" for name in NAMES)
+
+
+@not_on_reference
+def test_a_corner_that_is_not_hit_is_an_error(monkeypatch):
+    monkeypatch.setattr(OPERATORS["add"], "must", {"depth 1", "depth 5", "a corner nobody knows"})
+    with pytest.raises(LookupError, match="add: no case hits a corner nobody knows, depth 5"):
+        draw_cases(count=1, names=["add"])
+
+
+# -- the reader ----------------------------------------------------------------------------------------------------
+
+
+def tensors_in(thing):
+    """List the entries of tensors."""
+    if isinstance(thing, dict) and "values" in thing:
+        return [thing]
+    inside = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list) else []
+    return [tensor for one in inside for tensor in tensors_in(one)]
+
+
+def wrong_ways(tensor):
+    """Spoil a tensor in every way that must be seen."""
+    if tensor["values"].size:
+        values = tensor["values"].copy()
+        values.flat[-1] = not values.flat[-1] if values.dtype == bool else 7 if values.flat[-1] != 7 else 8
+        yield {**tensor, "values": values}
+        yield {**tensor, "values": np.where(np.isnan(tensor["values"]), 0, np.nan)}
+    yield {**tensor, "values": tensor["values"][None]}
+    yield {**tensor, "dtype": "int16"}
+    yield {**tensor, "kind": "another"}
+    if "lod" in tensor:
+        yield {**tensor, "lod": [*tensor["lod"], [0]]}
+        yield {**tensor, "lod": [[0, *tensor["lod"][0]], *tensor["lod"][1:]]}
+
+
+@not_on_reference
+@pytest.mark.parametrize("part", ["results", "gradients"])
+def test_reader_sees_what_is_wrong(path, part):
+    for case in read(path)[::7]:
+        want = case[part]
+        assert agree(copy.deepcopy(want), want, 0.0)
+        for place, tensor in enumerate(tensors_in(want)):
+            for wrong in wrong_ways(tensor):
+                spoiled = copy.deepcopy(want)
+                target = tensors_in(spoiled)[place]
+                target.update(wrong)
+                assert not agree(spoiled, want, case["tolerance"]), (wrong, tensor)
+
+
+@not_on_reference
+def test_reader_names_the_case(path):
+    def add_one(operator, arguments, cotangents):
+        results, gradients = run(operator, arguments, cotangents)
+        return results[::-1] * 2, gradients
+
+    with pytest.raises(AssertionError, match="case 0: results are"):
+        hold(path, add_one)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "tolerance", "fits"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], 0.0, True),
+        ([1.0, 2.0000001], [1.0, 2.0], 0.0, False),
+        ([1.0, 2.0000001], [1.0, 2.0], 1e-6, True),
+        ([1.0, 1000.05], [1.0, 1000.0], 1e-4, True),  # relative to the largest
+        ([1.05, 1000.0], [1.0, 1000.0], 1e-4, True),
+        ([1.2, 1000.0], [1.0, 1000.0], 1e-4, False),
+        ([1.05, np.inf], [1.0, np.inf], 1e-4, False),  # but not to infinity
+        ([np.nan], [np.nan], 0.0, True),
+        ([np.inf], [-np.inf], 1.0, False),
+        ([], [], 0.0, True),
+    ],
+)
+@not_on_reference
+def test_tolerance(got, want, tolerance, fits):
+    assert agree(np.array(got), np.array(want), tolerance) == fits
+
+
+# -- the oracles ---------------------------------------------------------------------------------------------------
+
+
+@not_on_reference
+@pytest.mark.parametrize("path", sorted((ROOT / "reference/ops").glob("*.py")), ids=lambda path: path.stem)
+def test_oracles_work_on_numbers_with_slopes(path):
+    """Functions come from `reference.reals`, and nothing turns a number into a float."""
+    tree = ast.parse(path.read_text())
+    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not {name for name in used if name.startswith("math.")} - {"math.prod", "math.nan", "math.inf"}
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert "float" not in called

@@ -1,0 +1,163 @@
+"""lodcore.array and tolist: nested lists and back."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor
+from reference.nested import flatten
+from tests.helpers.agree import assert_rows, numbered, offsets_of, same
+from tests.helpers.draw import DTYPES, lod_tensors, nested_lists
+
+
+@given(nested_lists())
+def test_array_and_tolist_are_inverse(drawn):
+    nested, num_levels = drawn
+    x = lodcore.array(nested, num_levels=num_levels)
+    rows, levels = flatten(nested, num_levels)
+    assert offsets_of(x.lod) == levels
+    assert x.values.tolist() == rows
+    assert x.dtype == (np.int64 if rows else np.float64)
+    assert x.tolist() == nested
+    assert same(lodcore.array(x.tolist(), x.dtype, num_levels), x)
+
+
+@given(nested_lists(), st.sampled_from([np.int8, np.float32, np.complex128, "U3", "S3"]))
+def test_dtype(drawn, dtype):
+    nested, num_levels = drawn
+    x = lodcore.array(nested, dtype, num_levels)
+    assert x.values.tobytes() == np.array(flatten(nested, num_levels)[0], dtype).tobytes()
+    assert x.dtype == np.dtype(dtype)
+
+
+@given(nested_lists(rows=st.floats(width=32) | st.integers(-(2**53), 2**53) | st.booleans()))
+def test_numpy_finds_the_dtype(drawn):
+    nested, num_levels = drawn
+    x = lodcore.array(nested, num_levels=num_levels)
+    wanted = np.array(flatten(nested, num_levels)[0])
+    assert (x.dtype, x.values.tobytes()) == (wanted.dtype, wanted.tobytes())
+
+
+@given(nested_lists())
+def test_tuples_are_lists(drawn):
+    nested, num_levels = drawn
+
+    def tuples(entry):
+        return tuple(map(tuples, entry)) if isinstance(entry, list) else entry
+
+    x = lodcore.array(tuples(nested), num_levels=num_levels)
+    assert same(x, lodcore.array(nested, num_levels=num_levels))
+
+
+@given(lod_tensors())
+def test_arrays_are_sequences_of_rows(x):
+    if not x.lod.num_sequences(-1):
+        return  # no array tells the shape of a row
+    y = lodcore.array(x.to_arrays())
+    assert_rows(y, numbered(x.lod), x.num_levels, x.values)
+    assert y.values.flags.writeable
+    assert not np.may_share_memory(y.values, x.values)
+    assert same(lodcore.array(x.to_arrays(), num_levels=x.num_levels), y)
+
+
+@given(lod_tensors())
+def test_tolist_gives_rows_as_numpy_does(x):
+    rows, levels = flatten(x.tolist(), x.num_levels)
+    assert levels == offsets_of(x.lod)
+    assert repr(rows) == repr(x.values.tolist())
+
+
+@given(lod_tensors(), st.sampled_from(DTYPES))
+def test_a_lod_tensor_is_copied(x, dtype):
+    y = lodcore.array(x)
+    assert same(y, x)
+    assert y.lod is x.lod
+    assert not np.may_share_memory(y.values, x.values)
+    if x.dtype.kind in "iu" and dtype.kind in "iuf" and np.can_cast(x.dtype, dtype):
+        assert lodcore.array(x, dtype).values.tobytes() == x.values.astype(dtype).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("nested", "lengths", "dtype"),
+    [
+        ([], [[]], np.float64),
+        ([[]], [[0]], np.float64),
+        ([[], []], [[0, 0]], np.float64),
+        ([[], [[]]], [[0, 1], [0]], np.float64),
+        ([[[]], []], [[1, 0], [0]], np.float64),
+        ([[1, 2], [3, 4]], [[2, 2]], np.int64),  # equal lengths are no width
+        ([[[1], [2]]], [[2], [1, 1]], np.int64),
+        ([["a", "bcd"], []], [[2, 0]], "U3"),
+        ([[b"a"], [b"bc"]], [[1, 1]], "S2"),
+        ([[True, False]], [[2]], bool),
+        ([[1, 2.5]], [[2]], np.float64),
+        ([[np.float32(1)], [np.float32(2)]], [[1, 1]], np.float32),
+        ([[np.datetime64("2020-01-01", "D")]], [[1]], "M8[D]"),
+        ([[1j]], [[1]], np.complex128),
+    ],
+)
+def test_examples(nested, lengths, dtype):
+    x = lodcore.array(nested)
+    assert [x.lod.lengths(k).tolist() for k in range(x.num_levels)] == lengths
+    assert x.dtype == dtype
+    assert x.tolist() == nested or x.dtype.kind == "M"
+
+
+@pytest.mark.parametrize(
+    ("nested", "num_levels", "lengths"),
+    [
+        ([], 3, [[], [], []]),
+        ([[]], 2, [[0], []]),
+        ([[], []], 3, [[0, 0], [], []]),
+        ([[[]]], 2, [[1], [0]]),
+        ([np.empty((0, 2))], 1, [[0]]),
+    ],
+)
+def test_num_levels_decides_where_empty_lists_leave_it_open(nested, num_levels, lengths):
+    x = lodcore.array(nested, num_levels=num_levels)
+    assert [x.lod.lengths(k).tolist() for k in range(x.num_levels)] == lengths
+    assert x.num_rows == 0
+
+
+def test_width_comes_from_arrays_only():
+    assert lodcore.array([np.zeros((2, 3)), np.zeros((0, 3))]).shape == (2, None, 3)
+    assert lodcore.array([[0, 0, 0], [0, 0, 0]]).shape == (2, None)
+    assert lodcore.array([np.zeros(2), np.zeros(2)]).shape == (2, None)
+    assert lodcore.array([[np.zeros((2, 3))], []]).shape == (2, None, None, 3)
+    assert lodcore.array([[np.float64(1), np.array(2.0)]]).tolist() == [[1.0, 2.0]]
+
+
+def test_an_array_of_objects_is_taken_for_a_list():
+    ragged = np.empty(2, object)
+    ragged[:] = [[1, 2], [3]]
+    assert lodcore.array(ragged).tolist() == [[1, 2], [3]]
+
+
+def test_the_same_list_may_stand_in_several_places():
+    row = [1, 2]
+    assert lodcore.array([row, row, [row][0]]).tolist() == [[1, 2]] * 3
+    inner = [row, row]
+    assert lodcore.array([inner, inner]).tolist() == [[[1, 2], [1, 2]]] * 2
+    nothing = []
+    assert lodcore.array([nothing, [nothing]]).shape == (2, None, None)
+
+
+def test_nested_lists_may_be_given_for_a_tensor():
+    nested = [[1, 2], [], [3]]
+    x = lodcore.array(nested)
+    assert same(lodcore.gather_sequences(nested, [2, 0]), lodcore.gather_sequences(x, [2, 0]))
+    assert same(lodcore.concat_batches([nested, x]), lodcore.concat_batches([x, x]))
+    assert same(lodcore.sequence_slice(nested, 0, 0), lodcore.sequence_slice(x, 0, 0))
+    assert lodcore.lod_rank_table(nested).indices.tolist() == [0, 2, 1]
+    assert list(map(list, lodcore.TensorArray.unpack(nested, 0)[0])) == [[1, 3], [2]]
+    assert isinstance(lodcore.reorder_by_rank(nested, lodcore.lod_rank_table(x)), LoDTensor)
+
+
+@given(lod_tensors(2))
+def test_deeper_sequences_come_together_again(x):
+    sequences = list(x)
+    if sequences:
+        assert same(lodcore.array(sequences), x)
+        assert same(lodcore.array(tuple(sequences), num_levels=x.num_levels), x)

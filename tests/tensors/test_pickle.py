@@ -1,0 +1,163 @@
+"""Copies over pickle: every protocol, buffers out of band, slices that ship only themselves, other processes."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoD, LoDError, LoDTensor, TensorArray
+from tests.helpers.agree import offsets_of, same
+from tests.helpers.draw import lod_tensors, lods
+
+PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
+
+
+def there_and_back(thing, protocol=pickle.HIGHEST_PROTOCOL):
+    return pickle.loads(pickle.dumps(thing, protocol))
+
+
+@given(lods(min_levels=0), st.sampled_from(PROTOCOLS))
+def test_lod(lod, protocol):
+    back = there_and_back(lod, protocol)
+    assert back == lod
+    assert hash(back) == hash(lod)
+    assert (back.num_levels, back.num_rows, offsets_of(back)) == (lod.num_levels, lod.num_rows, offsets_of(lod))
+    for level in range(back.num_levels):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            back.offsets(level).setflags(write=True)
+
+
+@given(lod_tensors(), st.sampled_from(PROTOCOLS))
+def test_lod_tensor(x, protocol):
+    assert same(there_and_back(x, protocol), x)
+    assert same(there_and_back(x[1:], protocol), x[1:])
+
+
+@given(lods(0, 0))
+def test_lod_tensor_without_levels(lod):
+    x = LoDTensor(np.arange(lod.num_rows), lod)
+    assert same(there_and_back(x), x)
+
+
+@given(lod_tensors(), st.sampled_from(PROTOCOLS), st.booleans())
+def test_steps_and_their_map(x, protocol, by_length):
+    steps, indices_map = there_and_back(TensorArray.unpack(x, 0, by_length), protocol)
+    assert same(steps.pack(0, indices_map), x)
+    assert indices_map.level == 0
+    assert indices_map.lod == x.lod
+    assert indices_map.tolist() == TensorArray.unpack(x, 0, by_length)[1].tolist()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_tables_arrays_and_dense_tensors(protocol):
+    x = lodcore.array([[1], [2, 3], []])
+    table = there_and_back(lodcore.lod_rank_table(x), protocol)
+    assert lodcore.reorder_by_rank(x, table).tolist() == [[2, 3], [1], []]
+    ta = TensorArray(3, dynamic=False)
+    ta.write(1, x)
+    back = there_and_back(ta, protocol)
+    assert same(back.read(1), x)
+    assert repr(back) == repr(ta)
+    with pytest.raises(IndexError, match="3"):
+        back.write(3, x)
+    assert there_and_back(lodcore.DenseTensor([1, 2]), protocol).values.tolist() == [1, 2]
+    spec = lodcore.Spec((None, 3), np.dtype(np.float32), 2, LoDTensor)
+    assert there_and_back(spec, protocol) == spec
+
+
+@pytest.mark.parametrize("another", [lambda thing: there_and_back(thing, 4), there_and_back, copy.deepcopy])
+def test_what_was_read_only_stays_read_only(another):
+    table = another(lodcore.lod_rank_table([[1], [2, 3]]))
+    assert not table.indices.flags.writeable
+    assert not table.lengths.flags.writeable
+    stacked = another(TensorArray.unstack(np.arange(4))).stack()
+    assert not stacked.flags.writeable
+
+
+@given(lod_tensors(dtypes=[np.float64], row_shapes=[(3,)]))
+def test_buffers_out_of_band_are_shared(x):
+    buffers = []
+    data = pickle.dumps(x, protocol=5, buffer_callback=buffers.append)
+    back = pickle.loads(data, buffers=buffers)
+    assert same(back, x)
+    assert back.values.nbytes == 0 or np.shares_memory(back.values, x.values)
+    assert not back.values.flags.writeable  # as x's
+    assert len(data) < 1200  # structure may go in band, rows do not
+
+
+def test_offsets_that_came_out_of_band_are_a_copy():
+    lod = LoD.from_lengths([2, 1], [1, 0, 2])
+    buffers = []
+    data = pickle.dumps(lod, protocol=5, buffer_callback=buffers.append)
+    mine = [bytearray(buffer.raw()) for buffer in buffers]
+    back = pickle.loads(data, buffers=mine)
+    for buffer in mine:
+        buffer[:] = b"\xff" * len(buffer)
+    assert back == lod
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_slice_ships_only_the_slice(protocol):
+    x = LoDTensor.from_lengths(np.zeros((10**5, 4)), np.full(10**4, 10))
+    piece = x[5:8]
+    assert len(pickle.dumps(piece, protocol)) < 30 * 32 * 2 + 1000  # protocol 2 spends two bytes on some
+    inner = LoDTensor.from_lengths(x.values, [5000, 5000], np.full(10**4, 10))[1][:2]
+    assert len(pickle.dumps(inner, protocol)) < 20 * 32 * 2 + 1000
+    assert len(pickle.dumps(x.lod.slice(0, 3), protocol)) < 700
+    assert len(pickle.dumps(x.lod.split()[3], protocol)) < 700
+
+
+def test_out_of_band_buffers_of_a_slice_are_its_own():
+    x = LoDTensor.from_lengths(np.arange(1000.0), np.full(100, 10))
+    buffers = []
+    pickle.dumps(x[3:5], protocol=5, buffer_callback=buffers.append)
+    assert max(buffer.raw().nbytes for buffer in buffers) == 20 * 8
+
+
+def test_in_a_fresh_process(tmp_path):
+    x = LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 0, 1], [1, 2, 3])
+    things = {
+        "x": x,
+        "lod": x.lod,
+        "shared": [x.lod, x.lod],
+        "steps": TensorArray.unpack(x, 0),
+        "table": lodcore.lod_rank_table(x),
+        "set": {x.lod},
+    }
+    path = tmp_path / "things.pickle"
+    path.write_bytes(pickle.dumps(things))
+    program = f"""if True:
+        import pickle
+        things = pickle.load(open({str(path)!r}, "rb"))
+        import lodcore
+        x, (steps, indices_map) = things["x"], things["steps"]
+        assert x.tolist() == {x.tolist()}
+        assert x.lod == things["lod"] and things["lod"] in things["set"]
+        assert x.lod is things["lod"] is things["shared"][0]
+        assert steps.pack(0, indices_map).equals(x)
+        assert lodcore.reorder_by_rank(x, things["table"]).lengths.tolist() == [2, 1, 0]
+        print("all is well")
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "all is well\n", done.stderr
+
+
+def test_one_lod_stays_one():
+    x = lodcore.array([[1], [2]])
+    pair = there_and_back([x, LoDTensor(x.values * 2, x.lod)])
+    assert pair[0].lod is pair[1].lod
+
+
+@pytest.mark.parametrize("order", [[0, 0, 2], [0, 1], [0, 1, 3]])
+def test_a_map_in_no_order_is_refused(order):
+    indices_map = TensorArray.unpack(lodcore.array([[1], [2, 3], [4]]), 0)[1]
+    restore, (lod, level, kept) = indices_map.__reduce__()
+    assert restore(lod, level, kept).tolist() == indices_map.tolist()
+    with pytest.raises(LoDError, match="no permutation of 3"):
+        restore(lod, level, np.array(order))

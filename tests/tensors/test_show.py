@@ -1,0 +1,219 @@
+"""Text and HTML for people: short, structure first, with honest brackets."""
+
+import ast
+import re
+import time
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import lodcore
+from lodcore import LoD, LoDTensor
+from reference.nested import parse
+from tests.helpers.agree import numbered
+from tests.helpers.draw import lod_tensors, lods
+
+LONGEST = 500  # characters, whatever is shown
+
+
+def content(x):
+    """Give what stands behind the colon."""
+    return repr(x).split(": ", 1)[1].removesuffix(")")
+
+
+def balanced(text):
+    depth = 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        assert depth >= 0, text
+    assert depth == 0, text
+
+
+# -- pinned examples -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("nested", "text"),
+    [
+        ([[1, 2, 3], [], [4, 5]], "LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2, 3], [], [4, 5]])"),
+        ([[1, 2], [3, 4]], "LoDTensor(2 sequences of length 2, int64: [[1, 2], [3, 4]])"),
+        ([[7]], "LoDTensor(1 sequence of length 1, int64: [[7]])"),
+        ([], "LoDTensor(0 sequences, float64: [])"),
+        ([[]], "LoDTensor(1 sequence of length 0, float64: [[]])"),
+        (
+            [[[1, 2], [3]], [], [[4, 5, 6]]],
+            "LoDTensor(3 sequences of lengths 0..2 / 3 sequences of lengths 1..3, int64: "
+            "[[[1, 2], [3]], [], [[4, 5, 6]]])",
+        ),
+        ([[True, False]], "LoDTensor(1 sequence of length 2, bool: [[True, False]])"),
+        ([[0.5, 1 / 3, float("nan"), float("-inf")]], "LoDTensor(1 sequence of length 4, float64: "),
+        ([[b"a", b"\xff"]], r"LoDTensor(1 sequence of length 2, |S1: [[b'a', b'\xff']])"),
+    ],
+)
+def test_tensors(nested, text):
+    assert repr(lodcore.array(nested)).startswith(text)
+
+
+def test_numbers_of_one_sequence():
+    assert content(lodcore.array([[0.5, 1 / 3, float("nan"), float("-inf"), -0.25]])) == (
+        "[[0.5, 0.333333, nan, -inf, -0.25]]"
+    )
+
+
+def test_text_is_quoted_so_that_brackets_and_commas_in_it_are_no_structure():
+    assert content(lodcore.array([["a, b", ""], ["]"]])) == "[['a, b', ''], [']']]"
+
+
+def test_wide_rows_have_brackets_of_their_own():
+    x = LoDTensor.from_lengths(np.arange(10.0).reshape(5, 2), [2, 0, 3])
+    assert repr(x) == (
+        "LoDTensor(3 sequences of lengths 0..3, rows of shape (2,), float64: "
+        "[[[0., 1.], [2., 3.]], [], [[4., 5.], [6., 7.], [8., 9.]]])"
+    )
+    assert content(LoDTensor.from_lengths(np.empty((3, 0)), [2, 1])) == "[[[], []], [[]]]"
+
+
+def test_long_content_is_cut_inside_and_outside():
+    text = content(LoDTensor.from_lengths(np.arange(1000), [500, 500]))
+    assert text.startswith("[[0, 1, 2, 3, 4,")
+    assert text.endswith(", ...], ...]")
+    assert content(LoDTensor.from_lengths(np.arange(1000), [1] * 1000)).endswith("[13], [14], ...]")
+
+
+@pytest.mark.parametrize(
+    ("lod", "text"),
+    [
+        (LoD.from_lengths([2, 0, 3]), "LoD([xx] [] [xxx])"),
+        (LoD.from_lengths([2, 1], [2, 0, 3]), "LoD([[xx] []] [[xxx]])"),
+        (LoD.from_lengths([1], [2], [1, 0]), "LoD([[[x] []]])"),
+        (LoD.from_lengths([0]), "LoD([])"),
+        (LoD.from_lengths([]), "LoD(0 sequences, 1 level)"),
+        (LoD.from_lengths([], []), "LoD(0 sequences, 2 levels)"),
+        (LoD.from_offsets(num_rows=3), "LoD(0 levels, 3 rows)"),
+    ],
+)
+def test_structures(lod, text):
+    assert repr(lod) == text
+
+
+# -- honest brackets -----------------------------------------------------------------------------------------------
+
+
+@given(lods(min_levels=1))
+def test_a_lod_reads_as_its_nested_lists(lod):
+    text = repr(lod).removeprefix("LoD(").removesuffix(")")
+    balanced(text)
+    if "..." not in text and lod.num_sequences():
+        wanted = re.sub(r"\d+", "x", str(numbered(lod))).replace(",", "").replace("'", "")
+        assert parse(f"[{text.replace('x', ' x ')}]") == parse(wanted)
+
+
+@given(lod_tensors(dtypes=[np.int8], row_shapes=[(), (2,)]))
+def test_content_reads_as_the_nested_lists(x):
+    text = content(x)
+    balanced(text)
+    if "..." not in text:
+        assert ast.literal_eval(text) == x.tolist()
+
+
+@given(lod_tensors())
+def test_every_dtype_is_shown_in_short(x):
+    assert len(repr(x)) < LONGEST
+    assert repr(x).startswith("LoDTensor(")
+    assert "\n" not in repr(x)
+    assert str(x) == repr(x)
+    ElementTree.fromstring(f"<x>{x._repr_html_()}</x>")
+
+
+# -- large data ----------------------------------------------------------------------------------------------------
+
+
+def best_time(call):
+    times = []
+    for _ in range(7):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("lengths", [np.ones(10**6, int), np.zeros(10**6, int), np.arange(10**6) % 3])
+def test_a_million_sequences_print_fast(lengths):
+    x = LoDTensor.from_lengths(np.zeros(lengths.sum()), lengths)
+    assert len(repr(x)) < LONGEST
+    assert best_time(lambda: repr(x)) < 0.01
+    assert len(repr(x.lod)) < LONGEST
+    assert best_time(lambda: repr(x.lod)) < 0.001
+    assert len(x._repr_html_()) < 10_000
+    assert best_time(x._repr_html_) < 0.1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros((3, 10**5)),
+        np.zeros((3, 3, 4, 5)),
+        np.zeros((3, *[5] * 7), np.int8),
+        np.zeros((3, *[1] * 30)),
+        np.array(["a" * 10**6] * 3),
+        np.array([b"\0" * 10**5 + b"a"] * 3),
+        np.zeros(3, "V100000"),
+        np.zeros(3, [(f"field{i}", "i1") for i in range(300)]),
+    ],
+    ids=["wide", "axes", "many axes", "thin axes", "text", "bytes", "void", "fields"],
+)
+def test_large_rows_are_cut(values):
+    x = LoDTensor.from_lengths(values, [1, 2])
+    assert best_time(lambda: repr(x)) < 0.05
+    assert len(repr(x)) < 2 * LONGEST
+    assert len(x._repr_html_()) < 10_000
+
+
+def test_many_levels_are_cut():
+    lod = LoD.from_lengths(*[[1]] * 2000)
+    assert len(repr(lod)) < LONGEST
+    balanced(repr(lod))
+    x = LoDTensor([1], lod)
+    assert len(repr(x)) < 2 * LONGEST
+    assert len(x._repr_html_()) < 50_000
+
+
+def test_more_rows_than_any_memory():
+    assert len(repr(LoD.from_lengths([2**62]))) < LONGEST
+    x = LoDTensor.from_lengths(np.empty((2**40, 0)), [0, 2**40])
+    assert len(repr(x)) < LONGEST
+    assert len(x._repr_html_()) < 10_000
+
+
+# -- HTML ----------------------------------------------------------------------------------------------------------
+
+
+def test_html_tells_the_facts_and_draws_the_lengths():
+    html = lodcore.array([[1, 2, 3], [], [4, 5]])._repr_html_()
+    tree = ElementTree.fromstring(f"<x>{html}</x>")
+    text = "".join(tree.itertext())
+    for fact in ("LoDTensor", "(3, None)", "int64", "40 bytes", "3 sequences", "1 empty", "[[1, 2, 3], [], [4, 5]]"):
+        assert fact in text
+    bars = [float(bar.get("height")) for bar in tree.iter("rect")]
+    assert bars == [40.0, 0.0, 40.0, 40.0]  # of lengths 0, 1, 2, 3
+
+
+def test_html_escapes_what_it_shows():
+    x = LoDTensor.from_lengths(np.array(["<script>alert(1)</script>", "&"]), [2])
+    assert "<script>" not in x._repr_html_()
+    fields = LoDTensor.from_lengths(np.zeros(1, [("<b>", "i1")]), [1])
+    assert "<b>LoDTensor</b>" in fields._repr_html_()
+    assert fields._repr_html_().count("<b>") == 1
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [5], [0, 2**40], [1, 1, 1], list(range(100))])
+def test_html_of_any_lengths(lengths):
+    x = LoDTensor.from_lengths(np.empty((sum(lengths), 0)), lengths)
+    tree = ElementTree.fromstring(f"<x>{x._repr_html_()}</x>")
+    assert len(list(tree.iter("rect"))) <= 24
+    assert all(0 <= float(bar.get("height")) <= 40 for bar in tree.iter("rect"))
+    titles = [title.text for title in tree.iter("title")]
+    assert sum(int(title.rsplit(": ", 1)[1]) for title in titles) == len(lengths)

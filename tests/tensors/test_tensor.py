@@ -1,0 +1,425 @@
+"""LoDTensor: made in every way, indexed, taken apart, turned into other forms; DenseTensor and Spec."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import (
+    DenseTensor,
+    LoD,
+    LoDTensor,
+    Spec,
+    Tensor,
+    TensorArray,
+    array,
+    concat_batches,
+    gather_sequences,
+    sequence_slice,
+)
+from reference.ops import levels as oracle
+from tests.helpers.agree import assert_rows, from_the_first, numbered, offsets_of, same, same_memory
+from tests.helpers.draw import lod_tensors, lods, odd_forms, values
+
+
+def bits(array):
+    return array.dtype, array.shape, array.tobytes()
+
+
+# -- makers --------------------------------------------------------------------------------------------------------
+
+
+@given(lod_tensors())
+def test_makers_of_rows_agree(x):
+    rows, lod = x.values, x.lod
+    offsets = offsets_of(lod)
+    made = [
+        LoDTensor(rows, lod),
+        LoDTensor.from_offsets(rows, *offsets),
+        LoDTensor.from_row_splits(rows, *offsets),
+        LoDTensor.from_lengths(rows, *(lod.lengths(k) for k in range(lod.num_levels))),
+    ]
+    if lod.num_levels == 1:
+        made.append(LoDTensor.from_segment_ids(rows, lod.segment_ids(), lod.num_sequences()))
+        made.append(LoDTensor.from_starts_stops(rows, lod.offsets()[:-1], lod.offsets()[1:]))
+        made.append(LoDTensor.from_arrays([*rows[:0].reshape(0, 0, *rows.shape[1:]), *x], rows.dtype))
+    for y in made:
+        assert y.lod == lod
+        assert y.dtype == rows.dtype
+        if len(y):
+            assert bits(y.values) == bits(rows)
+
+
+@given(lod_tensors(), st.sampled_from(["itself", "strided", "byte-swapped", "misaligned", "Fortran"]))
+def test_values_of_every_layout(x, layout):
+    rows = x.values
+    given_rows = {
+        "itself": lambda: rows,
+        "strided": lambda: np.repeat(rows, 2, axis=0)[::2],
+        "byte-swapped": lambda: rows.astype(rows.dtype.newbyteorder()),
+        "misaligned": lambda: np.frombuffer(b"\0" + rows.tobytes(), np.uint8)[1:].view(rows.dtype).reshape(rows.shape),
+        "Fortran": lambda: np.asfortranarray(rows),
+    }[layout]
+    if layout == "misaligned" and not rows.nbytes:
+        return
+    y = LoDTensor(given_rows(), x.lod)
+    assert bits(y.values) == bits(rows)
+    assert y.values.flags.c_contiguous
+    assert y.values.flags.aligned
+
+
+@given(values(n_rows=6), st.lists(st.tuples(*[st.integers(0, 6)] * 2).map(sorted), max_size=5), st.data())
+def test_from_starts_stops(rows, runs, data):
+    starts, stops = ([run[end] for run in runs] for end in (0, 1))
+    x = LoDTensor.from_starts_stops(
+        rows, data.draw(odd_forms(starts)) if runs else starts, data.draw(odd_forms(stops)) if runs else stops
+    )
+    assert_rows(x, [list(range(start, stop)) for start, stop in runs], 1, rows)
+
+
+@given(st.data())
+def test_from_arrays_joins_one_array_a_sequence(data):
+    x = data.draw(lod_tensors(1, 1))
+    arrays = [np.array(sequence) for sequence in x]
+    if not arrays:
+        arrays = [x.values[:0]]
+    y = LoDTensor.from_arrays(arrays)
+    assert [bits(sequence) for sequence in y] == [bits(array) for array in arrays]
+    assert y.values.flags.writeable
+    assert not any(np.may_share_memory(y.values, array) for array in arrays)
+    out = np.zeros_like(y.values)
+    z = LoDTensor.from_arrays(tuple(arrays), out=out)
+    assert same_memory(z.values, out)
+    assert same(z, y)
+    swapped = [array.astype(array.dtype.newbyteorder()) for array in arrays]
+    assert same(LoDTensor.from_arrays(swapped), y)
+    assert same(LoDTensor.from_arrays(iter(np.repeat(array, 2, axis=0)[::2] for array in arrays)), y)
+
+
+def test_from_arrays_promotes_as_numpy_does():
+    x = LoDTensor.from_arrays([[1, 2], np.array([0.5], np.float32), np.array([True])])
+    assert x.dtype == np.float64
+    assert x.tolist() == [[1.0, 2.0], [0.5], [1.0]]
+    assert LoDTensor.from_arrays([[1, 2]], np.int8).dtype == np.int8
+    assert LoDTensor.from_arrays([]).shape == (0, None)
+    assert LoDTensor.from_arrays([]).dtype == np.float64
+
+
+# -- memory --------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_shared_read_only_unless_sharing_was_asked_for():
+    rows = np.arange(4.0)
+    lod = LoD.from_lengths([3, 1])
+    for x in (LoDTensor(rows, lod), LoDTensor.from_lengths(rows, [3, 1]), LoDTensor.from_offsets(rows, [0, 3, 4])):
+        assert np.shares_memory(x.values, rows)
+        assert not x.values.flags.writeable
+        assert not x[0].flags.writeable
+    assert rows.flags.writeable
+    shared = LoDTensor(rows, lod, share=True)
+    assert same_memory(shared.values, rows)
+    shared[0][1] = 9
+    assert rows[1] == 9
+    assert shared.lod is lod
+
+
+def test_memory_that_an_object_lends_is_read_only_too():
+    class Lender:
+        def __init__(self):
+            self.mine = np.arange(3.0)
+
+        def __array__(self, dtype=None, copy=None):
+            return self.mine
+
+    lender = Lender()
+    for x in (LoDTensor(lender, LoD.from_lengths([3])), LoDTensor.from_lengths(lender, [3])):
+        assert not (np.shares_memory(x.values, lender.mine) and x.values.flags.writeable)
+
+
+@given(lod_tensors())
+def test_results_own_their_memory_and_views_share_it(x):
+    for copied in (x.clone(), x.to_packed(), copy.deepcopy(x), copy.copy(x)):
+        assert same(copied, x)
+        assert copied.lod is x.lod
+        assert copied.values.flags.writeable
+        assert not np.may_share_memory(copied.values, x.values)
+
+
+# -- indexing ------------------------------------------------------------------------------------------------------
+
+
+@given(lod_tensors(), st.none() | st.integers(-12, 12), st.none() | st.integers(-12, 12))
+def test_index_slice_and_iteration_are_views(x, start, stop):
+    nested = numbered(x.lod)
+    for one_by_one in (list(x), [x[i] for i in range(len(x))], [x[np.int8(i - len(x))] for i in range(len(x))]):
+        assert len(one_by_one) == len(nested)
+        for element, sequence in zip(one_by_one, nested, strict=True):
+            assert_rows(element, sequence, x.num_levels - 1, x.values)
+            assert_view(element, x)
+    assert_rows(x[start:stop], nested[start:stop], x.num_levels, x.values)
+    assert_view(x[start:stop], x)
+    assert x[:].lod == x.lod
+
+
+def assert_view(y, x):
+    array = y.values if isinstance(y, LoDTensor) else y
+    assert array.flags.writeable == x.values.flags.writeable
+    assert array.nbytes == 0 or np.shares_memory(array, x.values)
+
+
+@given(lods(0, 0), st.data())
+def test_without_levels_rows_are_indexed(lod, data):
+    x = LoDTensor(data.draw(values(n_rows=lod.num_rows)), lod)
+    assert len(x) == lod.num_rows
+    assert [np.asarray(row).tobytes() for row in x] == [row.tobytes() for row in x.values]
+    assert bits(x[1:].values) == bits(x.values[1:])
+    assert same_memory(np.asarray(x), x.values)
+    assert len(x.to_arrays()) == len(x)
+    assert x.lod == lod
+
+
+# -- questions -----------------------------------------------------------------------------------------------------
+
+
+@given(lod_tensors())
+def test_questions(x):
+    assert x.shape == (x.lod.num_sequences(), *[None] * x.num_levels, *x.values.shape[1:])
+    assert x.ndim == len(x.shape)
+    assert (x.size, x.nbytes, x.dtype) == (x.values.size, x.values.nbytes, x.values.dtype)
+    assert (x.num_levels, x.num_rows) == (x.lod.num_levels, x.lod.num_rows)
+    assert x.offsets.tolist() == x.lod.offsets(0).tolist()
+    assert x.lengths.tolist() == x.lod.lengths(0).tolist()
+    assert len(x) == len(x.lengths)
+
+
+@given(lod_tensors())
+def test_equals(x):
+    assert x.equals(x.clone())
+    assert not x.equals(x.values)
+    assert not x.equals(LoDTensor(x.values.view("u1") if x.dtype == "i1" else np.zeros(x.num_rows, "i1"), x.lod))
+    if x.size and x.dtype.kind in "iu":
+        changed = x.clone()
+        changed.values.reshape(-1)[-1] ^= 1
+        assert not x.equals(changed)
+    assert not x.equals(LoDTensor(x.values, x.lod.append(lengths=[1] * x.num_rows)))
+
+
+def test_nan_equals_nan():
+    x = LoDTensor.from_lengths([1.0, np.nan], [2])
+    assert x.equals(x.clone())
+    assert not x.equals(LoDTensor.from_lengths(np.float32([1.0, np.nan]), [2]))
+
+
+# -- other forms ---------------------------------------------------------------------------------------------------
+
+
+@given(lod_tensors())
+def test_to_arrays(x):
+    def arrays(nested, depth):
+        return x.values[np.array(nested, np.int64)] if depth == 0 else [arrays(inner, depth - 1) for inner in nested]
+
+    def assert_same(found, wanted):
+        if isinstance(wanted, list):
+            assert type(found) is list
+            for a, b in zip(found, wanted, strict=True):
+                assert_same(a, b)
+        else:
+            assert bits(found) == bits(wanted)
+            assert_view(found, x)
+
+    assert_same(x.to_arrays(), [arrays(sequence, x.num_levels - 1) for sequence in numbered(x.lod)])
+
+
+@given(lod_tensors(), st.data())
+def test_flatten_at_every_level(x, data):
+    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
+    flat = x.flatten(level)
+    assert_rows(flat, oracle.drop(numbered(x.lod), from_the_first(level, x.lod)), x.num_levels - 1, x.values)
+    assert same_memory(flat if isinstance(flat, np.ndarray) else flat.values, x.values)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.data())
+def test_to_regular(sides, data):
+    count, *lengths = sides
+    counts = [count]
+    for length in lengths:
+        counts.append(counts[-1] * length)
+    rows = data.draw(values(n_rows=counts[-1]))
+    x = LoDTensor.from_lengths(rows, *([length] * counts[k] for k, length in enumerate(lengths)))
+    dense = x.to_regular()
+    shape = [count]
+    for k, length in enumerate(lengths):  # what no sequence tells is 0
+        shape.append(length if counts[k] else 0)
+    assert dense.shape == (*shape, *rows.shape[1:])
+    assert dense.tobytes() == rows.tobytes()
+    assert dense.size == 0 or np.shares_memory(dense, x.values)
+
+
+@given(lod_tensors(1, 2), st.sampled_from(["right", "left"]), st.integers(0, 3), st.integers(1, 4))
+def test_to_padded(x, side, spare, multiple):
+    found = oracle.sequences(numbered(x.lod), x.num_levels - 1)
+    longest = max(map(len, found), default=0) + spare
+    padded = -(-longest // multiple) * multiple
+    dense, mask = x.to_padded(side=side, length=longest, multiple_of=multiple, return_mask=True)
+    shape = (len(found), padded, *x.values.shape[1:])
+    zero = np.zeros((), x.dtype) if x.dtype.names or x.dtype.kind == "V" else np.asarray(0).astype(x.dtype)
+    wanted = np.empty(shape, x.dtype)
+    wanted[...] = zero
+    rows = [[False] * padded for _ in found]
+    for i, sequence in enumerate(found):
+        for j, row in enumerate(sequence, padded - len(sequence) if side == "left" else 0):
+            wanted[i, j] = x.values[row]
+            rows[i][j] = True
+    assert bits(dense) == bits(wanted)
+    assert mask.tolist() == rows
+    assert mask.dtype == bool
+    out = np.full_like(dense, dense.flat[0]) if dense.size else dense.copy()
+    assert x.to_padded(side=side, length=longest, multiple_of=multiple, out=out) is out
+    assert bits(out) == bits(dense)
+
+
+@given(lods(1, 4), st.data(), st.sampled_from(["right", "left"]), st.integers(0, 2))
+def test_to_padded_of_several_levels(lod, data, side, spare):
+    levels = data.draw(st.integers(1, lod.num_levels))
+    first = lod.num_levels - levels
+    longest = [int(lod.lengths(k).max(initial=0)) for k in range(first, lod.num_levels)]
+    longest[-1] += spare
+
+    def filled(nested, depth):
+        if depth == levels:
+            return nested
+        size, empty = longest[depth], -1 if depth == levels - 1 else []
+        filling = [empty] * (size - len(nested))
+        full = [*nested, *filling] if side == "right" else [*filling, *nested]
+        return [filled(entry, depth + 1) for entry in full]
+
+    found = [filled(sequence, 0) for sequence in oracle.sequences(numbered(lod), first)]
+    wanted = np.array(found, np.int64).reshape(len(found), *longest)
+    x = LoDTensor(np.arange(lod.num_rows), lod)
+    dense, mask = x.to_padded(-1, side, length=longest[-1], return_mask=True, levels=levels)
+    assert bits(dense) == bits(wanted)
+    assert bits(mask) == bits(wanted >= 0)
+    out = np.zeros_like(wanted)
+    assert x.to_padded(-1, side, length=longest[-1], out=out, levels=levels) is out
+    assert bits(out) == bits(wanted)
+
+
+@given(lod_tensors(1, 1), st.sampled_from(["right", "left"]))
+def test_from_padded_inverts_to_padded(x, side):
+    dense, mask = x.to_padded(side=side, return_mask=True)
+    for back in (LoDTensor.from_padded(dense, mask=mask), LoDTensor.from_padded(dense, mask)):
+        assert same(back, x)
+        assert back.values.flags.writeable
+    if side == "right":
+        assert same(LoDTensor.from_padded(dense, x.lengths), x)
+        if x.dtype == np.int64 and dense.size:
+            assert same(LoDTensor.from_padded(dense.tolist(), x.lengths.tolist()), x)
+
+
+def test_any_mask_may_choose_rows():
+    x = LoDTensor.from_padded([[1, 2, 3], [4, 5, 6]], mask=[[True, False, True], [False, False, False]])
+    assert x.tolist() == [[1, 3], []]
+
+
+@pytest.mark.parametrize("fill", [-1, np.int8(-1), [7, 8], np.array([7, 8])])
+def test_filling(fill):
+    x = LoDTensor.from_lengths(np.arange(6).reshape(3, 2), [1, 2])
+    assert x.to_padded(fill).tolist() == [[[0, 1], np.broadcast_to(fill, 2).tolist()], [[2, 3], [4, 5]]]
+    assert x.to_padded(fill, side="left").tolist() == [[np.broadcast_to(fill, 2).tolist(), [0, 1]], [[2, 3], [4, 5]]]
+
+
+def test_filling_of_floats():
+    x = LoDTensor.from_lengths(np.float32([1, 2, 3]), [1, 2])
+    assert np.isnan(x.to_padded(np.nan)[0, 1])
+    assert x.to_padded(-np.inf).dtype == np.float32
+    assert np.signbit(x.to_padded(-0.0)[0, 1])
+
+
+@pytest.mark.parametrize(
+    "rows", [np.zeros(3, [("text", "S0")])["text"], np.zeros(3, []), np.empty((3, 0)), np.empty((3, 2, 0), "U3")]
+)
+def test_rows_without_bytes(rows):
+    """NumPy itself likes to make S1 of S0."""
+    x = LoDTensor.from_lengths(rows, [2, 0, 1])
+    steps, indices_map = TensorArray.unpack(x, 0)
+    for y in (
+        gather_sequences(x, [0, 1, 2]),
+        concat_batches([x[:1], x[1:]]),
+        sequence_slice(x, 0, x.lengths),
+        steps.pack(0, indices_map),
+        LoDTensor.from_arrays(list(x)),
+        LoDTensor.from_padded(x.to_padded(), x.lengths),
+        LoDTensor.from_starts_stops(rows, [0, 2, 2], [2, 2, 3]),
+        x.clone(),
+        copy.deepcopy(x),
+        pickle.loads(pickle.dumps(x)),
+        array(list(x)),
+        array(x),
+    ):
+        assert y.lod == x.lod
+        assert (y.dtype, y.values.shape) == (x.dtype, x.values.shape)
+    assert x.to_padded().shape == (3, 2, *rows.shape[1:])
+    assert x.to_padded().dtype == x.dtype
+
+
+# -- dense tensors and specs ---------------------------------------------------------------------------------------
+
+
+def test_dense_tensor():
+    rows = np.arange(4).reshape(2, 2)
+    dense = DenseTensor(rows)
+    assert dense.values is rows
+    assert (dense.shape, dense.dtype) == ((2, 2), rows.dtype)
+    assert not np.may_share_memory(dense.clone().values, rows)
+    assert dense.clone().values.tolist() == rows.tolist()
+    assert np.asarray(dense) is rows
+    assert np.array(dense, np.float32).dtype == np.float32
+    assert not np.may_share_memory(np.array(dense, copy=True), rows)
+    assert repr(dense) == "DenseTensor(shape=(2, 2), dtype=int64)"
+
+
+def test_what_is_a_tensor():
+    for tensor in (np.zeros(2), DenseTensor(0), LoDTensor.from_lengths([1], [1])):
+        assert isinstance(tensor, Tensor)
+    assert not isinstance([1], Tensor)
+    with pytest.raises(TypeError, match="abstract"):
+        Tensor()
+
+
+def test_a_new_kind_of_tensor_implements_the_interface():
+    class Ones(Tensor):
+        def __init__(self, count):
+            self.count = count
+
+        @property
+        def shape(self):
+            return (self.count,)
+
+        @property
+        def dtype(self):
+            return np.dtype(np.float64)
+
+        def clone(self):
+            return Ones(self.count)
+
+    assert isinstance(Ones(3), Tensor)
+    assert Ones(3).clone().shape == (3,)
+
+
+def test_spec_is_a_value():
+    spec = Spec((None, 3), np.dtype(np.float32), 2, LoDTensor)
+    assert spec == Spec((None, 3), np.dtype(np.float32), 2, LoDTensor)
+    assert hash(spec) == hash(Spec((None, 3), np.dtype(np.float32), 2, LoDTensor))
+    assert spec != Spec((None, 3), np.dtype(np.float32))
+    with pytest.raises(AttributeError):
+        spec.num_levels = 1
+
+
+def test_one_past_the_end():
+    for x in (LoDTensor.from_lengths(np.arange(3), [1, 2]), LoDTensor.from_lengths(np.arange(3), [2], [1, 2])):
+        for i in (len(x), -len(x) - 1):
+            with pytest.raises(IndexError, match=f"index {i} is out of bounds for axis 0 with size {len(x)}"):
+                x[i]

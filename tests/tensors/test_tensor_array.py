@@ -1,0 +1,344 @@
+"""TensorArray: unpack and pack against their oracles; stack, concat and sizes of what was written."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import IndicesMap, LoD, LoDError, LoDTensor, TensorArray
+from reference.ops import array as oracle
+from reference.ops.gather import concat_batches
+from reference.ops.levels import sequences
+from tests.helpers.agree import assert_lod, assert_rows, from_the_first, numbered, same, same_memory
+from tests.helpers.draw import lod_tensors, lods, values
+
+
+@st.composite
+def unpacked(draw):
+    """Draw a LoDTensor, a level, whether to sort, and what unpack makes of them."""
+    x = draw(lod_tensors())
+    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
+    by_length = draw(st.booleans())
+    return x, level, by_length, *TensorArray.unpack(x, level, sort_by_length=by_length)
+
+
+# -- unpack and pack -----------------------------------------------------------------------------------------------
+
+
+@given(unpacked())
+def test_unpack(drawn):
+    x, level, by_length, steps, _ = drawn
+    k = from_the_first(level, x.lod)
+    wanted = oracle.unpack(numbered(x.lod), k, by_length)
+    assert steps.size() == len(steps) == len(wanted)
+    assert steps.sizes().tolist() == [len(step) for step in wanted]
+    for t, step in enumerate(steps):
+        assert_rows(step, wanted[t], x.num_levels - k - 1, x.values)
+        array = step.values if isinstance(step, LoDTensor) else step
+        assert not array.flags.writeable
+        assert not np.may_share_memory(array, x.values)
+    out = np.zeros_like(x.values)
+    again, _ = TensorArray.unpack(x, level, by_length, out=out)
+    for t, step in enumerate(again):
+        assert_rows(step, wanted[t], x.num_levels - k - 1, x.values)
+        array = step.values if isinstance(step, LoDTensor) else step
+        assert array.nbytes == 0 or np.shares_memory(array, out)
+        assert not array.flags.writeable
+    assert out.flags.writeable
+
+
+@given(unpacked())
+def test_indices_map(drawn):
+    x, level, by_length, _, indices_map = drawn
+    k = from_the_first(level, x.lod)
+    wanted = oracle.indices_map(numbered(x.lod), k, by_length)
+    assert indices_map.tolist() == wanted == list(indices_map)
+    assert indices_map.shape == (len(wanted),) == (len(indices_map),)
+    assert np.asarray(indices_map).dtype == indices_map.dtype == np.int32
+    assert not indices_map.values.flags.writeable
+    assert indices_map.clone().tolist() == wanted
+    assert indices_map.lod is x.lod
+    assert indices_map.level == k
+
+
+@given(unpacked())
+def test_pack_after_unpack_is_the_identity(drawn):
+    x, level, _, steps, indices_map = drawn
+    assert same(steps.pack(level, indices_map), x)
+    assert same(steps.pack(from_the_first(level, x.lod), indices_map), x)
+    rewritten = TensorArray()
+    for t, step in enumerate(steps):
+        rewritten.write(t, step, data_shared=False)
+    if rewritten.size():  # no step tells the dtype
+        assert same(rewritten.pack(level, indices_map), x)
+    else:
+        with pytest.raises(
+            ValueError, match="tensor_array_pack: the array is empty, and nothing is known of its elements"
+        ):
+            rewritten.pack(level, indices_map)
+    for ta in [steps, rewritten][: 1 + rewritten.size()]:
+        out = np.zeros_like(x.values)
+        packed = ta.pack(level, indices_map, out=out)
+        assert same_memory(packed.values, out)
+        assert same(packed, x)
+
+
+@given(unpacked(), st.data())
+def test_pack_takes_what_a_network_made_of_the_steps(drawn, data):
+    """Other widths, dtypes and finer levels come back, if only the numbers of elements agree."""
+    x, level, by_length, steps, indices_map = drawn
+    k = from_the_first(level, x.lod)
+    if not steps.size():
+        return
+    count = len(indices_map)
+    finer = LoD.from_lengths(np.arange(count) % 3) if data.draw(st.booleans()) else None
+    fresh = data.draw(values(n_rows=count if finer is None else finer.num_rows))
+    source = fresh if finer is None else LoDTensor(fresh, finer)
+    starts = np.cumsum([0, *steps.sizes()])
+    made = TensorArray(steps.size(), dynamic=False)
+    for t in reversed(range(steps.size())):
+        made.write(t, source[starts[t] : starts[t + 1]])
+    elements = list(range(count)) if finer is None else numbered(finer)
+    wanted_steps = [elements[starts[t] : starts[t + 1]] for t in range(steps.size())]
+    packed = made.pack(level, indices_map)
+    wanted = oracle.pack(wanted_steps, numbered(x.lod), k, by_length)
+    assert_rows(packed, wanted, k + 1 + (finer is not None), fresh)
+
+
+@given(unpacked())
+def test_pack_of_scaled_steps_is_the_scaled_tensor(drawn):
+    x, level, _, steps, indices_map = drawn
+    if x.dtype.kind not in "iu" or not steps.size():
+        return
+    doubled = TensorArray()
+    for t, step in enumerate(steps):
+        doubled.write(t, LoDTensor(step.values * 2, step.lod) if isinstance(step, LoDTensor) else step * 2)
+    assert same(doubled.pack(level, indices_map), LoDTensor(x.values * 2, x.lod))
+
+
+@given(lods(min_levels=1), st.booleans(), st.data())
+def test_oracle_of_pack_inverts_oracle_of_unpack(lod, by_length, data):
+    level = data.draw(st.integers(0, lod.num_levels - 1))
+    nested = numbered(lod)
+    assert oracle.pack(oracle.unpack(nested, level, by_length), nested, level, by_length) == nested
+
+
+def test_an_unpack_shares_the_steps_of_x_with_nobody():
+    x = LoDTensor(np.arange(6.0), LoD.from_lengths([1, 3, 2]), share=True)
+    steps, indices_map = TensorArray.unpack(x, 0)
+    x.values[:] = -1
+    assert list(map(list, steps)) == [[1.0, 4.0, 0.0], [2.0, 5.0], [3.0]]
+    assert steps.pack(0, indices_map).tolist() == [[0.0], [1.0, 2.0, 3.0], [4.0, 5.0]]
+
+
+def test_overwritten_and_grown_steps():
+    steps, indices_map = TensorArray.unpack([[1, 2, 3], [], [4]], 0)
+    steps.write(1, [20])
+    assert list(map(list, steps)) == [[1, 4], [20], [3]]
+    assert steps.pack(0, indices_map).tolist() == [[1, 20, 3], [], [4]]
+    assert steps.sizes().tolist() == [2, 1, 1]
+    steps.write(3, [0])
+    with pytest.raises(lodcore.LoDError, match="4"):
+        steps.pack(0, indices_map)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "by_length", "steps"),
+    [
+        ([3, 0, 2], True, ["ad", "be", "c"]),
+        ([2, 0, 3], True, ["ca", "db", "e"]),
+        ([2, 0, 3], False, ["ac", "bd", "e"]),
+        ([1, 3, 1], False, ["abe", "c", "d"]),
+        ([2, 2, 1], True, ["ace", "bd"]),
+        ([0, 0], True, []),
+        ([], False, []),
+        ([5], True, list("abcde")),
+        ([1] * 5, True, ["abcde"]),
+    ],
+)
+def test_examples_of_unpack(lengths, by_length, steps):
+    x = LoDTensor.from_lengths(np.array(list("abcde"[: sum(lengths)]), "U1"), lengths)
+    found, indices_map = TensorArray.unpack(x, 0, by_length)
+    assert ["".join(step) for step in found] == steps
+    assert same(found.pack(0, indices_map), x)
+    assert ["abcde"[i] for i in indices_map] == list("".join(steps))
+
+
+def test_the_ancestor_s_example_of_two_levels():
+    x = LoDTensor.from_offsets([1, 2, 3, 4, 5, 6], [0, 1, 3], [0, 2, 2, 6])
+    steps, indices_map = TensorArray.unpack(x, 0)
+    assert [step.tolist() for step in steps] == [[[], [1, 2]], [[3, 4, 5, 6]]]
+    assert indices_map.tolist() == [1, 0, 2]
+    assert same(steps.pack(0, indices_map), x)
+
+
+# -- other ways to fill an array -----------------------------------------------------------------------------------
+
+
+@given(lod_tensors())
+def test_unstack_of_sequences(x):
+    ta = TensorArray.unstack(x)
+    assert ta.size() == len(x)
+    for element, sequence in zip(ta, numbered(x.lod), strict=True):
+        assert_rows(element, sequence, x.num_levels - 1, x.values)
+        array = element.values if isinstance(element, LoDTensor) else element
+        assert not array.flags.writeable
+        assert array.nbytes == 0 or np.shares_memory(array, x.values)
+    if x.num_levels == 1:
+        assert ta.sizes().tolist() == x.lengths.tolist()
+    else:
+        assert ta.sizes().tolist() == [len(sequence) for sequence in numbered(x.lod)]
+    if len(x):
+        assert_rows(ta.concat(), concat_batches(numbered(x.lod)), x.num_levels - 1, x.values)
+    if x.num_levels > 1 and len(x):
+        assert same(ta.stack(), x)
+
+
+@given(values(row_shapes=[(), (3,), (0,), (2, 2), (2, 3, 1)]), st.data())
+def test_unstack_and_stack_of_arrays(dense, data):
+    axis = data.draw(st.integers(-dense.ndim, dense.ndim - 1))
+    ta = TensorArray.unstack(dense, axis)
+    parts = list(np.moveaxis(dense, axis, 0))
+    assert [element.tobytes() for element in ta] == [part.tobytes() for part in parts]
+    assert not any(element.flags.writeable for element in ta if isinstance(element, np.ndarray))
+    if parts:
+        back = ta.stack(axis)
+        assert (back.dtype, back.shape, back.tobytes()) == (dense.dtype, dense.shape, dense.tobytes())
+        if axis in (0, -dense.ndim):
+            assert np.asarray(TensorArray(unstack_from=dense).stack()).tobytes() == dense.tobytes()
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.data())
+def test_concat_and_stack_of_arrays(sizes, data):
+    row_shape = data.draw(st.sampled_from([(), (3,), (0,), (2, 2)]))
+    arrays = [np.arange(n * int(np.prod(row_shape))).reshape(n, *row_shape) for n in sizes]
+    ta = TensorArray()
+    for t, array in enumerate(arrays):
+        ta.write(t, array)
+    joined = ta.concat()
+    assert joined.tolist() == np.concatenate(arrays).tolist()
+    assert not any(np.may_share_memory(joined, array) for array in arrays)
+    assert ta.sizes().tolist() == sizes
+    if len(set(sizes)) == 1:
+        for axis in range(-arrays[0].ndim - 1, arrays[0].ndim + 1):
+            assert ta.stack(axis).tolist() == np.stack(arrays, axis).tolist()
+        for axis in range(-arrays[0].ndim, arrays[0].ndim):
+            assert ta.concat(axis).tolist() == np.concatenate(arrays, axis).tolist()
+            assert ta.sizes(axis).tolist() == [array.shape[axis] for array in arrays]
+
+
+def test_concat_and_stack_of_sequences():
+    a, b = lodcore.array([[1], [2, 3]]), lodcore.array([[], [4], [5]])
+    ta = TensorArray()
+    ta.write(0, a)
+    ta.write(1, b)
+    assert ta.concat().tolist() == [[1], [2, 3], [], [4], [5]]
+    assert ta.stack().tolist() == [[[1], [2, 3]], [[], [4], [5]]]
+    assert ta.sizes().tolist() == [2, 3]
+    assert not np.may_share_memory(ta.concat().values, a.values)
+    wide = LoDTensor(np.arange(6).reshape(3, 2), a.lod)
+    ta = TensorArray()
+    ta.write(0, wide)
+    ta.write(1, LoDTensor(wide.values + 10, a.lod))
+    for axis in (1, -1):
+        assert ta.concat(axis).values.tolist() == [[0, 1, 10, 11], [2, 3, 12, 13], [4, 5, 14, 15]]
+        assert_lod(ta.concat(axis).lod, [[0], [1, 2]], 1)
+    assert ta.stack(1).values.tolist() == [[[0, 1], [10, 11]], [[2, 3], [12, 13]], [[4, 5], [14, 15]]]
+    assert ta.stack(-1).values.tolist() == np.stack([wide.values, wide.values + 10], -1).tolist()
+    assert ta.stack(1).lod is a.lod
+
+
+# -- what is written -----------------------------------------------------------------------------------------------
+
+
+def test_write_shares_or_copies():
+    ta = TensorArray()
+    mine = np.arange(3)
+    x = LoDTensor(np.arange(3.0), LoD.from_lengths([3]), share=True)
+    ta.write(0, mine)
+    ta.write(1, mine, data_shared=False)
+    ta.write(2, x)
+    ta.write(3, x, data_shared=False)
+    mine[0] = x.values[0] = 9
+    assert ta.read(0) is mine
+    assert ta.read(1).tolist() == [0, 1, 2]
+    assert ta.read(2) is x
+    assert ta.read(3).tolist() == [[0.0, 1.0, 2.0]]
+
+
+@pytest.mark.parametrize("number", [1, np.int8(1), np.uint64(1), np.array(1), np.array([1]), np.array([[1]], np.uint8)])
+def test_an_index_is_any_integer(number):
+    ta = TensorArray(3)
+    ta.write(number, [1, 2])
+    assert ta.read(number).tolist() == [1, 2]
+
+
+def test_stacks_of_an_untouched_array_copy_nothing():
+    dense = np.arange(6).reshape(3, 2)
+    ta = TensorArray.unstack(dense)
+    assert np.shares_memory(ta.stack(), dense)
+    assert not ta.stack().flags.writeable
+    steps, _ = TensorArray.unpack([[1, 2], [3]], 0)
+    assert np.shares_memory(steps.concat(), steps.read(0))
+    assert not steps.concat().flags.writeable
+
+
+def test_size_of_an_array_made_of_a_source():
+    assert TensorArray(4, unstack_from=[1, 2]).size() == 4
+    fixed = TensorArray(dynamic=False, unstack_from=[1, 2])
+    fixed.write(1, 7)
+    assert list(fixed) == [1, 7]
+    with pytest.raises(IndexError, match="2"):
+        fixed.write(2, 7)
+
+
+def test_texts():
+    assert repr(TensorArray()) == "TensorArray(empty)"
+    ta = TensorArray(3)
+    ta.write(1, [0])
+    assert repr(ta) == "TensorArray(3 elements, 2 of them holes)"
+    assert repr(TensorArray.unstack([7])) == "TensorArray(1 element)"
+    _, indices_map = TensorArray.unpack([[1, 2], [3]], 0)
+    assert repr(indices_map) == "IndicesMap(level 0, 2 steps: [0, 2, 1])"
+    assert isinstance(indices_map, IndicesMap)
+
+
+@given(lod_tensors(min_levels=2))
+def test_sequences_of_steps_are_those_of_x(x):
+    """Nothing gets lost or doubled on the way through steps."""
+    steps, _ = TensorArray.unpack(x, 0, sort_by_length=False)
+    elements = [len(inner) for inner in sequences(numbered(x.lod), 1)]
+    assert sorted(elements) == sorted(
+        len(inner) for step in steps for inner in (step if isinstance(step, LoDTensor) else [])
+    )
+
+
+def test_what_is_unstacked_is_plain():
+    swapped = TensorArray.unstack(np.arange(3, dtype=">i4"))
+    assert swapped.stack().dtype == np.dtype("=i4")
+    numbers = np.arange(3)
+    element = TensorArray.unstack(numbers).read(1)
+    assert type(element) is np.ndarray
+    assert element.shape == ()
+    assert np.shares_memory(element, numbers)
+
+
+def test_what_is_written_over_stands_in_the_stack():
+    rows = np.arange(6.0).reshape(3, 2)
+    for x in (rows, LoDTensor.from_lengths(rows, [1, 1, 1])):
+        steps = TensorArray.unstack(x) if x is rows else TensorArray.unpack(x, 0)[0]
+        whole = steps.concat(0) if isinstance(x, LoDTensor) else steps.stack(0)
+        np.testing.assert_array_equal(whole, rows)
+        steps.write(0, steps.read(0) + 10.0)
+        whole = steps.concat(0) if isinstance(x, LoDTensor) else steps.stack(0)
+        np.testing.assert_array_equal(whole[0], rows[0] + 10.0)
+        np.testing.assert_array_equal(rows[0], [0.0, 1.0])
+
+
+@pytest.mark.parametrize(("level", "other"), [(0, 1), (1, 0)])
+def test_pack_at_another_level_than_that_of_the_map(level, other):
+    x = lodcore.array([[[1.0], [2.0]], [[3.0], [4.0]]])
+    steps, indices_map = TensorArray.unpack(x, level)
+    with pytest.raises(LoDError, match=rf"level: is {other}; the map is of level {level}"):
+        steps.pack(other, indices_map)

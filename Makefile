@@ -20,7 +20,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test soak doors lint types bench bench-compare peers pages asan leaks coverage mutants wheel pythons clean
+.PHONY: help demo test soak doors lint types bench bench-compare peers pages asan hunt leaks coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -81,6 +81,10 @@ asan: build/built ## run kernels, error table and kept memory under the sanitize
 
 leaks: build/built ## call each operator, vjp, loop and Program up to a million times, and see that memory is where it was
 	$(RUN) -m tests.builds.leaks
+
+hunt: build/built ## change what calls work on while they run, for SECONDS (600), here and under the sanitizers
+	$(RUN) -X faulthandler -m tests.robustness.injection --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --log build/hunt.log
+	$(RUN) -m tests.builds.asan soak $(or $(SECONDS),600)
 
 coverage: build/built ## measure the lines of .py and .pyx that the tests run; at least 95 %
 	$(RUN) -m tests.builds.coverage

@@ -4,7 +4,6 @@
 
 #include <Python.h>
 #include <numpy/arrayobject.h>
-#include <string.h>
 
 #ifndef LODCORE_UNUSED
 #if defined(__GNUC__)
@@ -54,12 +53,13 @@ static LODCORE_UNUSED int is_untouched(PyObject *handed, PyArrayObject *own)
 {
     PyArrayObject_fields *array = (PyArrayObject_fields *)handed;
     const int ndim = PyArray_NDIM(own);
-    const size_t axes = (size_t)ndim * sizeof(npy_intp);
-    return Py_REFCNT(handed) == 1 && array->weakreflist == NULL && array->data == PyArray_DATA(own)
-           && array->nd == ndim && array->descr == PyArray_DESCR(own)
-           && ((array->flags ^ PyArray_FLAGS(own)) & ~NPY_ARRAY_OWNDATA) == 0
-           && memcmp(array->dimensions, PyArray_DIMS(own), axes) == 0
-           && memcmp(array->strides, PyArray_STRIDES(own), axes) == 0;
+    if (Py_REFCNT(handed) != 1 || array->weakreflist != NULL || array->data != PyArray_DATA(own) || array->nd != ndim
+        || array->descr != PyArray_DESCR(own) || ((array->flags ^ PyArray_FLAGS(own)) & ~NPY_ARRAY_OWNDATA) != 0)
+        return 0;
+    for (int axis = 0; axis < ndim; axis++)
+        if (array->dimensions[axis] != PyArray_DIM(own, axis) || array->strides[axis] != PyArray_STRIDE(own, axis))
+            return 0;
+    return 1;
 }
 
 static LODCORE_UNUSED PyObject *empty_array(PyArray_Descr *dtype, int ndim, npy_intp *shape)

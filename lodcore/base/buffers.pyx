@@ -61,7 +61,7 @@ cdef Memory memory_of(cnp.ndarray array):
 
 
 def _held(cnp.ndarray array not None):
-    """Give what an array is a view of, also where that is hidden: for libraries that write into memory they are lent."""
+    """Give what an array is a view of, also where that is hidden: for libraries that write into what they are lent."""
     base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else None
     return (<Memory> base)._owner if type(base) is Memory else base
 

@@ -9,6 +9,9 @@ cdef enum:
     MANY = 16  # parameters whose usual type is compared before any other is looked up
 
 
+cdef Py_ssize_t running  # operators that compute now, in any thread
+
+
 cdef class OpBody:
     cdef object function
     cdef Py_ssize_t batches
@@ -18,6 +21,7 @@ cdef class OpBody:
     cdef tuple takes
     cdef bint first
     cdef bint by_name
+    cdef Py_ssize_t out_at  # the place of `out` among the parameters, -1 if it is none, -2 before that is known
     cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
     cdef object recorder_among(self, tuple args, dict kwargs)
     cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals)

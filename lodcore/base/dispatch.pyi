@@ -10,6 +10,7 @@ class ArrayBody:
     block: Any
     variable: Any
 
+def register_out(function: Callable[[Any, Any], Any]) -> None: ...
 def recorder_of(given: Any) -> Any: ...
 
 @disjoint_base

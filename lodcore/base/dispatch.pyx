@@ -32,6 +32,16 @@ cdef class ArrayBody:
         self.block, self.variable = None, None
 
 
+cdef Py_ssize_t running = 0
+cdef object HAND_OUT = None  # gives the caller `out` itself, as `register_out` says
+
+
+def register_out(function):
+    """Take the function that makes `out` itself the values of a result that was written to it."""
+    global HAND_OUT
+    HAND_OUT = function
+
+
 cpdef object recorder_of(given):
     """Return what records a call on an argument: a Symbol itself, the Block that holds an array, None otherwise."""
     if isinstance(given, Symbol):
@@ -114,6 +124,7 @@ cdef class OpBody:
 
     def __init__(self, function, batches, name, by_name):
         self.function, self.batches, self.batches_name, self.by_name = function, batches, name, by_name
+        self.out_at = -2
 
     def __call__(self, *args, **kwargs):
         recorder = None
@@ -125,7 +136,20 @@ cdef class OpBody:
             return recorder.record(self, args, kwargs)
         if kwargs and "name" in kwargs and "name" not in (<object> self).parameters:
             del kwargs["name"]  # of the result, where it is recorded
-        return self.function(*args, **kwargs) if self.expected is None else self.compute(args, kwargs)
+        global running
+        running += 1
+        try:
+            result = self.function(*args, **kwargs) if self.expected is None else self.compute(args, kwargs)
+        finally:
+            running -= 1
+        out = kwargs.get("out") if kwargs else None
+        if out is None and len(args) > 1:
+            if self.out_at == -2:
+                names = list((<object> self).parameters)
+                self.out_at = names.index("out") if "out" in names else -1
+            if 0 <= self.out_at < len(args):
+                out = args[self.out_at]
+        return result if out is None else HAND_OUT(result, out)
 
     cdef object recorder_among(self, tuple args, dict kwargs):
         """Find what records the call: the first argument, or entry of a list of tensors, that is recorded itself."""

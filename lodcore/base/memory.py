@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 
-__all__ = ["LIMIT", "check_apart", "check_out", "check_size", "integer", "whole"]
+__all__ = ["LIMIT", "check_apart", "check_out", "check_size", "integer", "unharmed", "whole"]
 
 
 def _physical_memory() -> int:
@@ -54,7 +54,7 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-#: No array may have more bytes than the machine, or its container, has memory: who asks for more has made an error.
+#: No array may have more bytes than the machine, or the container, has: such a request is an error of the caller.
 LIMIT: int = min(_physical_memory(), container_memory() or 2**63)
 
 
@@ -130,6 +130,12 @@ def check_apart(where: str, out: Any, *inputs: Any) -> None:
     for given in inputs:
         if isinstance(given, np.ndarray) and np.may_share_memory(out, given):
             raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+
+
+def unharmed(bad: int) -> None:
+    """Raise if a kernel has found bad data where there was none before: another thread has changed it meanwhile."""
+    if bad >= 0:
+        raise ValueError(f"lodcore: data changed at position {bad} while it was read")
 
 
 def integer(where: str, number: Any, bools: bool = False) -> int:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import integer
+from lodcore.base.memory import integer, unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -113,7 +113,7 @@ def longest_first(lengths: Int64) -> Int64:
     if most > SMALL and most > 4 * len(lengths):
         return np.argsort(-lengths, kind="stable")
     offsets = buffers.new_int64(len(lengths) + 1)
-    kernels.offsets.offsets_from_lengths(lengths, offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(lengths, offsets))
     steps = buffers.new_int64(most + 1)
     kernels.rank.step_offsets(offsets, steps)
     order: Int64 = buffers.new_int64(len(lengths))

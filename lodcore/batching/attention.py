@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore import kernels
-from lodcore.base.memory import check_size, integer
+from lodcore.base.memory import check_size, integer, unharmed
 from lodcore.base.recycling import Recycled
 from lodcore.batching.arguments import Int64, as_choice, as_count
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -205,7 +205,7 @@ def attention_inputs(
     settings = [_int64(f"{where}: {name}", number) for name, number in numbers.items()]
     settings += [int(bool(shift_labels)), int(tail == "segment")]
     rows = ids, targets_of, positions, segment_ids, seq_idx
-    kernels.packing.attention_rows(_values(x), _values(targets), documents, bins, np.array(settings), *rows)
+    unharmed(kernels.packing.attention_rows(_values(x), _values(targets), documents, bins, np.array(settings), *rows))
     made = AttentionInputs(*rows, ends, longest)
     return made.to_torch() if library == "torch" else made
 

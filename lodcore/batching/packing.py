@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.base.recycling import Recycled
 from lodcore.batching.arguments import MOST, Int64, as_choice, as_count, as_lengths, longest_first, size_counts
 from lodcore.batching.plan import PackPlan, Pieces
@@ -179,13 +180,13 @@ def pack_items(
         out = buffers.new_int64(count + 1)
         kind = method.removesuffix("_decreasing")
         if kind in ("next_fit", "in_order"):
-            kernels.packing.next_fit(ordered, budget, max_items, window, out)
+            unharmed(kernels.packing.next_fit(ordered, budget, max_items, window, out))
         elif kind == "first_fit":
-            kernels.packing.first_fit(ordered, budget, max_items, out)
+            unharmed(kernels.packing.first_fit(ordered, budget, max_items, out))
         else:
-            kernels.packing.best_fit(ordered, budget, max_items, out)
+            unharmed(kernels.packing.best_fit(ordered, budget, max_items, out))
         items, offsets = buffers.new_int64(count), buffers.new_int64(int(out[count]) + 1)
-        kernels.packing.group_items(out[:count], order, offsets, items)
+        unharmed(kernels.packing.group_items(out[:count], order, offsets, items))
     return (items if names is None else names[items]), offsets
 
 
@@ -193,7 +194,7 @@ def by_histogram(lengths: Int64, budget: int, max_items: int) -> tuple[Int64, In
     """Pack items by the counts of their lengths."""
     sizes, counts = size_counts(lengths)
     items, out = buffers.new_int64(len(lengths)), buffers.new_int64(len(lengths) + 2)
-    kernels.packing.histogram_fit(sizes, counts, longest_first(lengths), budget, max_items, items, out)
+    unharmed(kernels.packing.histogram_fit(sizes, counts, longest_first(lengths), budget, max_items, items, out))
     return items, out[: int(out[-1]) + 1].copy()
 
 

@@ -47,7 +47,7 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     elif type(gradient) is not np.ndarray:  # a sum of arrays without axes
         gradient = np.asarray(gradient)
     if isinstance(value, LoDTensor):
-        return tensor_core.tensor_over(np.ascontiguousarray(gradient), value.lod)
+        return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
     return DenseTensor(gradient) if isinstance(value, DenseTensor) else gradient
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_size
+from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow_parts import Part, hidden, is_flat, records, taken
 from lodcore.interop.arrow_read import Column
@@ -171,7 +171,7 @@ def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
             f"{child.length} elements below"
         )
     offsets = buffers.new_offsets(len(ranges) + 1)
-    kernels.offsets.offsets_from_lengths(sizes, offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(sizes, offsets))
     low, high = (int(begins.min()), int(ends.max())) if len(ranges) else (0, 0)
     if (begins[1:] == ends[:-1]).all():
         below = content(child, low, high, options)

@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
@@ -96,7 +97,7 @@ def hidden(part: Part, there: Array | None) -> Part:
         ranges = np.stack([offsets[:-1], offsets[1:]], axis=1)[there]
         inner = taken(Part(int(offsets[-1]), part.levels[1:], part.present[1:], part.values, part.dictionary), ranges)
         shorter = buffers.new_offsets(len(offsets))
-        kernels.offsets.offsets_from_lengths(np.where(there, lengths, 0), shorter)
+        unharmed(kernels.offsets.offsets_from_lengths(np.where(there, lengths, 0), shorter))
         part = Part(
             part.count, [shorter, *inner.levels], [part.present[0], *inner.present], inner.values, inner.dictionary
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_size
+from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import LoDError
 from lodcore.interop.arrow_parts import Part
 from lodcore.interop.arrow_read import Column
@@ -53,7 +53,7 @@ def viewed(column: Column, start: int, stop: int) -> Part:
     begins = np.arange(count, dtype=np.int64) * VIEW.itemsize + 4
     begins[far] = bases[views["buffer"][far]] + views["start"][far]
     offsets = buffers.new_offsets(count + 1)
-    kernels.offsets.offsets_from_lengths(lengths, offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(lengths, offsets))
     x: Any = tensor_core.new_tensor(source, core.make_lod([], len(source)))
     ranges = np.stack([begins, begins + lengths], axis=1)
     values = x._take(WHERE, 0, ranges, offsets.item(count)).values

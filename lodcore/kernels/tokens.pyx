@@ -45,7 +45,8 @@ def drop_tokens(const number[::1] x not None, const int64_t[::1] offsets not Non
     """
     cdef int64_t n_seqs = offsets.shape[0] - 1, n_tokens = tokens.shape[0]
     cdef bint done, is_signed = (<number> -1) < 0
-    if n_seqs < 0 or x.shape[0] != offsets[n_seqs] or out.shape[0] != x.shape[0] or out_offsets.shape[0] != offsets.shape[0]:
+    if (n_seqs < 0 or x.shape[0] != offsets[n_seqs] or out.shape[0] != x.shape[0]
+            or out_offsets.shape[0] != offsets.shape[0]):
         raise ValueError("x, offsets and out have different numbers of rows or sequences")
     cdef const number* source = &x[0] if x.shape[0] else NULL
     cdef const int64_t* left_out = &tokens[0] if n_tokens else NULL

@@ -63,7 +63,8 @@ def copy_windows(
         raise ValueError("rows and padding have rows of different sizes")
     if padding.shape[0] > 1 and padding.shape[0] != max(0, -start) + max(0, start + length - 1):
         raise ValueError("padding has another number of rows")
-    if offsets.shape[0] == 0 or rows.shape[0] != offsets[offsets.shape[0] - 1] or not 0 <= first <= rows.shape[0] - out.shape[0]:
+    if (offsets.shape[0] == 0 or rows.shape[0] != offsets[offsets.shape[0] - 1]
+            or not 0 <= first <= rows.shape[0] - out.shape[0]):
         raise ValueError("rows, offsets and out have different numbers of rows")
     if out.shape[0] == 0 or width == 0:
         return
@@ -143,7 +144,8 @@ def sum_lagged_products(const real[:, ::1] x not None, const real[:, ::1] y not 
         out[j] = the sum of x[t + j] * y[t] over all rows t whose sequence has a row t + j, in order, added to 0.
     """
     cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1, taps = out.shape[0]
-    if n_seqs < 0 or x.shape[0] != offsets[n_seqs] or y.shape[0] != x.shape[0] or y.shape[1] != width or out.shape[1] != width:
+    if (n_seqs < 0 or x.shape[0] != offsets[n_seqs] or y.shape[0] != x.shape[0] or y.shape[1] != width
+            or out.shape[1] != width):
         raise ValueError("x, y, offsets and out have different numbers of rows, or different widths")
     if taps == 0 or width == 0:
         return

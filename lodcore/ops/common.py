@@ -125,7 +125,7 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
         )
     if not lod.num_levels:
         return result
-    return tensor_core.new_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)
+    return tensor_core.owned_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)
 
 
 def aligned(where: str, result: Any, *operands: Any) -> Any:
@@ -142,7 +142,7 @@ def aligned(where: str, result: Any, *operands: Any) -> Any:
 
 def with_levels(values: Array, lod: LoD, count: int) -> Any:
     """Give values the first levels of a LoD; without any they stay an ndarray."""
-    return tensor_core.new_tensor(values, lod._part(0, count)) if count else values
+    return tensor_core.owned_tensor(values, lod._part(0, count)) if count else values
 
 
 def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:

@@ -264,7 +264,7 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -
 def table_of(where: str, table: Any) -> Any:
     """Take a table as a contiguous array, or its Spec."""
     if buffers.is_plain(table):
-        return buffers.private(table)
+        return table
     if isinstance(table, LoDTensor) or (type(table) is Spec and table.kind is LoDTensor):
         raise DTypeError(f"{where}: table: is a LoDTensor; an array is needed")
     if type(table) is Spec:

@@ -304,7 +304,7 @@ class Op(OpBody):
                 f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one "
                 "entry a row is needed"
             )
-        return tensor_core.tensor_over(np.ascontiguousarray(result), source.lod)
+        return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
 
 
 def operator(

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.ops.arguments import level_of, mask_of
 from lodcore.ops.common import Array
@@ -102,7 +103,7 @@ def _split(x: Any, mask: Any, level: int = 0) -> tuple[tuple[Any, Any], Array]:
 def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
     """Return the offsets of the levels before level k, of which only the chosen sequences are left."""
     left = buffers.new_int64(len(chosen) + 1)
-    kernels.offsets.offsets_from_lengths(chosen.astype(np.int64), left)
+    unharmed(kernels.offsets.offsets_from_lengths(chosen.astype(np.int64), left))
     return [*(lod.offsets(j) for j in range(k - 1)), left[lod.offsets(k - 1)]]
 
 
@@ -122,7 +123,9 @@ def _(
     values = [side.values if isinstance(side, LoDTensor) else side for side in out]
     both = [np.zeros_like(rows) if d is None else d for d, rows in zip((d_true, d_false), values, strict=True)]
     levels = [_row_offsets(side, level) for side in out]
-    kernels.expand.merge_sequences(both, levels, chosen, buffers.new_int64(len(chosen) + 1), buffers.as_bytes(d_x))
+    unharmed(
+        kernels.expand.merge_sequences(both, levels, chosen, buffers.new_int64(len(chosen) + 1), buffers.as_bytes(d_x))
+    )
     return d_x, None
 
 
@@ -229,7 +232,7 @@ def _added(where: str, lods: list[LoD], chosen: Array, k: int) -> list[Array]:
     true, false = lods
     added: Array = true.offsets(k - 1) + false.offsets(k - 1)
     taken = buffers.new_int64(len(chosen) + 1)
-    kernels.offsets.offsets_from_lengths(chosen.astype(np.int64), taken)
+    unharmed(kernels.offsets.offsets_from_lengths(chosen.astype(np.int64), taken))
     wrong = taken[added] != true.offsets(k - 1)
     if wrong.any():
         s = int(np.argmax(wrong)) - 1

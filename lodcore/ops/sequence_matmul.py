@@ -14,7 +14,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.caller import named_caller
-from lodcore.base.memory import check_size
+from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.ops.arguments import level_of
 from lodcore.ops.common import Array, check_equal
@@ -155,7 +155,7 @@ def scores_lod(where: str, lod: LoD, rows: Array, lengths: Array, size: int) -> 
     if about > 2.0**53:  # what int64 might not hold
         check_size(where, int(about), size)
     offsets = buffers.new_offsets(lod.num_rows + 1)
-    kernels.offsets.offsets_from_lengths(np.repeat(lengths, rows), offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(np.repeat(lengths, rows), offsets))
     total = offsets.item(lod.num_rows)
     check_size(where, total, size)
     made: LoD = core.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
@@ -181,7 +181,7 @@ def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
 def _cells(rows: Array, offsets: Array) -> Array:
     """Compute where the products of each row of one side by each of the other begin, sequence by sequence."""
     starts: Array = buffers.new_offsets(len(rows))
-    kernels.offsets.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts)
+    unharmed(kernels.offsets.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts))
     return starts
 
 
@@ -279,7 +279,7 @@ def _put_in_order(values: Array, starts: Array, order: Array, out: Array) -> Non
 def _ends(starts: Array, order: Array) -> Array:
     """Compute the offsets of sequences in another order."""
     moved: Array = buffers.new_offsets(len(starts))
-    kernels.offsets.offsets_from_lengths(np.diff(starts)[order], moved)
+    unharmed(kernels.offsets.offsets_from_lengths(np.diff(starts)[order], moved))
     return moved
 
 

@@ -80,7 +80,7 @@ def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTens
     check_order(where, values.dtype)
     k = lod._level(level, where)
     result, positions = ordered(where, values, below(lod, k), bool(descending), True, saving)
-    return tensor_core.new_tensor(result, lod), positions
+    return tensor_core.owned_tensor(result, lod), positions
 
 
 @sequence_sort.define_infer
@@ -156,7 +156,7 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     positions = buffers.new_int64(n_kept) if values.ndim == 1 else result_rows(where, values, n_kept, POSITION, None)
     _best_rows(buffers.as_cells(values), offsets, kept, buffers.as_cells(best), buffers.as_cells(positions))
     left = core.make_lod([*map(lod.offsets, range(at)), kept] if at else [kept], n_kept)
-    return tensor_core.new_tensor(best, left), tensor_core.new_tensor(positions, left)
+    return tensor_core.owned_tensor(best, left), tensor_core.owned_tensor(positions, left)
 
 
 def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Array) -> None:

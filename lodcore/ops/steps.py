@@ -81,18 +81,19 @@ def in_step_order(
     k = lod._level(level, where)
     offsets = lod._view(k)
     count = len(offsets) - 1
+    steps = core.steps_of(lod, k)
     if sort_by_length:
         order = buffers.new_offsets(count)
-        kernels.rank.rank_by_length(offsets, core.steps_of(lod, k), order)
+        kernels.rank.rank_by_length(offsets, steps, order)
     else:
         order = np.arange(count)
-    indices_map = IndicesMap._of_order(lod, k, order)
+    indices_map = IndicesMap._of_order(lod, k, order, steps)
     order, steps = indices_map._order, indices_map._steps
     if k == lod.num_levels - 1:
         rows = buffers.new_rows(where, x.values, lod.num_rows, out)
         kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
         buffers.seal(rows)
-        by_step = tensor_core.new_tensor(rows, core.make_lod([steps], lod.num_rows))
+        by_step = tensor_core.owned_tensor(rows, core.make_lod([steps], lod.num_rows))
     else:
         by_step = x._gather(where, k + 1, indices_map.values, out, [steps])
         rows = by_step.values
@@ -231,7 +232,7 @@ def _pack_buffer(
     rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
     offsets = indices_map.lod._view(indices_map.level)
     kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, buffers.as_bytes(rows))
-    made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, len(rows)))
+    made: LoDTensor = tensor_core.owned_tensor(rows, core.make_lod(upper, len(rows)))
     return made
 
 
@@ -248,7 +249,7 @@ def _pack_arrays(
     bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, target)
     if bad >= 0:
         raise ShapeError(f"{where}: element {bad}: changed while it was read")
-    made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
+    made: LoDTensor = tensor_core.owned_tensor(rows, core.make_lod(upper, total))
     return made
 
 

@@ -142,7 +142,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
     if lod.num_rows != len(values):
         name = "y" if y is not None else "target_lod"
         raise LoDError(f"{where}: {name}: has {lod.num_rows} rows; x has {len(values)}")
-    return tensor_core.tensor_over(values, lod) if lod.num_levels else values
+    return tensor_core.new_tensor(values, lod) if lod.num_levels else values
 
 
 def _target(where: str, y: Any, target_lod: Any) -> LoD:
@@ -232,7 +232,7 @@ def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor
         levels, values = [], x
     if n_rows != len(values):
         raise LoDError(f"{where}: {name}: have {n_rows} rows; x has {len(values)}")
-    appended: LoDTensor = tensor_core.tensor_over(values, core.make_lod([*levels, finest], n_rows))
+    appended: LoDTensor = tensor_core.new_tensor(values, core.make_lod([*levels, finest], n_rows))
     return appended
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_out, check_size
+from lodcore.base.memory import check_out, check_size, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of, nested_of, operand_of
@@ -331,7 +331,7 @@ def _(d_out: Array, ids: LoDTensor, updates: Any, level: int, needs: tuple[bool,
         places, offsets = _places(d_out.shape, ids, level)
         taken = np.empty((len(places), *d_out.shape[2:]), d_out.dtype)
         lines = buffers.as_bytes(d_out)
-        kernels.tokens.take_at(lines, places, offsets, d_out.shape[1], buffers.as_bytes(taken))
+        unharmed(kernels.tokens.take_at(lines, places, offsets, d_out.shape[1], buffers.as_bytes(taken)))
         d_updates = taken.reshape(shape) if taken.ndim == 1 < len(shape) else unbroadcast(taken, shape)
     return d_out, None, d_updates
 

@@ -232,6 +232,8 @@ cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
     cdef Py_ssize_t total = 0
     if not levels:
         return new_lod(None, NULL, 0, 0, num_rows)
+    if last(levels[len(levels) - 1]) != num_rows:  # counted of what another thread has changed meanwhile
+        raise LoDError(f"LoD: the last offset is {last(levels[len(levels) - 1])}; there are {num_rows} rows")
     if len(levels) == 1:
         memory = levels[0]
         base = <object> cnp.PyArray_BASE(memory) if cnp.PyArray_BASE(memory) != NULL else None

@@ -195,7 +195,7 @@ class LoD(core.LoDBody):
                 raise LoDError(f"{where}: ids: is {found} at row {bad}, after {before}; ids never fall")
             rule = f"0 .. {count - 1} is valid" if count > 0 else "there are no sequences"
             raise LoDError(f"{where}: ids: is {found} at row {bad}; {rule}")
-        lod: LoD = core.make_lod([offsets], len(rows))
+        lod: LoD = core.make_lod([offsets], offsets.item(count))
         return lod
 
     @classmethod

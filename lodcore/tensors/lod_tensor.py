@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_out, check_size
+from lodcore.base.memory import check_out, check_size, unharmed
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import core, tensor_core
@@ -70,6 +70,8 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         if share and rows is not values and not is_view(rows, values):
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
         x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
+        if share:
+            tensor_core.hand_out(x, values)
         return x
 
     # -- to make one --------------------------------------------------------------------------------------
@@ -185,6 +187,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             arrays = list(arrays)
         rows, offsets = join_arrays("LoDTensor.from_arrays", arrays, dtype, out)
         x: LoDTensor = tensor_core.new_of_class(cls, rows, core.make_lod([offsets], len(rows)))
+        tensor_core.hand_out(x, out)
         return x
 
     @classmethod
@@ -230,32 +233,9 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         return lengths
 
     @property
-    def num_levels(self) -> int:
-        """Number of levels."""
-        levels: int = self.lod.num_levels
-        return levels
-
-    @property
-    def num_rows(self) -> int:
-        """Number of rows of all sequences together."""
-        rows: int = self.lod.num_rows
-        return rows
-
-    @property
     def shape(self) -> tuple[int | None, ...]:
         """The ragged shape: number of outermost sequences, None for each ragged axis, shape of a row."""
         return (len(self), *(None,) * self.lod.num_levels, *self.values.shape[1:])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
-        dtype: np.dtype[Any] = self.values.dtype
-        return dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes, ragged ones included."""
-        return int(self.lod.num_levels + self.values.ndim)
 
     @property
     def size(self) -> int:
@@ -307,7 +287,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         -------
         list
         """
-        return nest(self.values.tolist(), self.lod)
+        return nest(self._kept.tolist(), self.lod)
 
     def to_arrays(self) -> list[Any]:
         """Give a list of one array a sequence (views), nested as the levels are.
@@ -317,8 +297,8 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         list of ndarray, or of such lists
         """
         if not self.lod.num_levels:
-            return list(self.values)
-        last = tensor_core.new_tensor(self.values, self.lod._part(self.lod.num_levels - 1, self.lod.num_levels))
+            return list(self._kept)
+        last = tensor_core.new_tensor(self._kept, self.lod._part(self.lod.num_levels - 1, self.lod.num_levels))
         return nest(list(last), self.lod._part(0, self.lod.num_levels - 1))
 
     def to_regular(self) -> Array:
@@ -344,7 +324,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
                     f"{lengths[0]}; use to_padded, to_arrays or .values"
                 )
             shape.append(int(lengths[0]) if len(lengths) else 0)
-        return self.values.reshape(*shape, *self.values.shape[1:])
+        return self._kept.reshape(*shape, *self._kept.shape[1:])
 
     def to_padded(
         self,
@@ -408,7 +388,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             padded = padded_length(where, "length", padded, length, multiple_of)
         if side not in ("right", "left"):
             raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
-        values = self.values
+        values = self._kept
         fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
         count = len(offsets) - 1
         shape = None if sizes is None else (*sizes, padded, *values.shape[1:])
@@ -446,7 +426,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             Shares the values.
         """
         lod = self.lod.drop(level)
-        return tensor_core.new_tensor(self.values, lod) if lod.num_levels else self.values
+        return tensor_core.new_tensor(self._kept, lod) if lod.num_levels else self._kept
 
     def to_packed(self) -> LoDTensor:
         """Make a copy that keeps nothing else alive, as a slice of a large batch does."""
@@ -454,8 +434,8 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
     def clone(self) -> LoDTensor:
         """Make a copy that shares no values; the structure is shared."""
-        rows = buffers.new_rows("LoDTensor.clone", self.values, self.lod.num_rows)
-        kernels.gather.join_rows([self.values], buffers.as_bytes(rows))
+        rows = buffers.new_rows("LoDTensor.clone", self._kept, self.lod.num_rows)
+        unharmed(kernels.gather.join_rows([self._kept], buffers.as_bytes(rows)))
         x: LoDTensor = tensor_core.new_of_class(type(self), rows, self.lod)
         return x
 

@@ -179,11 +179,11 @@ class IndicesMap(Tensor):
         raise TypeError("IndicesMap: is made by TensorArray.unpack")
 
     @classmethod
-    def _of_order(cls, lod: LoD, level: int, order: Array) -> IndicesMap:
+    def _of_order(cls, lod: LoD, level: int, order: Array, steps: Array | None = None) -> IndicesMap:
         """Make the map of a level (counted from the first) whose sequences go through the steps in a given order."""
         made = cls.__new__(cls)
         made._lod, made._level, made._order = lod, level, buffers.sealed(order)
-        made._steps = buffers.sealed(core.steps_of(lod, level))
+        made._steps = buffers.sealed(core.steps_of(lod, level) if steps is None else steps)
         made._values, made._rank = None, None
         return made
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import recycling, threads
-from lodcore.base.buffers cimport (
-    Memory, as_bytes, is_untouched, memory_of, new_int64, new_rows, private, row_size, rows_over, seal
-)
+from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of
+from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
 from lodcore.tensors.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
 from lodcore.errors import ShapeError
-from lodcore.base.dispatch import Symbol
+from lodcore.base.dispatch cimport running
+from lodcore.base.dispatch import Symbol, register_out
 
 cdef extern from "Python.h":
     ctypedef struct PySliceObject:
@@ -52,7 +52,8 @@ cdef class LoDTensorBody:
 
     cdef cnp.ndarray _values  # C-contiguous, as many rows as the structure has
     cdef Memory _memory  # what views of the values have as their base
-    cdef object _shown  # the view that was handed out last
+    cdef object _shown, _second  # views that were handed out
+    cdef cnp.ndarray _given  # `out`, or what is shared: the values as the caller has them
     cdef LoDBody _lod
     cdef Py_ssize_t _row_bytes
     cdef object _bytes
@@ -66,6 +67,13 @@ cdef class LoDTensorBody:
     @property
     def values(self):
         """The rows of all sequences behind each other: ndarray, shape (num_rows, ...)."""
+        if self._given is not None and running == 0 and is_same(self._given, self._values):
+            return self._given
+        return self.shown()
+
+    @property
+    def _kept(self):
+        """The values as a view that nobody else holds."""
         return self.shown()
 
     @property
@@ -77,6 +85,26 @@ cdef class LoDTensorBody:
     def lod(self):
         """The structure: LoD."""
         return self._lod
+
+    @property
+    def dtype(self):
+        """Type of the values."""
+        return <object> cnp.PyArray_DESCR(self._values)
+
+    @property
+    def ndim(self):
+        """Number of axes, ragged ones included."""
+        return self._lod._num_levels + cnp.PyArray_NDIM(self._values)
+
+    @property
+    def num_levels(self):
+        """Number of levels."""
+        return self._lod._num_levels
+
+    @property
+    def num_rows(self):
+        """Number of rows of all sequences together."""
+        return self._lod._num_rows
 
     @property
     def offsets(self):
@@ -97,10 +125,15 @@ cdef class LoDTensorBody:
     cdef cnp.ndarray shown(self):
         """Give a view of the values that nobody else holds; of a field of records, one that is read-only."""
         self.refresh()
-        if self._shown is None or not is_untouched(self._shown, self._values):
-            self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))
-            if self._field is not None:
-                seal(self._shown)
+        if self._shown is not None:
+            if is_untouched(self._shown, self._values):
+                return self._shown
+            if self._second is not None and is_untouched(self._second, self._values):
+                return self._second
+            self._second = self._shown  # in use: x + x asks twice
+        self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))
+        if self._field is not None:
+            seal(self._shown)
         return self._shown
 
     cdef cnp.ndarray rows(self, Py_ssize_t start, Py_ssize_t stop):
@@ -154,7 +187,7 @@ cdef class LoDTensorBody:
         elif size and row_bytes:
             with nogil:
                 copy_row_ranges(source, n_rows, row_bytes, pairs, count, target, size)
-        return new_tensor(rows, make_lod(levels, size))
+        return owned_tensor(rows, make_lod(levels, size))
 
     cpdef LoDTensorBody _gather(self, str where, level, index, out=None, list upper=None):
         """Take sequences of a level by their numbers, with all levels below; arguments as in `_take`."""
@@ -198,7 +231,7 @@ cdef class LoDTensorBody:
         lod, low, high = cut(self._lod, level, start, stop)
         if self._field is not None:
             return field_tensor(self._field[low:high], lod)
-        return new_tensor(self.rows(low, high), lod)
+        return owned_tensor(self.rows(low, high), lod)
 
     def __iter__(self):
         if self._lod._num_levels == 0:
@@ -224,7 +257,7 @@ cdef inline bint is_symbol(PyObject* bound):
     return not PyLong_CheckExact(<object> bound) and isinstance(<object> bound, Symbol)
 
 
-cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
+cpdef LoDTensorBody owned_tensor(cnp.ndarray values, LoDBody lod):
     """Make a LoDTensor of an array that nobody else holds, C-contiguous, and a structure of as many rows."""
     cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
     return filled(x, values, lod)
@@ -239,20 +272,22 @@ cdef inline LoDTensorBody filled(LoDTensorBody x, cnp.ndarray values, LoDBody lo
     return x
 
 
-def tensor_over(cnp.ndarray values, LoDBody lod):
+cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
     """Make a LoDTensor of an array that others may hold, too, C-contiguous, and a structure of as many rows."""
-    return new_tensor(private(values), lod)
+    return owned_tensor(private(values), lod)
+
+
 def field_tensor(cnp.ndarray field, LoDBody lod):
     """Make a LoDTensor of a field of records, with as many rows as the structure: what is written goes to the records.
 
     Kernels need rows behind each other: where the field is not that, they read a copy, which `check` brings up to date.
     """
     if cnp.PyArray_IS_C_CONTIGUOUS(field) and cnp.PyArray_ISALIGNED(field):
-        return tensor_over(field, lod)
+        return new_tensor(field, lod)
     dtype = field.dtype
     if dtype.names is not None:  # without the bytes of the fields that are left out
         dtype = np.dtype([(name, dtype[name]) for name in dtype.names])
-    cdef LoDTensorBody x = new_tensor(np.empty((<object> field).shape, dtype), lod)
+    cdef LoDTensorBody x = owned_tensor(np.empty((<object> field).shape, dtype), lod)
     x._field = field
     return x
 
@@ -294,13 +329,13 @@ def on_same_rows(function, tuple operands):
     if (type(result) is not cnp.ndarray or cnp.PyArray_NDIM(result) != ndim or not cnp.PyArray_IS_C_CONTIGUOUS(result)
             or cnp.PyArray_DIM(result, 0) != first._lod._num_rows or result.dtype.hasobject):
         return None
-    return new_tensor(result, first._lod)
+    return owned_tensor(result, first._lod)
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
-    """Make a tensor of a subclass of LoDTensor; arguments as of `tensor_over`."""
+    """Make a tensor of a subclass of LoDTensor; arguments as of `new_tensor`."""
     if cls is TENSOR:
-        return new_tensor(private(values), lod)
+        return owned_tensor(private(values), lod)
     cdef LoDTensorBody x = LoDTensorBody.__new__(cls)
     return filled(x, private(values), lod)
 
@@ -308,7 +343,44 @@ def new_of_class(cls, cnp.ndarray values, LoDBody lod):
 def body_of(LoDTensorBody x not None):
     """Give a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
     x.refresh()
-    return new_tensor(x._values, x._lod)
+    return owned_tensor(x._values, x._lod)
+
+
+cdef inline bint is_same(cnp.ndarray one, cnp.ndarray other) noexcept:
+    """Return whether two arrays are of the same memory, shape and dtype."""
+    cdef int axis, ndim = cnp.PyArray_NDIM(one)
+    if (cnp.PyArray_DATA(one) != cnp.PyArray_DATA(other) or ndim != cnp.PyArray_NDIM(other)
+            or cnp.PyArray_DESCR(one) != cnp.PyArray_DESCR(other) or not cnp.PyArray_IS_C_CONTIGUOUS(one)):
+        return False
+    for axis in range(ndim):
+        if cnp.PyArray_DIM(one, axis) != cnp.PyArray_DIM(other, axis):
+            return False
+    return True
+
+
+def hand_out(result, out):
+    """Make the array that a caller gave for the rows what the caller sees: the values of a tensor, or the result itself.
+
+    Parameters
+    ----------
+    result : LoDTensor or ndarray, or a tuple that begins with one
+    out : ndarray
+    """
+    cdef LoDTensorBody x
+    if type(result) is tuple:
+        return (hand_out(result[0], out), *result[1:])
+    if type(out) is not cnp.ndarray:
+        return result
+    if isinstance(result, LoDTensorBody):
+        x = result
+        if is_same(out, x._values):
+            x._given = out
+    elif type(result) is cnp.ndarray and is_same(out, result):
+        return out
+    return result
+
+
+register_out(hand_out)
 
 
 cdef class Sequences:
@@ -341,7 +413,7 @@ cdef class Sequences:
         self.at += 1
         start = self.row
         self.row += lod._num_rows
-        return new_tensor(self.x.rows(start, self.row), lod)
+        return owned_tensor(self.x.rows(start, self.row), lod)
 
 
 def alike(list tensors):

@@ -1,13 +1,18 @@
-"""Kernels, the error table and kept memory under the address and undefined-behaviour sanitizers of the compiler."""
+"""Kernels, the error table, hostile input and kept memory under the address and undefined-behaviour sanitizers.
+
+`python -m tests.builds.asan soak SECONDS` changes what calls work on while they run instead.
+"""
 
 import os
 import subprocess
+import sys
 
 from tests.builds import tree
 
 TESTS = (
     *("tests/kernels", "tests/test_errors.py", "tests/robustness/test_hostile.py", "tests/ops/test_operators.py"),
     *("tests/base/test_recycling.py", "tests/graph/test_steady.py"),
+    *("tests/robustness/test_public_names.py", "tests/robustness/test_injection.py"),
     *("tests/interop/test_arrow.py", "tests/interop/test_arrow_hostile.py", "tests/interop/test_storage.py"),
 )
 
@@ -22,15 +27,18 @@ def library(name: str) -> str:
     return path
 
 
-def main() -> None:
-    """Build a copy with the sanitizers, and run the tests in it."""
+def main(arguments: list[str]) -> None:
+    """Build a copy with the sanitizers, and run the tests in it, or the machine that changes arguments."""
+    command = tree.pytest("--capture=sys", *TESTS)  # what a sanitizer writes as it aborts must be seen
+    if arguments[:1] == ["soak"]:
+        command = (sys.executable, "-m", "tests.robustness.injection", "--seconds", *arguments[1:2])
     preload = f"{library('libasan.so')} {library('libubsan.so')}"
     with tree.fresh_directory() as directory:
         tree.copy(directory)
         tree.build(directory, "asan")
         tree.run(
             directory,
-            *tree.pytest("--capture=sys", *TESTS),  # what a sanitizer writes as it aborts must be seen
+            *command,
             LD_PRELOAD=preload,
             PYTHONMALLOC="malloc",  # so that the sanitizer sees every allocation
             ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1",
@@ -40,4 +48,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

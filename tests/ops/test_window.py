@@ -138,18 +138,20 @@ def test_a_result_in_memory_that_is_given():
 class Reshaper:
     """A filter that gives the values of a batch another shape while it is looked at."""
 
-    def __init__(self, x):
-        self.x = x
+    def __init__(self, x, shape):
+        self.x, self.filter = x, np.ones(shape)
 
     def __array__(self, dtype=None, copy=None):
         self.x.values.shape = (1, self.x.values.size)
-        return np.ones((1, 2))
+        return self.filter
 
 
-@pytest.mark.parametrize("call", [row_conv, lambda x, filter: sequence_conv(x, filter, 1)])
-def test_a_filter_that_changes_the_rows(call):
+@pytest.mark.parametrize(
+    ("call", "shape"), [(row_conv, (1, 2)), (lambda x, filter: sequence_conv(x, filter, 1), (2, 3))]
+)
+def test_a_filter_that_changes_the_rows(call, shape):
     x = LoDTensor(np.zeros((4, 2)), LoD.from_lengths([4]), share=True)
-    assert call(x, Reshaper(x)).values.shape[0] == 4
+    assert call(x, Reshaper(x, shape)).values.shape[0] == 4
     assert x.values.shape == (4, 2)
 
 

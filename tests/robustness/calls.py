@@ -89,12 +89,12 @@ def _text(text: str) -> Callable[..., Any]:
     }
 
     def run(*items: Any) -> Any:
-        return eval(code, public, dict(items))
+        return eval(code, {**public, **dict(items)})
 
     return run
 
 
-#: More texts: constructors, index forms, functions of NumPy; `v` are the rows of `x`, `i` integers, `out` has its shape.
+#: More texts: constructors, index forms, functions of NumPy; `things` says what the names are.
 TEXTS = [
     *("LoDTensor(v, x.lod)", "LoDTensor.from_lengths(v, [2, 4])", "LoDTensor.from_lengths(v, lengths)"),
     *("LoDTensor.from_offsets(v, offsets)", "LoDTensor.from_segment_ids(v, i)", "LoD.from_segment_ids(i, 9)"),
@@ -203,18 +203,19 @@ def _recorded(x: Any, pool_type: str) -> Any:
 
 
 def _looped(x: Any) -> Any:
-    """Run a loop over steps, and its gradient."""
-    from lodcore import nn
+    """Run a loop of two steps, and its gradient."""
+    from lodcore.graph import while_loop
 
-    def cell(parameters: Any, given: Any, state: Any) -> Any:
-        made = lodcore.tanh(given + state)
-        return made, made
-
-    def f(a: Any) -> Any:
-        return nn.dynamic_rnn(cell, {}, a, initial_state=np.zeros((2, 2)))[1]
+    def f(given: Any) -> Any:
+        loop = while_loop()
+        with loop.loop():
+            state = loop.loop_var(given)
+            loop.break_if(lodcore.equal(loop.step(), 2))
+            state.update(lodcore.tanh(state))
+        return state
 
     value, pullback = vjp(f, x)
-    return pullback(np.ones_like(value))
+    return pullback(np.ones_like(value.values))
 
 
 def _assigned(x: Any, key: Any, value: Any) -> Any:
@@ -244,7 +245,8 @@ def things() -> dict[str, Any]:
         "x": x, "v": v, "i": np.array([0, 1, 2, 3, 4, 5]), "out": np.zeros((6, 2)), "twice": np.zeros((12, 2)),
         "lengths": np.array([2, 4]), "offsets": np.array([0, 2, 6]), "numbers": [1, 0, 2, 0, 1],
         "several": [np.ones((2, 2)), np.ones((1, 2)), np.ones((0, 2))], "batches": [x, x], "dense": np.ones((2, 4, 2)),
-        "nested": LoDTensor(np.array([0, 1, 1, 0, 1, 1]), lod), "padded": np.zeros((2, 4, 2)), "pooled": np.zeros((2, 2)),
+        "nested": LoDTensor(np.array([0, 1, 1, 0, 1, 1]), lod), "padded": np.zeros((2, 4, 2)),
+        "pooled": np.zeros((2, 2)),
         "sparse": SparseTensor([0, 3, 0], np.ones((3, 2)), 4), "table": np.zeros((4, 2)), "steps": steps,
         "steps_map": steps_map, "rank": lodcore.lod_rank_table(x),
     }  # fmt: skip
@@ -275,3 +277,7 @@ def cases() -> list[Case]:
         if "rewritten" not in text:
             found.append(Case(text, _text(text), tuple(used)))
     return found
+
+
+if __name__ == "__main__":
+    print("\n".join(case.name for case in cases()))

@@ -94,8 +94,8 @@ def change_array(array: Any, random: random.Random) -> None:
         attempt(set_field, array, "dtype", random.choice([np.uint8, np.int16, np.float32, np.int64, "S1"]))
     elif which == 6:
         attempt(array.setflags, random.random() < 0.5)
-    elif which == 7 and array.dtype.kind in "iu":
-        attempt(array.fill, random.choice([-1, 10**6, 0, 2**31 - 1, 127]))
+    elif which == 7 and array.dtype.kind in "iu":  # what few bytes ask for stays little, or is refused
+        attempt(array.fill, random.choice([-1, 0, 127, 10**12]))
     elif which == 8 and array.dtype.kind in "bf":
         attempt(array.fill, random.choice([0, 1, np.nan]) if array.dtype.kind == "f" else random.random() < 0.5)
     elif array.ndim > 1:
@@ -167,7 +167,7 @@ def check(result: Any) -> None:
         assert len(result.values) == result.num_rows
         result.values.tobytes()
         check(result.lod)
-        repr(result)
+        attempt(repr, result)  # NumPy prints numbers that change meanwhile
     elif isinstance(result, LoD):
         for level in range(result.num_levels):
             offsets = result.offsets(level)
@@ -181,7 +181,7 @@ def check(result: Any) -> None:
         for one in result:
             check(one)
     elif isinstance(result, (RankTable, IndicesMap, SparseTensor, TensorArray)):
-        repr(result)
+        attempt(repr, result)  # NumPy prints numbers that change meanwhile
 
 
 # -- the ways ----------------------------------------------------------------------------------------------------------
@@ -334,6 +334,8 @@ def soak(seed: int, seconds: float, log: str | None = None, names: str = "") -> 
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     cases = [case for case in calls.cases() if names in case.name]
+    # In a loop the greatest length may become one that takes minutes to write, though there is memory for it.
+    cases = [case for case in cases if not ("sequence_mask" in case.name and "body" in case.name)]
     machine = Machine(seed, log, time.perf_counter() + seconds)
     while not machine.over():
         machine.random.shuffle(cases)

@@ -169,8 +169,9 @@ def change(array, handed):
         def back():
             one.dtype = dtype
             one.shape = shape
-        for step in (flat, column, line, back, narrow, back, lambda: one.resize((0,)), lambda: one.setflags(write=False),
-                     lambda: one.setflags(write=True)):
+        shrink = lambda: one.resize((0,))
+        seal, unseal = lambda: one.setflags(write=False), lambda: one.setflags(write=True)
+        for step in (flat, column, line, back, narrow, back, shrink, seal, unseal):
             tried(step)
 """
 
@@ -283,15 +284,18 @@ for cls in (Liar, LoDTensor):
     full = Liar.from_lengths(np.ones((6, 2)), [2, 4]) if cls is Liar else made
     for x in (made, full):
         for call in (
-            lambda: lodcore.sequence_pool(x, "sum"), lambda: lodcore.gather_sequences(x, [0]), lambda: x[0], lambda: x[:],
-            lambda: lodcore.sequence_concat([x, x]), lambda: lodcore.sequence_reverse(x), lambda: x.to_padded(),
-            lambda: x + 1, lambda: x + x, lambda: x.sum(axis=1), lambda: list(x), lambda: repr(x), lambda: x.tolist(),
-            lambda: TensorArray.unpack(x, 0), lambda: lodcore.sequence_softmax(x), lambda: np.tanh(x), lambda: x.clone(),
-            lambda: x.flatten(), lambda: x.to_arrays(), lambda: lodcore.sequence_expand(x, x), lambda: x[x > 0],
-            lambda: lodcore.sequence_expand_as(np.ones((2, 2)), x), lambda: copy.copy(x), lambda: lodcore.sequence_pad(x),
+            lambda: lodcore.sequence_pool(x, "sum"), lambda: lodcore.gather_sequences(x, [0]), lambda: x[0],
+            lambda: x[:], lambda: lodcore.sequence_concat([x, x]), lambda: lodcore.sequence_reverse(x),
+            lambda: x.to_padded(), lambda: x + 1, lambda: x + x, lambda: x.sum(axis=1), lambda: list(x),
+            lambda: repr(x), lambda: x.tolist(), lambda: TensorArray.unpack(x, 0),
+            lambda: lodcore.sequence_softmax(x), lambda: np.tanh(x), lambda: x.clone(), lambda: x.flatten(),
+            lambda: x.to_arrays(), lambda: lodcore.sequence_expand(x, x), lambda: x[x > 0],
+            lambda: lodcore.sequence_expand_as(np.ones((2, 2)), x), lambda: copy.copy(x),
+            lambda: lodcore.sequence_pad(x),
             lambda: vjp(lambda a: lodcore.sequence_pool(a, "max"), x)[1](np.ones((2, 2))), lambda: x.to_regular(),
-            lambda: lodcore.lod_reset(x, x), lambda: lodcore.lod_rank_table(x), lambda: lodcore.sequence_conv(x, np.ones((2, 2)), 1),
-            lambda: lodcore.sequence_topk(x, 1), lambda: lodcore.sequence_slice(x, 0, 1), lambda: x.lod, lambda: x.values,
+            lambda: lodcore.lod_reset(x, x), lambda: lodcore.lod_rank_table(x),
+            lambda: lodcore.sequence_conv(x, np.ones((2, 2)), 1), lambda: lodcore.sequence_topk(x, 1),
+            lambda: lodcore.sequence_slice(x, 0, 1), lambda: x.lod, lambda: x.values,
             lambda: lodcore.merge_by_mask(x, x, [True] * 4), lambda: lodcore.split_by_mask(x, [True, False]),
         ):
             tried(call)
@@ -321,11 +325,11 @@ if lod is not None:
 MEMORY = {
     "a rank of one very long sequence": "lodcore.lod_rank_table(LoD.from_lengths([n]))",
     "steps of one very long sequence": "TensorArray.unpack(LoDTensor(np.empty((n, 0)), LoD.from_lengths([n])), 0)",
-    "a mask of nothing": "LoDTensor(np.empty((2**40, 0)), LoD.from_lengths([2**40] + [0] * 8191)).to_padded(return_mask=True)",
+    "a mask": "LoDTensor(np.empty((2**40, 0)), LoD.from_lengths([2**40] + [0] * 8191)).to_padded(0, return_mask=True)",
     "a broadcast table": "lodcore.lookup_table(np.broadcast_to(0.0, (2**40, 3)), [0])",
     "broadcast rows": "LoDTensor.from_lengths(np.broadcast_to(0.0, (2**40,)), [2**40])",
     "broadcast lengths": "LoD.from_lengths(np.broadcast_to(np.int64(0), (2**40,)))",
-    "a broadcast padded batch": "lodcore.sequence_unpad(np.broadcast_to(0.0, (2**20, 2**20)), np.zeros(2**20, np.int64))",
+    "a broadcast padded batch": "lodcore.sequence_unpad(np.broadcast_to(0.0, (2**20,) * 2), np.zeros(2**20, int))",
     "a broadcast index": "lodcore.gather_sequences([[1]], np.broadcast_to(np.int32(0), (2**40,)))",
 }
 

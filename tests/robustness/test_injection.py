@@ -1,0 +1,51 @@
+"""The machine that changes what calls work on, for a short while; `make hunt` runs it for longer."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.robustness.programs import ROOT
+
+pytestmark = pytest.mark.not_on_reference
+
+
+def machine(log, *options):
+    """Run the machine in a process of its own; what it wrote last tells what killed it."""
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-m", "tests.robustness.injection", "--log", str(log), *options],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    last = log.read_text().strip() if log.exists() else ""
+    assert done.returncode == 0, f"exit {done.returncode} in {last}\n{done.stdout[-500:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_everything_changes_while_calls_run(seed, tmp_path):
+    printed = machine(tmp_path / "log", "--seconds", "20", "--seed", str(seed))
+    assert "lives" in printed
+    assert int(printed.split()[0]) > 200
+
+
+def test_the_machine_knows_every_operator_and_way():
+    printed = subprocess.run(
+        [sys.executable, "-m", "tests.robustness.calls"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    from lodcore.ops.registry import OPS
+    from tests.samples import SAMPLES
+
+    for name in set(SAMPLES) & set(OPS):
+        ways = {line.partition(", ")[2] for line in printed if line.startswith(f"{name}, ")}
+        assert len(ways) == 8, name

@@ -1,0 +1,73 @@
+"""A kernel that tells where data is bad is asked: its status is never thrown away."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.not_on_reference
+
+LODCORE = Path(__file__).parent.parent.parent / "lodcore"
+#: The words with which a docstring begins to tell what is wrong: a status.
+STATUS = re.compile(r"Returns\n    -------\n    int\n        (The first|A place)")
+
+
+def telling():
+    """Name the kernels that give a status."""
+    found = set()
+    for path in (LODCORE / "kernels").glob("*.pyx"):
+        for part in re.split(r"\n(?=def )", path.read_text())[1:]:
+            if STATUS.search(part.split("\n\n\n")[0]):
+                name = part.removeprefix("def ").partition("(")[0]
+                found.add(f"kernels.{path.stem}.{name}")
+    return found
+
+
+TELLING = telling()
+#: Of what is passed on as a value: who calls it looks at what it gives, or the data was checked before.
+PASSED_ON = {
+    "lodcore/ops/embedding.py": {"kernels.embedding.sum_bags", "kernels.embedding.best_bags"},  # by pool_bags
+}
+
+
+def ignored(text):
+    """List the calls in a file of Python whose status goes nowhere, and kernels with a status that are passed on."""
+    tree = ast.parse(text)
+    dropped = [
+        ast.unparse(node.value.func)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in TELLING
+    ]
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    passed = {
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and id(node) not in called and ast.unparse(node) in TELLING
+    }
+    return dropped, passed
+
+
+def test_there_are_kernels_that_tell():
+    assert {"kernels.gather.take_sequences", "kernels.embedding.take_rows"} <= TELLING
+    assert "kernels.pool.sum_rows" not in TELLING
+
+
+def test_a_status_that_is_thrown_away_would_be_seen():
+    assert ignored("kernels.gather.take_sequences(a, b, c, d)\n")[0] == ["kernels.gather.take_sequences"]
+    assert ignored("run(kernels.gather.take_sequences, a)\n")[1] == {"kernels.gather.take_sequences"}
+    assert ignored("bad = kernels.gather.take_sequences(a, b, c, d)\n") == ([], set())
+
+
+@pytest.mark.parametrize("path", sorted(LODCORE.rglob("*.py")), ids=lambda path: str(path.relative_to(LODCORE)))
+def test_no_status_is_thrown_away(path):
+    dropped, passed = ignored(path.read_text())
+    assert dropped == []
+    assert passed <= PASSED_ON.get(str(path.relative_to(LODCORE.parent)), set())
+
+
+@pytest.mark.parametrize("path", sorted(LODCORE.rglob("*.pyx")), ids=lambda path: str(path.relative_to(LODCORE)))
+def test_no_status_is_thrown_away_in_compiled_code(path):
+    for line in path.read_text().splitlines():
+        found = re.match(r"\s*(kernels\.\w+\.\w+)\(", line)
+        assert found is None or found.group(1) not in TELLING, line

@@ -88,5 +88,5 @@ def _check_views(column: Column, views: Array, lengths: Array, far: Array, sizes
 
 def fixed_size(part: Part, text: bool, path: str) -> Part:
     """Turn strings, which are sequences of bytes, into values of dtype S or U as wide as the longest."""
-    values = fixed_width(f'{WHERE}{path} (strings="rows" keeps them as they are)', part.values, part.levels[0], text)
+    values = fixed_width(f"{WHERE}{path}", part.values, part.levels[0], text)
     return Part(part.count, [], [part.present[0]], values)

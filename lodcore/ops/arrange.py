@@ -15,7 +15,7 @@ from lodcore.ops.common import Array, check_equal
 from lodcore.ops.lod_rules import computed, levels_of, outer
 from lodcore.ops.moving import add_back, row_ranges, spec_rows, sum_copies
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index, Nested
+from lodcore.ops.roles import Dense, Index, Nested, Role
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -90,15 +90,22 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 
 def _nested(where: str, given: Any) -> Any:
-    """Make a LoDTensor of nested lists of integers; all else stays."""
+    """Make a LoDTensor of nested lists of integers; all else is an index."""
     nested = isinstance(given, (list, tuple)) and type(given) is not Spec
-    return nested_index_of(where, given) if nested and given and isinstance(given[0], (list, tuple)) else given
+    if nested and given and isinstance(given[0], (list, tuple)):
+        return nested_index_of(where, given)
+    return Index.of_list(where, given) if nested else _INDEX(where, given)
+
+
+_INDEX: Any = Index.take
+#: Integers, for all or for each; as nested lists they are a LoDTensor.
+Counts = Role("Index", _nested, _nested, Index.expected - {list, tuple}, Index.kinds, described=False)
 
 
 # -- repeated ----------------------------------------------------------------------------------------------------------
 
 
-@operator(x=Nested, repeats=Index, lod_rule=outer("level"))
+@operator(x=Nested, repeats=Counts, lod_rule=outer("level"))
 def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
     """Repeat each element of each sequence, as `numpy.repeat` does.
 
@@ -156,7 +163,6 @@ def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     k = level_of(where, lod, level)
     offsets = lod.offsets(k)
     count = offsets.item(len(offsets) - 1)
-    repeats = _nested(f"{where}: repeats", repeats)
     if isinstance(repeats, LoDTensor) and repeats.num_levels:
         check_equal(where, lod.prefix(k + 1), repeats.lod, "repeats")
         repeats = repeats.values
@@ -186,7 +192,6 @@ def _numbers(offsets: Array) -> Array:
 
 def _check_numbers(where: str, given: Any) -> None:
     """Check what a Spec, or a value, shows of integers that may be nested."""
-    given = _nested(where, given)
     each_of(where, given.values if isinstance(given, LoDTensor) else given, None)
 
 
@@ -215,7 +220,7 @@ def _divided_levels(x: Any, level: Any) -> list[Any]:
 
 @operator(
     x=Nested,
-    lengths=Index,
+    lengths=Counts,
     lod_rule=computed("that of `x`, and one more level below `level`", _divided_levels),
 )
 def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
@@ -272,7 +277,6 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
 
 def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count: int) -> tuple[Array, Array]:
     """Return the offsets of the new sequences in each sequence, and their own in elements."""
-    lengths = _nested(f"{where}: lengths", lengths)
     if isinstance(lengths, LoDTensor) and lengths.num_levels:
         if k:
             check_equal(where, lod.prefix(k), lengths.lod.prefix(lengths.num_levels - 1), "lengths")

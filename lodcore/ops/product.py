@@ -198,7 +198,13 @@ def refuse_empty(x: Any, where: str, level: int = -1) -> Any:
     lengths = rows_below(x.lod, k)
     if np.count_nonzero(lengths) < len(lengths):
         s = int(np.argmin(lengths != 0))
-        needed = "give empty=" if where.startswith("arg") else "give empty=, or an initial value"
+        needed = (
+            "an element is needed"
+            if where.startswith("nanarg")
+            else "give empty="
+            if "arg" in where
+            else "give empty=, or an initial value"
+        )
         raise ValueError(f"{where}: sequence {s} of level {k} is empty; {needed}")
     return x
 

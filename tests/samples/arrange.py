@@ -54,7 +54,9 @@ def repeat_calls(draw, tensors):
     level = level_of(draw, x)
     repeats = numbers_for(draw, count_elements(x, level), 0, 3)
     if np.ndim(repeats) and draw(st.booleans()):
-        repeats = LoDTensor(np.ravel(repeats), x.lod.prefix(from_the_first(level, x.lod) + 1))
+        flat = np.ravel(repeats)
+        flat = flat if flat.size else flat.astype(np.int64)  # an empty list says nothing of its dtype
+        repeats = LoDTensor(flat, x.lod.prefix(from_the_first(level, x.lod) + 1))
     return call(x, repeats, level)
 
 
@@ -90,13 +92,13 @@ def divide_calls(draw, tensors):
         return call(x, draw(odd_forms(flat)) if len(flat) else flat, level)
     upper = [x.lod.offsets(j) for j in range(k)]
     nested = LoDTensor.from_offsets(read_only(flat), *upper, np.cumsum([0, *map(len, found)]))
-    return call(x, nested.tolist() if len(found) and k == 0 and draw(st.booleans()) else nested, level)
+    return call(x, nested.tolist() if len(flat) and k == 0 and draw(st.booleans()) else nested, level)
 
 
 def divided(arguments):
     x, lengths = arguments["x"], arguments["lengths"]
     k = from_the_first(arguments["level"], x.lod)
-    if isinstance(lengths, list):
+    if isinstance(lengths, list) and lengths and isinstance(lengths[0], list):
         found = lengths
     elif isinstance(lengths, LoDTensor):
         found = sequences(lengths.tolist(), k)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_size
+from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.nn.token_sampling import real_of, sampling_of
@@ -264,7 +264,7 @@ class _Search:
             final = scores[ended].astype(np.float64) / decoder.penalty(length)
             self.pool.append((sources[ended], final, items[ended]))
             if self.best is not None:
-                kernels.beam.note_best(final, sources[ended], self.best)
+                unharmed(kernels.beam.note_best(final, sources[ended], self.best))
         open_ = ~ended
         if length < decoder.max_length and self.best is not None:
             open_ &= self._may_win(scores, length) > self.best[sources, -1]

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.ops.arguments import choice_of, integer_of, level_of
 from lodcore.ops.common import Array
 from lodcore.ops.index import slice_along
@@ -48,7 +49,7 @@ def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Arr
     else:
         counts = np.where(lengths > 0, -(-np.maximum(over, 0) // stride) + 1, 0)
     offsets: Array = buffers.new_offsets(len(counts) + 1)
-    kernels.offsets.offsets_from_lengths(counts, offsets)
+    unharmed(kernels.offsets.offsets_from_lengths(counts, offsets))
     total = offsets.item(len(counts))
     sequences, starts = buffers.new_int64(total), buffers.new_int64(total)
     kernels.offsets.segment_ids(offsets, sequences)
@@ -129,7 +130,7 @@ def _chunked(
     ranges[:, 0] = begins
     np.minimum(begins + size, lod.offsets(k)[1:][sequences], out=ranges[:, 1])
     cut = buffers.new_offsets(len(begins) + 1)
-    kernels.gather.count_ranges(ranges, cut)
+    unharmed(kernels.gather.count_ranges(ranges, cut))
     return x._take(where, k + 1, ranges, cut.item(len(begins)), None, [*upper, cut]), ranges
 
 

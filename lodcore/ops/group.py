@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.arguments import choice_of, dense_of
 from lodcore.ops.common import Array
@@ -74,7 +75,7 @@ def _numbered(keys: Array) -> tuple[Array, Array]:
 def _ordered(ids: Array, count: int) -> tuple[Array, Array]:
     """List the rows of each number: offsets, and the rows."""
     offsets, places = buffers.new_offsets(count + 1), buffers.new_int64(len(ids))
-    kernels.group.order_by_id(ids, offsets, places)
+    unharmed(kernels.group.order_by_id(ids, offsets, places))
     return offsets, places
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError
 from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import computed, levels_of
@@ -148,7 +149,7 @@ def _rows_taken(where: str, x: Array, places: Array, default: Any, lod: LoD | No
         taken[~missing] = x[places[~missing]]
         taken[missing] = row[0]
     else:
-        kernels.embedding.take_rows(buffers.as_bytes(x), places, -1, buffers.as_bytes(taken))
+        unharmed(kernels.embedding.take_rows(buffers.as_bytes(x), places, -1, buffers.as_bytes(taken)))
     return taken if lod is None else tensor_core.new_tensor(taken, lod)
 
 

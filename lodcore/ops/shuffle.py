@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import each_of, level_of, structure_of
 from lodcore.ops.convert import rows
@@ -91,7 +92,7 @@ def _drawn(lengths: Any, size: Any) -> Any:
         bad = int(np.argmax(sizes < 0))
         raise ValueError(f"sample_places: size: is {sizes[bad]} for sequence {bad}; 0 or more is needed")
     drawn = buffers.new_offsets(len(lengths) + 1)
-    kernels.offsets.offsets_from_lengths(np.minimum(sizes, lengths), drawn)
+    unharmed(kernels.offsets.offsets_from_lengths(np.minimum(sizes, lengths), drawn))
     return drawn
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import integer
+from lodcore.base.memory import integer, unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.ops.gather import gather_sequences
 from lodcore.tensors import core, tensor_core
@@ -403,7 +403,7 @@ def _numbered(letters: Array, offsets: Array) -> tuple[Array, Array, Array]:
         if at == len(ids):
             return begins[:known], ends[:known], counts[:known]
         table = np.full(4 * len(table), -1, np.int64)
-        kernels.words.fill_table(letters, begins[:known], ends[:known], SEED, table)
+        unharmed(kernels.words.fill_table(letters, begins[:known], ends[:known], SEED, table))
         begins, ends, counts = (
             np.concatenate([part, np.zeros(3 * len(part), np.int64)]) for part in (begins, ends, counts)
         )

@@ -124,9 +124,7 @@ def fixed_width(where: str, letters: Array, offsets: Array, unicode: bool) -> Ar
     last = data[offsets[1:][ended] - 1]
     if (last == 0).any():
         at = int(np.flatnonzero(ended)[np.argmax(last == 0)])
-        raise DTypeError(
-            f"{where}: string {at} ends with NUL, which NumPy drops from strings of a fixed width; bytes with a level keep it"
-        )
+        raise DTypeError(f"{where}: string {at} ends with NUL, which NumPy drops; bytes with a level keep it")
     x: Any = tensor_core.new_tensor(np.ascontiguousarray(data), core.make_lod([offsets.copy()], int(offsets[-1])))
     padded = x.to_padded()
     width = padded.shape[1]

@@ -28,6 +28,7 @@ TELLING = telling()
 #: Of what is passed on as a value: who calls it looks at what it gives, or the data was checked before.
 PASSED_ON = {
     "lodcore/ops/embedding.py": {"kernels.embedding.sum_bags", "kernels.embedding.best_bags"},  # by pool_bags
+    "lodcore/ops/combine.py": {"kernels.combine.pair_ranges", "kernels.combine.product_ranges"},  # by Partners
 }
 
 

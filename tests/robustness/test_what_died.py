@@ -160,8 +160,8 @@ lodcore.sequence_pool(x, "sum"), x[0], x[1:], np.tanh(x)
 """
 CHANGES = """
 def change(array, handed):
-    shape, dtype = array.shape, array.dtype
     for one in [array, *handed]:
+        shape, dtype = one.shape, one.dtype
         def flat(): one.shape = (-1,)
         def column(): one.shape = (-1, 1)
         def line(): one.shape = (1, -1)

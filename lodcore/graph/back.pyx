@@ -5,6 +5,7 @@ cimport numpy as cnp
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
+from lodcore.base cimport dispatch
 from lodcore.graph.engine cimport PyObject_Vectorcall, fetched
 from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Plan, Return
 
@@ -171,7 +172,11 @@ cdef class Gradients:
         """
         for out in operator.outputs:
             if out in self.found:
-                self.go(Return(operator, self.needed), operator.frame)
+                dispatch.running += 1
+                try:
+                    self.go(Return(operator, self.needed), operator.frame)
+                finally:
+                    dispatch.running -= 1
                 break
 
     def back(self, list ways, list frame):
@@ -183,8 +188,12 @@ cdef class Gradients:
         frame : list
         """
         cdef Return way
-        for way in ways:
-            self.go(way, frame)
+        dispatch.running += 1
+        try:
+            for way in ways:
+                self.go(way, frame)
+        finally:
+            dispatch.running -= 1
 
     cdef go(self, Return way, list frame):
         """Go back through one operator, if one of its results has a gradient."""

@@ -4,6 +4,7 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
+from lodcore.base cimport dispatch
 from lodcore.base.dispatch cimport OpBody
 
 import numpy as np
@@ -217,6 +218,7 @@ def run(list instructions, list frame, Py_ssize_t count):
         The place of the Leave that ended the run, -1 if none did.
     """
     cdef Py_ssize_t at = 0
+    dispatch.running += 1
     try:
         for at in range(count):
             instruction = instructions[at]
@@ -227,6 +229,8 @@ def run(list instructions, list frame, Py_ssize_t count):
     except BaseException:
         frame[0] = at
         raise
+    finally:
+        dispatch.running -= 1
     return -1
 
 

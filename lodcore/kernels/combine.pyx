@@ -6,6 +6,8 @@ An element of a level is a sequence of the next level, or a row at the last. A r
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
 
+from lodcore.kernels.sizes cimport agree
+
 
 def pair_ranges(const int64_t[::1] offsets not None, int64_t gap, int64_t[::1] repeats not None,
                 int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
@@ -29,6 +31,8 @@ def pair_ranges(const int64_t[::1] offsets not None, int64_t gap, int64_t[::1] r
         The first sequence whose pairs int64 cannot count, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    agree(n_seqs >= 0 and repeats.shape[0] == offsets[n_seqs] + 1 and ranges.shape[0] == offsets[n_seqs]
+          and ranges.shape[1] == 2 and out.shape[0] == n_seqs + 1)
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* counted = &repeats[0]
     cdef int64_t* pairs = &ranges[0, 0] if ranges.shape[0] else NULL
@@ -76,6 +80,8 @@ def product_ranges(const int64_t[::1] offsets not None, const int64_t[::1] other
         The first sequence whose pairs int64 cannot count, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
+    agree(n_seqs >= 0 and repeats.shape[0] == offsets[n_seqs] + 1 and ranges.shape[0] == offsets[n_seqs]
+          and ranges.shape[1] == 2 and out.shape[0] == n_seqs + 1 and others.shape[0] == n_seqs + 1)
     cdef const int64_t* source = &offsets[0]
     cdef const int64_t* partners = &others[0]
     cdef int64_t* counted = &repeats[0]
@@ -134,6 +140,7 @@ def combination_offsets(const int64_t[::1] offsets not None, int64_t n, int64_t 
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
     cdef int64_t size, length, total = 0
+    agree(n_seqs >= 0 and out.shape[0] == n_seqs + 1)
     with nogil:
         out[0] = 0
         for s in range(n_seqs):
@@ -166,6 +173,7 @@ def list_combinations(const int64_t[::1] offsets not None, int64_t n, int64_t ag
         Written.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    agree(chosen.shape[0] == n and 0 <= column < n)
     cdef int64_t* result = &out[0] if out.shape[0] else NULL
     cdef int64_t* digits = &chosen[0]
     cdef int64_t length, first, last, e, j, gap = 1 - again, place = 0
@@ -220,11 +228,14 @@ def take_turns(levels, int64_t[::1] out not None):
     try:
         view = levels[0]
         n_seqs = view.shape[0] - 1
+        before = 0
         for j in range(n_parts):
             view = levels[j]
             if view.shape[0] - 1 != n_seqs:
                 raise ValueError("levels have different numbers of sequences")
             parts[j] = &view[0]
+            before += view[n_seqs]
+        agree(before == out.shape[0])
         with nogil:
             for s in range(n_seqs):
                 left = 0

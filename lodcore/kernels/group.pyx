@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.sizes cimport agree
+
 cdef extern from "group.h" nogil:
     int64_t number_all(const char* keys, int64_t size, int64_t n_keys, int64_t* table, int64_t slots, int64_t* ids,
                        int64_t* firsts)
@@ -30,6 +32,8 @@ def number_keys(const unsigned char[:, ::1] keys not None, int64_t[:, ::1] table
         How many different keys there are; -1 if there are more than slots // 4 * 3, and what is written is of no use.
     """
     cdef int64_t n_rows = keys.shape[0], size = keys.shape[1], slots = table.shape[0], count
+    agree(ids.shape[0] == n_rows and table.shape[1] == 2 and slots >= 4 and (slots & (slots - 1)) == 0
+          and firsts.shape[0] == slots // 4 * 3)
     if n_rows == 0:
         return 0
     cdef const char* source = <const char*> &keys[0, 0] if size else NULL
@@ -61,6 +65,7 @@ def find_runs(const unsigned char[:, ::1] keys not None, int64_t[::1] out not No
         How many runs there are.
     """
     cdef int64_t n_rows = keys.shape[0], size = keys.shape[1], count
+    agree(out.shape[0] == n_rows)
     if n_rows == 0:
         return 0
     if size == 0:
@@ -91,6 +96,7 @@ def order_by_id(const int64_t[::1] ids not None, int64_t[::1] offsets not None, 
         The first row whose number is out of range, -1 if there is none.
     """
     cdef int64_t n_rows = ids.shape[0], count = offsets.shape[0] - 1, r, bad = -1
+    agree(out.shape[0] == n_rows and count >= 0)
     cdef const int64_t* numbers = &ids[0] if n_rows else NULL
     cdef int64_t* bounds = &offsets[0]
     cdef int64_t* rows = &out[0] if n_rows else NULL

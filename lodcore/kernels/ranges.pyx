@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 ctypedef fused number:
     int64_t
     double
@@ -19,6 +21,7 @@ def fill_ranges(const number[::1] starts not None, const number[::1] steps not N
         Written; no number of int64 may overflow.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    agree(ends_at(offsets, n_seqs, out.shape[0]) and starts.shape[0] == n_seqs and steps.shape[0] == n_seqs)
     cdef const int64_t* bounds = &offsets[0]
     cdef number* result = &out[0] if out.shape[0] else NULL
     cdef int64_t place, first, size

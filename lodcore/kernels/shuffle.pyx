@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.sizes cimport agree, ends_at
+
 
 def shuffle_places(const int64_t[::1] offsets not None, const int64_t[::1] sizes not None,
                    const double[::1] random not None, int64_t[::1] work not None, int64_t[::1] out not None):
@@ -20,6 +22,11 @@ def shuffle_places(const int64_t[::1] offsets not None, const int64_t[::1] sizes
         Written: the places of what is drawn, in its sequence.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
+    agree(ends_at(sizes, n_seqs, out.shape[0]) and random.shape[0] == out.shape[0])
+    for s in range(n_seqs):
+        agree(0 <= sizes[s + 1] - sizes[s] <= offsets[s + 1] - offsets[s] and (
+            sizes[s + 1] - sizes[s] in (0, offsets[s + 1] - offsets[s]) or offsets[s + 1] - offsets[s] <= work.shape[0]
+        ))
     cdef const int64_t* source = &offsets[0]
     cdef const int64_t* drawn = &sizes[0]
     cdef const double* chances = &random[0] if random.shape[0] else NULL

@@ -135,7 +135,7 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
     """
     where = "group_rows"
     choice_of(f"{where}: order", order, ORDERS)
-    keys = _keys(f"{where}: key", key)
+    keys = buffers.private(_keys(f"{where}: key", key))
     n_rows = len(keys)
     if order == "runs":
         found = buffers.new_int64(n_rows)

@@ -59,7 +59,7 @@ def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
     array([0, 2, 4])
     """
     chosen = _chosen(list_of("index_values: keys", keys))
-    values = dense_of("index_values: x", x, levels=True)
+    values = dense_of("index_values: x", x, levels=True).view()
     if paired:
         return values[_with_rows(chosen, len(values))]
     if isinstance(x, LoDTensor):
@@ -94,7 +94,7 @@ def _key(where: str, key: Any) -> Any:
         raise DTypeError(f"{where}: is a LoDTensor; integers, slices and masks are needed")
     if getattr(key, "dtype", np.asarray(0).dtype).kind not in "iub":
         raise DTypeError(f"{where}: has dtype {key.dtype}; integers, slices and masks are needed")
-    return key
+    return key.view() if type(key) is np.ndarray else key  # a shape that nobody else can change
 
 
 def _check_rows(keys: tuple[Any, ...]) -> None:

@@ -70,8 +70,6 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         if share and rows is not values and not is_view(rows, values):
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
         x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
-        if share:
-            tensor_core.hand_out(x, values)
         return x
 
     # -- to make one --------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ cdef class LoDTensorBody:
     cdef cnp.ndarray _values  # C-contiguous, as many rows as the structure has
     cdef Memory _memory  # what views of the values have as their base
     cdef object _shown, _second  # views that were handed out
-    cdef cnp.ndarray _given  # `out`, or what is shared: the values as the caller has them
+    cdef cnp.ndarray _given  # `out`, where the caller gave one
     cdef LoDBody _lod
     cdef Py_ssize_t _row_bytes
     cdef object _bytes

@@ -258,7 +258,7 @@ def field_tensor(cnp.ndarray field, LoDBody lod):
 
 
 def on_same_rows(function, tuple operands):
-    """Compute on the rows of tensors of one structure and as many axes, beside numbers and smaller arrays; or on arrays.
+    """Compute on rows of tensors of one structure and as many axes, beside numbers and smaller arrays; or on arrays.
 
     Returns
     -------

@@ -261,7 +261,7 @@ cdef class OpBody:
             for j, name in enumerate(self.parameters):
                 if name in kwargs:
                     kwargs[name] = self.taken(j, kwargs[name])
-        result = self.function(*args, **kwargs)
+        result = self.function(*args, **kwargs) if kwargs else self.function(*args)
         if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
             for given in args:
                 if type(given) is self.nested:

@@ -44,12 +44,11 @@ def tensor_of(where: str, x: Any) -> Any:
     if isinstance(x, Symbol):
         known: Any = x.current()  # type: ignore[attr-defined]
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
-        if kind is np.ndarray or kind is LoDTensor:
-            return known
-        refuse_conversion(f"{where}: x", kind)
+        if kind is not np.ndarray and kind is not LoDTensor:
+            refuse_conversion(f"{where}: x", kind)
         if kind is object:
             raise GraphError(f"{where}: {known!r}: is not known to be a tensor while it is recorded")
-        if kind not in (DenseTensor, int, float, complex) and not hasattr(kind, "__array__"):
+        if kind not in (np.ndarray, LoDTensor, DenseTensor, int, float, complex) and not hasattr(kind, "__array__"):
             raise DTypeError(f"{where}: x: is a {kind.__name__}; a LoDTensor or an array is needed")
         return known
     refuse_conversion(f"{where}: x", x)

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from importlib import import_module
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
+cdef object NESTED = None  # the type of tensors with a LoD
 cdef Py_ssize_t opened = 0  # Blocks that are open in any thread: while there are none, no context is asked
 
 
@@ -44,6 +45,9 @@ def register_out(function):
 
 cpdef object recorder_of(given):
     """Return what records a call on an argument: a Symbol itself, the Block that holds an array, None otherwise."""
+    kind = type(given)
+    if kind is cnp.ndarray or kind is list or kind is int or kind is NESTED:  # what is mostly given
+        return None
     if isinstance(given, Symbol):
         return given
     if isinstance(given, ArrayBody):
@@ -227,6 +231,8 @@ cdef class OpBody:
             Whether it is that of the first argument that has one; lists are looked at by `finish`.
         """
         cdef Py_ssize_t j
+        global NESTED
+        NESTED = nested
         self.expected, self.takes, self.nested = tuple(expected), tuple(takes), nested if same_object else None
         self.first = first and self.batches < 0
         for j in range(min(len(self.expected), MANY)):
@@ -279,7 +285,7 @@ cdef class OpBody:
             for j, name in enumerate(self.parameters):
                 if name in kwargs:
                     kwargs[name] = self.taken(j, kwargs[name])
-        result = self.function(*args, **kwargs)
+        result = self.function(*args, **kwargs) if kwargs else self.function(*args)
         if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
             for given in args:
                 if type(given) is self.nested:

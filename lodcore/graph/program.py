@@ -82,7 +82,7 @@ class Program(NamedBlock):
     def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
         """Append an operator; if all its arguments have values it computes, too."""
         given = [x for name in op.roles for x in _each(arguments[name]) if isinstance(x, Variable)]
-        made = self._computed(op, arguments) if all(x.has_value for x in given) else self.inferred(op, arguments)
+        made = self._computed(op, arguments) if all(x.held is not None for x in given) else self.inferred(op, arguments)
         self.ops.append(made)
         return made
 
@@ -143,4 +143,4 @@ def _each(x: Any) -> list[Any]:
 def _value(x: Any) -> Any:
     if type(x) is list:
         return [_value(one) for one in x]
-    return x.get() if isinstance(x, Variable) else x
+    return x.held if isinstance(x, Variable) else x  # its own, whatever it stands for after a loop

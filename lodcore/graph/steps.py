@@ -22,7 +22,7 @@ from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
 from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.ops.roles import NO_ELEMENTS, spec_of
 from lodcore.tensors.array_version import ArrayVersion
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
@@ -93,7 +93,11 @@ class StepRunner:
             (at, v.counter) for at, v in enumerate(carried) if isinstance(v, LoopVariable) if v.counter.number
         ]
         self._generators = generators_of(body.ops) if recompute else []
-        self._arrays = [(at, _written_spec(body, v)) for at, v in enumerate(carried) if v.spec.kind is TensorArray]
+        self._arrays = [
+            (at, element_spec(body.versions.get(v, v).spec))
+            for at, v in enumerate(carried)
+            if v.spec.kind is TensorArray
+        ]
 
     # -- forth -----------------------------------------------------------------------------------------------------
 
@@ -139,21 +143,17 @@ class StepRunner:
             results = [frame[slot] for slot in self._layout.slots(self.sources(at))]
             for place, spec in self._arrays:
                 if spec.kind is not object and results[place].element_spec() is None:
-                    known = self.body.keeps_shapes and not spec.num_levels and None in spec.shape
-                    results[place].expect(self._described(frame)[place] if known else spec)
+                    known = not spec.num_levels and None not in spec.shape
+                    results[place].expect(spec if known else self._described(frame, place, spec))
             return tuple(results)
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
 
-    def _described(self, frame: Frame) -> dict[int, Spec]:
-        """Describe what arrays would hold, by what came from outside: it says sizes that the recorded Specs do not."""
+    def _described(self, frame: Frame, place: int, recorded: Spec) -> Spec:
+        """Describe what an array would hold, by what came from outside, which says sizes that the record does not."""
         inputs = [*self.carried, *self.captured]
         values = [frame[slot] for slot in self._layout.slots(inputs)]
-        return self.describe([*map(_spec_now, values)])
-
-    def describe(self, inputs: list[Any]) -> dict[int, Spec]:
-        """Describe what is written to the carried arrays, of Specs of the inputs, by their places."""
-        specs = self._specs(inputs)
-        return {at: _written_spec(self.body, self.carried[at], specs) for at, _ in self._arrays}
+        found = element_spec(self._in_all_steps([*map(_spec_now, values)])[place])
+        return recorded if found.kind is object else found
 
     def _specs(self, inputs: list[Any]) -> dict[Variable, Any]:
         """Describe all Variables of the body, of Specs of the inputs."""
@@ -164,23 +164,22 @@ class StepRunner:
         return specs
 
     def results_of(self, inputs: list[Any], recorded: list[Spec]) -> list[Spec]:
-        """Describe the results, of Specs of the inputs: what holds for first values and for all that updates make."""
-        found = list(recorded)
-        places: dict[Variable, int] = {v: at for at, v in enumerate(self.carried) if isinstance(v, LoopVariable)}
-        updates = [op for op in self.body.ops if isinstance(op, Update) and op.variable in places]
+        """Describe the results, of Specs of the inputs."""
+        carried = self._in_all_steps(inputs)[: len(self.carried)]
+        pairs = zip(carried, recorded, strict=True)
+        return [now if isinstance(now, Spec) and now.kind is not object else old for now, old in pairs]
+
+    def _in_all_steps(self, inputs: list[Any]) -> list[Any]:
+        """Describe the inputs of any step: what holds for first values, and for all that updates and writes make."""
+        places = {v: at for at, v in enumerate(self.carried)}
+        updates = [op for op in self.body.ops if isinstance(op, Update)]
         inputs, before = list(inputs), None
-        while inputs != before:  # each time a size is forgotten
+        while inputs != before:  # each time a size is forgotten, or an array has its first element
             before, specs = list(inputs), self._specs(inputs)
             for op in updates:
                 new = specs.get(op.value, op.value.spec) if isinstance(op.value, Variable) else spec_of(op.value)
                 inputs[places[op.variable]] = _common(inputs[places[op.variable]], new)
-        for at in places.values():
-            if isinstance(inputs[at], Spec) and inputs[at].kind is not object:
-                found[at] = inputs[at]
-        for at, element in self.describe(inputs).items() if self.body.keeps_shapes else ():
-            if element.kind is not object:
-                found[at] = element._replace(kind=TensorArray)
-        return found
+        return inputs
 
     def _begin(self, outer: Iterable[Any]) -> Frame:
         """Make what follows the carried values in the frame with which each step begins."""
@@ -287,6 +286,8 @@ def _common(one: Any, other: Spec) -> Any:
     """Describe what has one Spec or the other: sizes that differ are not known."""
     if one == other or not isinstance(one, Spec) or one.kind is object:
         return one
+    if one == NO_ELEMENTS or other == NO_ELEMENTS:
+        return other if one == NO_ELEMENTS else one
     if other.kind is object or len(one.shape) != len(other.shape):
         return one._replace(kind=object)
     shape = [size if size == same else None for size, same in zip(one.shape, other.shape, strict=True)]
@@ -313,21 +314,6 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
     except Exception:  # of sizes that no step has met: they are no error before one does
         return recorded
     return [found] if isinstance(found, Spec) else list(found)
-
-
-def _written_spec(body: Body, array: Variable, specs: dict[Variable, Any] | None = None) -> Spec:
-    """Describe what a body writes to an array: its elements, if no step runs."""
-    last = body.versions.get(array, array)
-    for op in body.ops:
-        if (
-            isinstance(op, Operator)
-            and any(out is last for out in op.outputs)
-            and isinstance(op.arguments.get("x"), Variable)
-        ):
-            x = op.arguments["x"]
-            written: Spec = (specs or {}).get(x, x.spec)
-            return written
-    return element_spec((specs or {}).get(last, last.spec))
 
 
 def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:

@@ -60,6 +60,10 @@ class Tape(Block):
 
     def begin(self, where: str, x: Any) -> Any:
         """Make a Variable of an input, if it is a tensor or number; everything else stays."""
+        if type(x) is np.ndarray and x.dtype.kind in "fc":  # what is mostly given
+            made = Variable.of_block("input", x, None, self)
+            self.needed.add(made)
+            return made
         if isinstance(x, Variable):
             if x.block is not None:
                 raise GraphError(
@@ -90,7 +94,7 @@ class Tape(Block):
             if kind is Variable and given.home is here and given.later is None and name in roles:  # mostly
                 values.append(given.held)
                 taped = taped or given in needed
-            elif kind in PLAIN:
+            elif kind in PLAIN or (given is None and name not in roles):
                 values.append(given)
             else:
                 x = arguments[name] = self.argument(op, name, given)

@@ -153,7 +153,7 @@ class Variable(Symbol, TensorMethods):
     @property
     def has_value(self) -> bool:
         """Whether there is a value."""
-        return self.held is not None
+        return self.held is not None if self.later is None else self.later.has_value
 
     def get(self) -> Any:
         """Give the value.

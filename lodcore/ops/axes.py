@@ -44,7 +44,8 @@ def tensor_of(where: str, x: Any) -> Any:
     if isinstance(x, Symbol):
         known: Any = x.current()  # type: ignore[attr-defined]
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
-        refuse_conversion(f"{where}: x", kind)
+        if kind is not np.ndarray and kind is not LoDTensor:
+            refuse_conversion(f"{where}: x", kind)
         if kind is object:
             raise GraphError(f"{where}: {known!r}: is not known to be a tensor while it is recorded")
         if kind not in (np.ndarray, LoDTensor, DenseTensor, int, float, complex) and not hasattr(kind, "__array__"):
@@ -88,7 +89,7 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
     check_kind(name, x.dtype, 0 < len([one for one in axes if one <= levels]) <= levels)
     initial = kept_initial(name, initial, x.dtype) if initial is not None else None
-    empty = _checked_empty(name, empty, initial, x.dtype)
+    empty = _checked_empty(name, empty, initial, x.dtype) if empty is not None else None
     if mask is not True:
         mask = tensor_of(f"{name}: where", mask)
         if mask.dtype != np.bool_:
@@ -117,7 +118,7 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
 
 def _checked_empty(name: str, empty: Any, initial: Any, dtype: np.dtype[Any]) -> Any:
     """Check the result of no values, which stands for itself: not beside what every result begins with."""
-    if empty is not None and initial is not None:
+    if initial is not None:
         raise ValueError(
             f"{name}: empty, initial: are {empty}, {initial}; one of them is needed: initial is among all values, "
             "empty stands where there are none"

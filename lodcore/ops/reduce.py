@@ -77,9 +77,9 @@ def reduce_values(
     """
     values = dense_of("reduce_values: x", x, levels=True)
     chosen = _checked(name, axes, values.ndim)
-    with_initial = {} if initial is None else {"initial": initial}
-    nothing = not math.prod([values.shape[axis] for axis in chosen])
-    empty = kept_empty(name, empty, values.dtype)
+    nothing = not values.size and not math.prod([values.shape[axis] for axis in chosen])
+    if empty is not None:
+        empty = kept_empty(name, empty, values.dtype)
     if nothing and empty is None and initial is None and _raises(name, values.shape, chosen):
         needed = "give empty=" if name in INDEX else "give empty=, or an initial value"
         raise ValueError(f"{name}: x: has no values to reduce, its shape is {values.shape}; {needed}")
@@ -92,8 +92,10 @@ def reduce_values(
             with named_caller():
                 if name == "mean":
                     reduced = _mean(values, chosen, keepdims)
+                elif initial is None:
+                    reduced = REDUCTIONS[name](values, chosen, None, None, keepdims)
                 else:
-                    reduced = REDUCTIONS[name](values, axis=chosen, keepdims=keepdims, **with_initial)
+                    reduced = REDUCTIONS[name](values, chosen, None, None, keepdims, initial)
     except TypeError as error:
         raise _without(name, values.dtype, error) from None
     if isinstance(x, LoDTensor) and x.lod.num_levels and 0 not in chosen:

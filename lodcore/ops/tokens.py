@@ -346,11 +346,14 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
     """Return the ids for a kernel, and the offsets of their sequences in rows."""
     _check_lines(shape)
     values = ids.values
-    _check_numbers("sequence_scatter: ids", values.shape, values.dtype)
+    dtype = values.dtype
+    usual = dtype is INT64 and values.ndim == 1
+    if not usual:
+        _check_numbers("sequence_scatter: ids", values.shape, dtype)
     offsets = below(ids.lod, ids.lod._level(level, "sequence_scatter"))
     if len(offsets) - 1 != shape[0]:
         raise LoDError(f"sequence_scatter: ids: has {len(offsets) - 1} sequences; x has {shape[0]} lines")
-    if values.dtype == UNSIGNED[8]:
+    if not usual and dtype == UNSIGNED[8]:
         values = np.minimum(values, 2**63 - 1)  # as much out of range as before
     places: Array = buffers.as_int64(values, "sequence_scatter: ids", IndexError)
     return places, offsets

@@ -293,11 +293,11 @@ def field_tensor(cnp.ndarray field, LoDBody lod):
 
 
 def on_same_rows(function, tuple operands):
-    """Compute on the rows of tensors of one structure and as many axes, beside numbers and smaller arrays.
+    """Compute on rows of tensors of one structure and as many axes, beside numbers and smaller arrays; or on arrays.
 
     Returns
     -------
-    LoDTensor or None
+    LoDTensor, ndarray or None
         None where operands must be aligned first, or something is wrong.
     """
     cdef LoDTensorBody x, first = None
@@ -320,12 +320,14 @@ def on_same_rows(function, tuple operands):
             values.append(operand)
         else:
             return None
-    if first is None or wide >= ndim or first._lod._num_levels == 0:
+    if (not wide) if first is None else (wide >= ndim or first._lod._num_levels == 0):
         return None
     try:
         result = recycling.computed(function, values)
     except (TypeError, ValueError, OverflowError):
         return None  # who aligns the operands says what is wrong
+    if first is None:
+        return result
     if (type(result) is not cnp.ndarray or cnp.PyArray_NDIM(result) != ndim or not cnp.PyArray_IS_C_CONTIGUOUS(result)
             or cnp.PyArray_DIM(result, 0) != first._lod._num_rows or result.dtype.hasobject):
         return None

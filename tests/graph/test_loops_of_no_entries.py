@@ -44,7 +44,45 @@ def updated_in_a_loop(v):
     return of_row
 
 
-@pytest.mark.parametrize("made", [captured, variable_of_a_loop, element_of_an_array, updated_in_a_loop])
+def written_in_a_loop(v, steps=lambda row: 1, after=lambda array: array.read(0)):
+    """An array that is made in the body, and written by a loop there."""
+
+    def of_row(row):
+        made, count = TensorArray(), steps(row)
+        loop = while_loop()
+        with loop.loop():
+            t = loop.loop_var(0)
+            loop.break_if(t >= count)
+            made.write(t, v)
+        return after(made)
+
+    return of_row
+
+
+def overwritten_in_a_loop(v):
+    def of_row(row):
+        made = TensorArray.unstack(v[None])
+        loop = while_loop()
+        with loop.loop():
+            t = loop.loop_var(0)
+            loop.break_if(t >= 1)
+            made.write(t, lodcore.mul(made.read(0), 2.0))
+        return made.read(0)
+
+    return of_row
+
+
+MADE = [
+    captured,
+    variable_of_a_loop,
+    element_of_an_array,
+    updated_in_a_loop,
+    written_in_a_loop,
+    overwritten_in_a_loop,
+]
+
+
+@pytest.mark.parametrize("made", MADE)
 def test_no_entries_have_the_width_of_what_comes_from_outside(made):
     v, x = np.array([1.0, 2.0]), np.empty((0, 2))
     assert map_fn(made(v), x).shape == (0, 2)
@@ -91,4 +129,55 @@ def test_sizes_that_a_loop_changes_are_not_known_of_no_entries():
         return grown
 
     assert map_fn(of_row, np.empty((3, 2))).shape == (3, 4, 2)
+    assert map_fn(of_row, np.empty((0, 2))).shape == (0, 0, 2)
+
+
+PARTS = LoDTensor.from_lengths(np.ones((3, 2)), [0, 2, 1])
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_an_empty_sequence_has_the_width_that_the_others_have(made):
+    """Nested: the loop over the rows of the empty sequence takes no step."""
+    v = np.array([1.0, 2.0])
+
+    def f(x):
+        return map_fn(lambda part: map_fn(made(v), part), x)
+
+    expected, (result, back) = f(PARTS), vjp(f, PARTS)
+    assert expected.lod == result.lod == PARTS.lod
+    assert expected.values.shape == result.values.shape == (3, 2)
+    assert np.array_equal(expected.values, result.values)
+    assert back(result)[0].values.shape == (3, 2)
+
+
+def test_an_array_of_no_steps_has_the_width_that_the_others_have():
+    """What is written in a loop of as many steps as a sequence has rows."""
+    v = np.array([1.0, 2.0])
+
+    def joined(x, after):
+        return map_fn(written_in_a_loop(v, lambda part: TensorArray.unstack(part).size(), after), x)
+
+    def f(x):
+        return joined(x, lambda array: array.stack())
+
+    for result in (f(PARTS), vjp(f, PARTS)[0]):
+        assert result.lod == PARTS.lod
+        assert np.array_equal(result.values, [v, v, v])
+    assert joined(np.empty((0, 2, 2)), lambda array: array.stack()).shape == (0, 0, 2)
+
+
+def test_an_array_of_no_steps_forgets_the_rows_that_steps_change():
+    """Its elements would have more rows in each step."""
+
+    def of_row(row):
+        made = TensorArray()
+        loop = while_loop()
+        with loop.loop():
+            t, grown = loop.loop_var(0), loop.loop_var(np.ones((1, 2)))
+            loop.break_if(t >= 2)
+            made.write(t, grown)
+            grown.update(ops.concat_values([grown, grown], 0))
+        return made.read(1)
+
+    assert map_fn(of_row, np.empty((3, 2))).shape == (3, 2, 2)
     assert map_fn(of_row, np.empty((0, 2))).shape == (0, 0, 2)

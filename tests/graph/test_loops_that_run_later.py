@@ -597,3 +597,25 @@ def test_loops_and_map_fn_take_turns_with_an_array_from_outside(way):
         return np.array(found), np.stack(array)
 
     check(way, text, meaning, ROWS)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("known", [False, True])
+def test_a_loop_that_runs_again_computes_of_what_it_met_while_a_program_is_recorded(inside, known):
+    """Of a Variable with a value that it doubles: each run, also one in a body, begins with the same."""
+    with Program() as program:
+        x = parameter(ROWS) if known else data("x", (None, 2), "float64")
+        number = lodcore.add(parameter(np.array(1.0)), 0.0)
+        loop = while_loop(loop_vars=[number])
+        with loop.loop():
+            t, doubled = loop.loop_var(0), loop.loop_vars[0]
+            loop.break_if(t >= 1)
+            doubled.update(doubled * 2.0)
+        rows = map_fn(lambda row: (loop() if inside else None, row)[1], x)
+        assert number.has_value is (known or not inside)
+        loop()
+        found = [number, loop.loop_vars[0]]
+        assert [float(v.get()) for v in found] == [2.0, 2.0]
+    results = Executor().run(program, {} if known else {"x": ROWS}, [*found, rows])
+    for result, wanted in zip(results, (2.0, 2.0, ROWS), strict=True):
+        np.testing.assert_array_equal(result, wanted)

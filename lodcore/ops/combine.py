@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import LoDError
-from lodcore.ops.arguments import integer_of, level_of
+from lodcore.ops.arguments import integer_of, level_of, list_of
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.gather import sequence_concat
 from lodcore.ops.index import take_nested
@@ -464,7 +464,7 @@ def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
     [[0, 2, 1], [0]]
     """
     where = "interleave_places"
-    batches = [as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(xs)]
+    batches = [as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(list_of(f"{where}: xs", xs))]
     if not batches:
         raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
     lods = [x.lod for x in batches]

@@ -59,8 +59,9 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     [[1, 2, 3], [5, 4, 3]]
     """
     where = "arange"
-    names = ("starts", "stops", "steps")
-    given = [0, starts, steps] if stops is None else [starts, stops, steps]
+    names, given = ("starts", "stops", "steps"), [starts, stops, steps]
+    if stops is None:  # what is called starts holds the stops
+        names, given = ("stops", "starts", "steps"), [0, starts, steps]
     vectors = [_vector(f"{where}: {name}", one) for name, one in zip(names, given, strict=True)]
     dtype = np.dtype(np.float64 if any(vector.dtype.kind == "f" for vector in vectors) else np.int64)
     count = max(len(vector) for vector in vectors)

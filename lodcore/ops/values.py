@@ -282,7 +282,7 @@ def spread(x: Any, y: Any) -> Any:
     [[7, 7], [7]]
     """
     shape = np.broadcast_shapes(np.shape(x), np.shape(y))
-    return x if type(x) is np.ndarray and x.shape == shape else np.array(np.broadcast_to(x, shape))
+    return np.array(np.broadcast_to(x, shape))  # a copy, also where x has that shape: nobody writes into an operand
 
 
 @spread.define_vjp

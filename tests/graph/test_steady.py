@@ -195,7 +195,11 @@ def test_the_gradient_of_joined_rows(name, rows):
 
         def gradient(d, x, out, place=place, shared=shared, needs=needs):
             operands = [x, shared] if place == 0 else [shared, x]
-            return unbroadcast(called(op, d, operands, out, needs)[1 - place], shared.shape)
+            given = called(op, d, operands, out, needs)[1 - place]
+            if name == "spread" and place == 0:  # which takes nothing but a shape of its second operand
+                assert given is None
+                return 0.0
+            return unbroadcast(given, shared.shape)
 
         for count in rows:
             x, d = rng.uniform(1, 2, (2, count, 3))

@@ -265,7 +265,7 @@ def test_strings_behind_views():
 @pytest.mark.parametrize(
     ("data", "offsets", "says"),
     [
-        (b"\xffa", [0, 2], "is no UTF-8 at byte 0"),
+        (b"\xffa", [0, 2], "is not UTF-8 at byte 0"),
         ("é".encode(), [0, 1, 2], "begins inside a character"),
         (b"a\0", [0, 2], "ends with NUL"),
     ],

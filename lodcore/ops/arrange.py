@@ -15,7 +15,7 @@ from lodcore.ops.common import Array, check_equal
 from lodcore.ops.lod_rules import computed, levels_of, outer
 from lodcore.ops.moving import add_back, row_ranges, spec_rows, sum_copies
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index, Nested
+from lodcore.ops.roles import Dense, Index, Nested, Role
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -95,10 +95,18 @@ def _nested(where: str, given: Any) -> Any:
     return nested_index_of(where, given) if nested and given and isinstance(given[0], (list, tuple)) else given
 
 
+def _listed(where: str, given: Any) -> Any:
+    """Keep a list of integers, copied, and make a LoDTensor of nested ones."""
+    return _nested(where, Index.of_list(where, given))
+
+
+Counts = Role("Index", _listed, Index.take, Index.expected, Index.kinds, described=False)
+
+
 # -- repeated ----------------------------------------------------------------------------------------------------------
 
 
-@operator(x=Nested, repeats=Index, lod_rule=outer("level"))
+@operator(x=Nested, repeats=Counts, lod_rule=outer("level"))
 def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
     """Repeat each element of each sequence, as `numpy.repeat` does.
 
@@ -215,7 +223,7 @@ def _divided_levels(x: Any, level: Any) -> list[Any]:
 
 @operator(
     x=Nested,
-    lengths=Index,
+    lengths=Counts,
     lod_rule=computed("that of `x`, and one more level below `level`", _divided_levels),
 )
 def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:

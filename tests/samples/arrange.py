@@ -54,7 +54,8 @@ def repeat_calls(draw, tensors):
     level = level_of(draw, x)
     repeats = numbers_for(draw, count_elements(x, level), 0, 3)
     if np.ndim(repeats) and draw(st.booleans()):
-        repeats = LoDTensor(np.ravel(repeats), x.lod.prefix(from_the_first(level, x.lod) + 1))
+        whole = np.ravel(repeats) if np.size(repeats) else np.empty(0, np.int64)
+        repeats = LoDTensor(whole, x.lod.prefix(from_the_first(level, x.lod) + 1))
     return call(x, repeats, level)
 
 
@@ -96,7 +97,7 @@ def divide_calls(draw, tensors):
 def divided(arguments):
     x, lengths = arguments["x"], arguments["lengths"]
     k = from_the_first(arguments["level"], x.lod)
-    if isinstance(lengths, list):
+    if isinstance(lengths, list) and lengths and isinstance(lengths[0], list):
         found = lengths
     elif isinstance(lengths, LoDTensor):
         found = sequences(lengths.tolist(), k)

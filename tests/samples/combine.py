@@ -129,7 +129,7 @@ SAMPLES = {
             ("ops.interleave_places([flat, flat[:2]])", LoDError, r"xs\[1\].*2 sequences"),
             ("ops.interleave_places([flat, x])", LoDError, r"xs\[1\].*2 levels"),
             ("ops.interleave_places([flat], 1)", LevelError, "level: is 1"),
-            ("ops.interleave_places(flat)", DTypeError, r"xs\[0\]: is ndarray"),
+            ("ops.interleave_places(flat)", DTypeError, r"xs: is LoDTensor; a list"),
         ],
     ),
 }

@@ -119,7 +119,7 @@ def lstm_forward(
         rows = run.unpack(x)
         gates = rows if first is None else first.times(rows, np.empty((len(rows), 4 * width), dtype))
         cells = np.empty((len(rows), width), dtype)
-        states = np.empty((len(rows), state_width), dtype)
+        states = (np.empty if width else np.zeros)((len(rows), state_width), dtype)  # no step writes a sum of nothing
         inner = states if third is None else np.empty_like(cells)
         boot, boot_cell = run.states(h_0, state_width, dtype), run.states(c_0, width, dtype)
         _steps(run, weights, rule, second, third, boot, boot_cell, gates, cells, inner, states)

@@ -37,7 +37,7 @@ def lstm_cell(parameters, row, state, peepholes=False, clip=None):
     o = [sigmoid(o[k] + peep[2 * width + k] * c[k]) for k in range(width)]
     h = [o[k] * tanh(c[k]) for k in range(width)]
     if parameters.get("projection") is not None:
-        h = times(h, parameters["projection"], 0, len(parameters["projection"][0]) if width else 0)
+        h = times(h, parameters["projection"], 0, len(parameters["weight_h"]))
     return h, (h, c)
 
 

@@ -81,9 +81,10 @@ REDUCTIONS += [
 ]
 
 SIGNS = ["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "==", "!="]
-SCALARS = ["2", "-1", "0", "2.5", "True", "1j", "'a'", "np.float32(2)", "np.int8(3)", "np.datetime64(5, 's')", "2**70"]
+SCALARS = ["2", "-1", "0", "2.5", "True", "1j", "'a'", "np.float32(3)", "np.int8(3)", "np.datetime64(5, 's')", "2**70"]
 OPERATORS = [f"{a} {sign} {b}" for sign in SIGNS for one in SCALARS for a, b in (("x", one), (one, "x"))]
 OPERATORS += [f"x {sign} y" for sign in SIGNS] + ["-x", "+x", "abs(x)", "~x", "divmod(x, y)", "divmod(7, x)"]
+OPERATORS += ["np.power(x, np.float32(2))"]  # what newer NumPys make of `x ** np.float32(2)`
 UFUNCS = sorted(name for name in dir(np) if isinstance(getattr(np, name), np.ufunc))
 OPERATORS += [f"np.{name}(x{', y' * (getattr(np, name).nin == 2)})" for name in UFUNCS if getattr(np, name).nin < 3]
 OPERATORS += ["np.add(x, 1, dtype='f4')", "np.add(x, y, out=x.copy())", "np.add(x, y, out=x.copy(), where=m)"]

@@ -50,6 +50,8 @@ CALLS = [
     *[("reduce_values", x, "sum") for x in ([], [[1, 2], [3, 4]], [[1], [2, 3]])],
     *[("slice_along", [[1, 2], [3]], start, None, None, 1) for start in (1, [1], [], HUGE)],
     *[("tensor_array_write", TensorArray(), index, [1]) for index in (0, [0], [])],
+    *[(f"sequence_{name}", X[1:], each) for name in ("repeat", "unflatten") for each in ([[1], [1, 1]], [1, 2], [[1]])],
+    *[("sequence_unflatten", X[:0], each, 0) for each in ([], [[]])],
     ("sequence_pool", [[], []], "max"),
     ("tensor_array_unpack", [[], [1]], 0),
 ]

@@ -307,3 +307,12 @@ def test_last_states(sizes, is_reverse, booted, seed):
 
 def pairs(offsets):
     return list(enumerate(pairwise(offsets.tolist())))
+
+
+def test_a_projection_of_no_cells():
+    """A sum of nothing is 0, whatever was in memory."""
+    weights = LSTMWeights(np.ones((2, 0)), None, np.zeros(0), None, np.zeros((0, 2)))
+    for _ in range(3):
+        np.full((3, 2), 7.0)
+        hidden = lstm_forward(np.zeros((3, 0)), np.array([0, 2, 3]), weights, Rule(), None, None, False)[0]
+        assert hidden.tolist() == [[0.0, 0.0]] * 3

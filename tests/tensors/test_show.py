@@ -146,7 +146,7 @@ def test_a_million_sequences_print_fast(lengths):
     assert len(repr(x)) < LONGEST
     assert best_time(lambda: repr(x)) < 0.01
     assert len(repr(x.lod)) < LONGEST
-    assert best_time(lambda: repr(x.lod)) < 0.001
+    assert best_time(lambda: repr(x.lod)) < 0.005
     assert len(x._repr_html_()) < 10_000
     assert best_time(x._repr_html_) < 0.1
 

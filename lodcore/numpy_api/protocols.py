@@ -410,7 +410,9 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     x = tensor_of("sort", a)
     levels = getattr(x, "num_levels", 0)
     at = axis_of("sort", axis, x.ndim)
-    if order is not None or at < levels:
+    if order is not None:
+        raise TypeError(f"numpy.sort: order: is {order!r}; lodcore.sort_by_key(x, x[field]) sorts records")
+    if at < levels:
         raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
     if levels and at == levels:
         return ops.sequence_sort(x)

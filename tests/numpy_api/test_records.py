@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, vjp
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, map_fn, vjp
 from lodcore.testing.samples import bits
 from tests.helpers.draw import lods
 
@@ -167,6 +167,12 @@ def test_wrong_fields():
             x[key] = 1
     with pytest.raises(TypeError, match="'a'; the values have no such field, fields are those of records"):
         plain["a"]["a"]
+    for key in ("a", ["a", "b"]):
+        for record in (lambda r, key=key: vjp(lambda r: r[key], r), lambda r, key=key: map_fn(lambda r: r[key], r)):
+            with pytest.raises(TypeError, match="fields of a Variable are not recorded"):
+                record(x)
+    with pytest.raises(TypeError, match=r"order: is 'a'; lodcore.sort_by_key"):
+        np.sort(x, order="a")
     with pytest.raises(TypeError, match="different fields"):
         x[["a", "a"]]
     with pytest.raises(LoDError, match="sequence 0"):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, map_fn, vjp
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, map_fn, sequence_shift, vjp
 from lodcore.testing.samples import bits
 from tests.helpers.draw import lods
 
@@ -190,3 +190,19 @@ def test_wrong_fields():
     ):
         with pytest.raises(ValueError, match=r"read-only.*copy\(\)"):
             write()
+
+
+@pytest.mark.parametrize("long", ["abc", ["a", "abc"], np.array([["a"], ["abc"]]), b"abc", b"\xff", 123])
+def test_text_is_not_cut(long):
+    x = LoDTensor.from_lengths(np.array([("a", 1), ("b", 2)], [("t", "U2"), ("a", "i4")]), [1, 1]).copy()
+    for write in (
+        lambda: x.__setitem__("t", long),
+        lambda: x["t"].__setitem__(slice(None), long),
+        lambda: sequence_shift(x["t"], 1, long),
+    ):
+        with pytest.raises((DTypeError, ShapeError)):
+            write()
+    assert x["t"].tolist() == [["a"], ["b"]]
+    x["t"] = "cd"
+    x["t"][x["a"] > 1] = "e"
+    assert x["t"].tolist() == [["cd"], ["e"]]

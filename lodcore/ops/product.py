@@ -199,6 +199,8 @@ def refuse_empty(x: Any, where: str, level: int = -1) -> Any:
     if np.count_nonzero(lengths) < len(lengths):
         s = int(np.argmin(lengths != 0))
         needed = "give empty=" if where.startswith("arg") else "give empty=, or an initial value"
+        if where.startswith("nan"):  # they take neither
+            needed = "an element is needed"
         raise ValueError(f"{where}: sequence {s} of level {k} is empty; {needed}")
     return x
 

@@ -157,7 +157,9 @@ def _is_names(key: Any) -> bool:
 
 def _field(x: Any, key: str | list[str]) -> Any:
     """Take a field of records, or several: a view."""
-    known = x.dtype.names if isinstance(x, LoDTensor) else None
+    known = None if x.dtype is None else x.dtype.names
+    if known and isinstance(x, Symbol):
+        raise TypeError(f"index: is {key!r}; fields of a Variable are not recorded, give x[{key!r}] itself")
     for name in key if type(key) is list else [key]:
         if not known or name not in known:
             has = f"those are {', '.join(map(repr, known))}" if known else "fields are those of records"

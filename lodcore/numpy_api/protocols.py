@@ -369,7 +369,9 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
     """Add up the rows of each sequence, one after another."""
     x = tensor_of("cumsum", a)
-    if out is not None or axis is None or axes_of("cumsum", axis, x.ndim) != (x.num_levels,):
+    if out is not None:
+        raise TypeError("numpy.cumsum: out: is not supported; the result is a new tensor")
+    if axis is None or axes_of("cumsum", axis, x.ndim) != (x.num_levels,):
         raise TypeError(f"numpy.cumsum: axis: is {axis}; only that of the last level, {x.num_levels}, is supported")
     return ops.sequence_cumsum(x if dtype is None else ops.cast(x, dtype))
 
@@ -410,7 +412,9 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     x = tensor_of("sort", a)
     levels = getattr(x, "num_levels", 0)
     at = axis_of("sort", axis, x.ndim)
-    if order is not None or at < levels:
+    if order is not None:
+        raise TypeError(f"numpy.sort: order: is {order!r}; lodcore.sort_by_key(x, x[field]) sorts records")
+    if at < levels:
         raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
     if levels and at == levels:
         return ops.sequence_sort(x)

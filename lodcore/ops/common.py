@@ -151,7 +151,7 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     Raises
     ------
     DTypeError
-        If an integer or bool would not be the same number, or the dtypes are of different kinds.
+        If an integer or bool would not be the same number, text would be cut, or the dtypes are of different kinds.
     """
     if isinstance(value, LoDTensor):
         raise LoDError(f"{where}: has levels; a number or an array is needed")
@@ -162,13 +162,18 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     if given.dtype == dtype:
         return given
     exact = dtype.kind in "biu" and given.dtype.kind in "biuf"
+    text = dtype.kind in "US"
     if given.dtype.hasobject or not (exact or np.can_cast(given.dtype, dtype, "same_kind")):
         raise DTypeError(f"{where}: has dtype {given.dtype}; {dtype} cannot hold it")
-    with np.errstate(invalid="ignore"):
-        made: Array = given.astype(dtype)
-    if exact and not np.array_equal(made, given):
-        wrong = given[made != given].flat[0]
-        raise DTypeError(f"{where}: is {wrong}; {dtype} cannot hold it")
+    try:
+        with np.errstate(invalid="ignore"):
+            made: Array = given.astype(dtype)
+            whole = given.astype(dtype.kind) if text else given
+    except UnicodeError:
+        raise DTypeError(f"{where}: has bytes that are not ASCII; {dtype} cannot hold them") from None
+    if (exact or text) and not np.array_equal(made, whole):
+        wrong = whole[made != whole].flat[0].item()
+        raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it")
     return made
 
 

@@ -55,8 +55,8 @@ def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        Sequences are n rows shorter, or empty. Of bool: whether rows differ; of dates: timedelta64. Integers wrap
-        around, as those of NumPy.
+        Sequences are n rows shorter, or empty. Of bool: whether rows differ, each time; of dates: timedelta64.
+        Integers wrap around, as those of NumPy.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
         values = values.view(dtype)
         values[missing] = "NaT"
     if times and x.dtype.kind == "b":
-        values = values != 0
+        values = (values & 1).view(bool)  # modulo 2 to subtract is to compare
     if not times:
         values = values.copy()
     return tensor_core.new_tensor(values, _with_last(lod, offsets))

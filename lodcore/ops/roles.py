@@ -144,7 +144,7 @@ def as_batches(where: str, xs: Any) -> list[Any]:
     xs = list(xs)  # once: it may change meanwhile
     made = [as_nested(f"{where}[{j}]", x) if isinstance(x, (list, tuple)) else x for j, x in enumerate(xs)]
     silent = [
-        type(x) is not LoDTensor and isinstance(one, LoDTensor) and not one.num_rows and not has_leaves(x)
+        isinstance(x, (list, tuple)) and isinstance(one, LoDTensor) and not one.num_rows and not has_leaves(x)
         for x, one in zip(xs, made, strict=True)
     ]
     if True not in silent or False not in silent:

@@ -126,12 +126,16 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
             return given.values, given.lod.offsets(last), given.lod._part(0, last)
         values, lod = given.values, given.lod
     else:
-        values = np.asarray(x) if len(x) or not isinstance(x, (list, tuple)) else np.zeros(0, "U1")
+        values = np.zeros(0, "U1") if isinstance(x, (list, tuple)) and not x else np.asarray(x)
+        if not values.ndim:
+            raise DTypeError(f"{where}: is {type(x).__name__}; an array or lists of strings are needed")
         lod = LoD.from_offsets(num_rows=len(values))
     if not values.size and values.ndim == 1 and not is_text(values.dtype):
         values = np.zeros(len(values), "U1")  # lists without strings say nothing of their dtype
-    if not is_text(values.dtype) or values.ndim != 1:
+    if not is_text(values.dtype):
         raise DTypeError(f"{where}: has dtype {values.dtype}; strings, or sequences of bytes, are needed")
+    if values.ndim != 1:
+        raise ShapeError(f"{where}: has strings in an array of shape {values.shape}; one string a row is needed")
     offsets, letters = utf8_of(where, values)
     return letters, offsets, lod
 

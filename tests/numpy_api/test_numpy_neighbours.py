@@ -69,6 +69,14 @@ def test_diff(x, n):
     assert found.lod.lengths(-1).tolist() == lengths.tolist()
 
 
+@pytest.mark.parametrize("n", range(5))
+def test_diff_of_bool_compares_at_each_time(n):
+    rows = np.array([[1, 0], [0, 0], [1, 1], [0, 1], [0, 0], [1, 1]], bool)
+    found = np.diff(LoDTensor.from_lengths(rows, [0, 6, 0]), n, axis=1)
+    np.testing.assert_array_equal(found[1], np.diff(rows, n, axis=0))
+    assert found.dtype == bool
+
+
 def test_diff_with_what_stands_beside():
     assert np.diff(X, prepend=0.0).tolist() == [[3, -2, 3], [], [1, 4]]
     assert np.diff(X, append=1).tolist()[0] == [-2, 3, -3]

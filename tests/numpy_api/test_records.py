@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, vjp
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, map_fn, sequence_shift, vjp
 from lodcore.testing.samples import bits
 from tests.helpers.draw import lods
 
@@ -167,6 +167,12 @@ def test_wrong_fields():
             x[key] = 1
     with pytest.raises(TypeError, match="'a'; the values have no such field, fields are those of records"):
         plain["a"]["a"]
+    for key in ("a", ["a", "b"]):
+        for record in (lambda r, key=key: vjp(lambda r: r[key], r), lambda r, key=key: map_fn(lambda r: r[key], r)):
+            with pytest.raises(TypeError, match="fields of a Variable are not recorded"):
+                record(x)
+    with pytest.raises(TypeError, match=r"order: is 'a'; lodcore.sort_by_key"):
+        np.sort(x, order="a")
     with pytest.raises(TypeError, match="different fields"):
         x[["a", "a"]]
     with pytest.raises(LoDError, match="sequence 0"):
@@ -184,3 +190,19 @@ def test_wrong_fields():
     ):
         with pytest.raises(ValueError, match=r"read-only.*copy\(\)"):
             write()
+
+
+@pytest.mark.parametrize("long", ["abc", ["a", "abc"], np.array([["a"], ["abc"]]), b"abc", b"\xff", 123])
+def test_text_is_not_cut(long):
+    x = LoDTensor.from_lengths(np.array([("a", 1), ("b", 2)], [("t", "U2"), ("a", "i4")]), [1, 1]).copy()
+    for write in (
+        lambda: x.__setitem__("t", long),
+        lambda: x["t"].__setitem__(slice(None), long),
+        lambda: sequence_shift(x["t"], 1, long),
+    ):
+        with pytest.raises((DTypeError, ShapeError)):
+            write()
+    assert x["t"].tolist() == [["a"], ["b"]]
+    x["t"] = "cd"
+    x["t"][x["a"] > 1] = "e"
+    assert x["t"].tolist() == [["cd"], ["e"]]

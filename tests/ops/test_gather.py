@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import LoDTensor, concat_batches, gather_sequences, sequence_slice
+from lodcore import LoD, LoDTensor, concat_batches, gather_sequences, sequence_concat, sequence_slice
 from reference.ops import gather as oracle
 from reference.ops.levels import sequences
 from tests.helpers.agree import assert_rows, from_the_first, numbered, offsets_of, same, same_memory
@@ -184,3 +184,15 @@ def test_gather_examples(documents, index, level, nested):
 )
 def test_slice_examples(documents, offset, length, level, nested):
     assert sequence_slice(documents, offset, length, level).tolist() == nested
+
+
+class Sentences(LoDTensor):
+    """A class of a user."""
+
+
+@pytest.mark.parametrize("join", [concat_batches, sequence_concat])
+@pytest.mark.parametrize("lengths", [([2], [1, 1]), ([0, 2], [0, 0]), ([0], []), ([], [])])
+def test_batches_of_a_class_of_ones_own_are_joined(join, lengths):
+    x = LoDTensor(np.zeros(sum(lengths[-1])), LoD.from_lengths(*lengths))
+    of_a_user = Sentences(x.values, x.lod)
+    assert same(join([of_a_user, x, of_a_user]), join([x, x, x]))

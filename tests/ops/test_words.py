@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, Vocabulary, decode_utf8, encode_utf8
+from lodcore import DTypeError, LoDTensor, ShapeError, Vocabulary, decode_utf8, encode_utf8
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4)
 WORDS = st.lists(TEXT | st.sampled_from(["a", "b", "é", "the", "日本語", "a longer word than eight"]), max_size=12)
@@ -132,6 +132,11 @@ def test_nothing():
         (lambda: encode_utf8([[1, 2]]), DTypeError, "encode_utf8: x: has dtype int64; strings"),
         (lambda: encode_utf8(np.zeros(2)), DTypeError, "encode_utf8: x: has dtype float64; strings"),
         (lambda: encode_utf8(["\ud800"]), DTypeError, "encode_utf8: x: is not text"),
+        (lambda: encode_utf8("a"), DTypeError, "encode_utf8: x: is str; an array or lists of strings"),
+        (lambda: encode_utf8(np.array([["a"]])), ShapeError, r"encode_utf8: x: .* shape \(1, 1\); one string a row"),
+        (lambda: Vocabulary("a"), DTypeError, "Vocabulary: words: is str; an array or lists"),
+        (lambda: Vocabulary.fit(None), DTypeError, "Vocabulary.fit: x: is NoneType; an array or lists"),
+        (lambda: Vocabulary(["a"]).encode(np.array("a")), DTypeError, "encode: x: is ndarray; an array or lists"),
         (lambda: decode_utf8([[1, 2]]), DTypeError, "decode_utf8: x: has dtype int64 and 1 levels"),
         (lambda: decode_utf8(lodcore.array([[200]], "u1")), DTypeError, "decode_utf8: x: is not UTF-8 at byte 0"),
         (lambda: decode_utf8(lodcore.array([[97, 0]], "u1")), DTypeError, "string 0 ends with NUL"),

@@ -12,7 +12,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import integer, unharmed
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.gather import gather_sequences
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested

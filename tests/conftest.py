@@ -18,6 +18,7 @@ settings.register_profile("mutants", COMMON, max_examples=100, derandomize=True)
 settings.register_profile("nightly", COMMON, max_examples=10_000, derandomize=False)
 settings.register_profile("soak", COMMON, max_examples=100, derandomize=False, database=None, print_blob=True)
 settings.register_profile("few", COMMON, max_examples=25, derandomize=True)
+settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
 settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

@@ -192,9 +192,10 @@ def list_combinations(const int64_t[::1] offsets not None, int64_t n, int64_t ag
                         result[place] = first + e
                         place += 1
                 else:
-                    for e in range(last, length):
+                    while last < length:
                         result[place] = first + digits[column]
                         place += 1
+                        last += 1
                 j = n - 2  # the next choice of all but the last element
                 while j >= 0 and digits[j] >= length - 1 - (n - 1 - j) * gap:
                     j -= 1

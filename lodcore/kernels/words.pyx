@@ -1,7 +1,7 @@
 """Words, as bytes one after another: numbered as they are met, and looked up by their numbers.
 
-A table is a power of two of slots. A slot is -1, or holds the number of a word in its low 32 bits and the high 31 bits of the
-word's hash above them; a word stands in the first free slot from where the low bits of its hash point.
+A table is a power of two of slots. A slot is -1, or holds the number of a word in its low 32 bits and the high 31 bits
+of the word's hash above them; a word stands in the first free slot from where the low bits of its hash point.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -50,9 +50,9 @@ cdef inline int64_t slot_of(uint64_t made, int64_t number) noexcept nogil:
     return <int64_t> ((made >> 33) << 32) | number
 
 
-cdef inline int64_t place_of(const uint8_t* word, int64_t size, const uint8_t* limit, uint64_t made, const uint8_t* text,
-                             const uint8_t* text_limit, const int64_t* begins, const int64_t* ends,
-                             const int64_t* table, int64_t mask) noexcept nogil:
+cdef inline int64_t place_of(const uint8_t* word, int64_t size, const uint8_t* limit, uint64_t made,
+                             const uint8_t* text, const uint8_t* text_limit, const int64_t* begins,
+                             const int64_t* ends, const int64_t* table, int64_t mask) noexcept nogil:
     """Find the slot of a word, or the free slot where it would stand; `begins` and `ends` are those of known words."""
     cdef int64_t at = <int64_t> (made & <uint64_t> mask), known
     while table[at] >= 0:

@@ -13,7 +13,8 @@ from lodcore import kernels
 from lodcore.base import recycling, threads
 from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of
 from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
-from lodcore.tensors.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels, take_below, take_sequences
+from lodcore.tensors.core cimport LoDBody, Splitter, cut, instance_of, last, make_lod, own_kernels
+from lodcore.tensors.core cimport take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.base.dispatch cimport running
 from lodcore.base.dispatch import Symbol, register_out
@@ -361,7 +362,7 @@ cdef inline bint is_same(cnp.ndarray one, cnp.ndarray other) noexcept:
 
 
 def hand_out(result, out):
-    """Make the array that a caller gave for the rows what the caller sees: the values of a tensor, or the result itself.
+    """Make the array that a caller gave for rows what the caller sees: the values of a tensor, or the result itself.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from reference.case import cases
 from reference.corners import MOVED, ROWS, STRUCTURES, depths, walks
-from reference.draw import DTYPES
+from reference.draw import DTYPES, to_float32
 from reference.draw_tensors import level_of, ragged
 from reference.dtypes import float_of, wrapped
 from reference.ops import neighbours as oracle
@@ -19,7 +19,8 @@ def sequence_diff(source):
 @sequence_diff.expected
 def _(x, n):
     def subtract(one, other):
-        return one != other if x.dtype == "bool" else wrapped(one - other, x.dtype)
+        found = one != other if x.dtype == "bool" else wrapped(one - other, x.dtype)
+        return to_float32(found) if x.dtype == "float32" and isinstance(found, float) else found
 
     return x.made(oracle.sequence_diff(x.nested, n, subtract, x.num_levels, x.row_shape))
 

@@ -68,7 +68,6 @@ def least(one, other):
 
 def sequence_moving_average(nested, alpha, adjust, level, num_levels, row_shape):
     """Average the rows up to each one below its sequence of a level, with weights that decay."""
-    alpha = float(alpha)  # a number of float32 is exact, sums with it would not be
 
     def averages(column):
         made, total, weights = [], 0.0, 0.0

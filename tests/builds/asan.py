@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> None:
             PYTHONMALLOC="malloc",  # so that the sanitizer sees every allocation
             ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1",
             UBSAN_OPTIONS="print_stacktrace=1",
-            HYPOTHESIS_PROFILE="few",
+            HYPOTHESIS_PROFILE="handful",
         )
 
 

@@ -2,14 +2,12 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import disjoint_base
 
 from lodcore.base.memory import LIMIT as LIMIT
 
 __pyx_capi__: dict[str, Any]  # what other compiled modules call
 
 @final
-@disjoint_base
 class Memory: ...
 
 def new_offsets(count: int) -> npt.NDArray[np.int64]: ...

@@ -3,6 +3,8 @@ from typing import Any
 
 from typing_extensions import disjoint_base
 
+__pyx_capi__: dict[str, Any]  # what other compiled modules call
+
 class Symbol: ...
 
 @disjoint_base

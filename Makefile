@@ -73,7 +73,7 @@ bench-compare: build/built ## compare the speed of the last commit with the one 
 peers: build/built ## compare with the installed peers: the table of the README
 	$(RUN) asv_benchmarks/peers/run.py
 
-pages: build/built ## write the list in KERNELS.md anew, from the docstrings of the kernels
+pages: build/built ## write the list in docs/kernels.md anew, from the docstrings of the kernels
 	$(RUN) -m tests.builds.kernels_page
 
 asan: build/built ## run kernels, error table and kept memory under the sanitizers

@@ -1,4 +1,4 @@
-"""How an implementation is held against a file of cases: take this, and write your `run`. CASES.md has the format."""
+"""How an implementation is held against a file of cases: take this, and write your `run`. docs/conformance-suite.md has the format."""
 
 import json
 import math

@@ -98,7 +98,7 @@ def _expanded(keys: tuple[Any, ...], ndim: int) -> list[Any]:
 
 
 def getitem(x: Any, key: Any) -> Any:
-    """Index a LoDTensor or Variable; FACES.md lists what an index may be.
+    """Index a LoDTensor or Variable; docs/numpy.md lists what an index may be.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The one table that attaches operators as methods, indexing and NumPy's protocols to LoDTensors and Variables.
 
-`FACES.md` says what each of them does.
+`docs/numpy.md` says what each of them does.
 """
 
 from __future__ import annotations

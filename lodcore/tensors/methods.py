@@ -20,7 +20,7 @@ method = later(BODIES)
 
 
 class TensorMethods:
-    """Methods that run operators; FACES.md tells what each of them does."""
+    """Methods that run operators; docs/numpy.md tells what each of them does."""
 
     __slots__ = ()
 

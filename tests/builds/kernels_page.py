@@ -1,4 +1,4 @@
-"""The part of KERNELS.md that lists every kernel, made of the docstrings: `python -m tests.builds.kernels_page`."""
+"""The part of docs/kernels.md that lists every kernel, made of the docstrings: `python -m tests.builds.kernels_page`."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from lodcore import kernels
 from tests.builds.tree import ROOT
 
-PAGE = ROOT / "KERNELS.md"
+PAGE = ROOT / "docs/kernels.md"
 MARK = "## Every kernel\n"
 WIDTH = 120
 
@@ -69,7 +69,7 @@ def listing() -> str:
 
 
 def page() -> str:
-    """Give KERNELS.md as it should be: what is written by hand, then the list."""
+    """Give docs/kernels.md as it should be: what is written by hand, then the list."""
     return PAGE.read_text().partition(MARK)[0] + listing()
 
 

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "CASES.md", "FACES.md", "KERNELS.md", "OPERATORS.md", "LICENSE")
-PARTS = ("lodcore", "reference", "tests", "docs", "asv_benchmarks", "pyproject.toml", "setup.py", *PAGES)
+PARTS = ("lodcore", "reference", "tests", "docs", "asv_benchmarks", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*")
 
 

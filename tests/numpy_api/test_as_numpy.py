@@ -257,7 +257,7 @@ def check_recorded(text, names, eager):
 
 @pytest.mark.parametrize("dtype", ["i8", "f8"])
 def test_what_the_page_promises_is_there(dtype):
-    """FACES.md: none of these is refused."""
+    """docs/numpy.md: none of these is refused."""
     _, x = pair((2, 3, 4), 2, dtype)
     mask = LoDTensor(x.values > 1, x.lod)
     promised = [f"x.{name}({given})" for name in NAMES for given in ("", "axis=2", "axis=-1", "axis=2, keepdims=True")]

@@ -20,7 +20,7 @@ from tests.helpers.agree import assert_close, same, same_memory
 from tests.helpers.draw import lods
 from tests.samples.common import SEEDS, batches
 
-PAGE = (Path(__file__).parents[2] / "FACES.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/numpy.md").read_text()
 NEWER = hasattr(np, "unstack")  # NumPy 2.1, whose clip takes bounds by these names
 WORDS = lodcore.array([["the", "cat"], [], ["sat"]])
 
@@ -479,7 +479,7 @@ def test_all_functions_are_tested_and_described():
     for function in FUNCTIONS:
         assert f"np.{function.__name__}(" in text or f"np.{function.__name__}" in reductions, function
         assert FUNCTIONS[function].__doc__, function
-        assert f"`{function.__name__}`" in PAGE or function in (np.amax, np.amin), f"FACES.md does not say {function}"
+        assert f"`{function.__name__}`" in PAGE or function in (np.amax, np.amin), f"docs/numpy.md does not say {function}"
 
 
 @pytest.mark.not_on_reference

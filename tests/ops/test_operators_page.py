@@ -1,4 +1,4 @@
-"""OPERATORS.md says what the registry says."""
+"""docs/operators.md says what the registry says."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import lodcore
 import lodcore.graph
 from lodcore.ops.registry import OPS
 
-PAGE = Path(__file__).parents[2] / "OPERATORS.md"
+PAGE = Path(__file__).parents[2] / "docs/operators.md"
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.read_text().splitlines() if line[:3] == "| `"
 ]

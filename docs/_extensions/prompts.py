@@ -1,0 +1,12 @@
+"""Fenced blocks of Python that begin with a prompt are sessions: the site colours them as such."""
+
+from sphinx.application import Sphinx
+
+
+def as_sessions(_app: Sphinx, _name: str, source: list[str]) -> None:
+    source[0] = source[0].replace("```python\n>>> ", "```pycon\n>>> ")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("source-read", as_sessions)
+    return {"parallel_read_safe": True}

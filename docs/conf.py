@@ -1,0 +1,51 @@
+"""How `make docs` builds the site: pages of MyST, docstrings by numpydoc, the theme that NumPy uses; no network is needed."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
+
+import lodcore  # noqa: E402
+
+project = "lodcore"
+author = "the lodcore developers"
+copyright = author
+version = release = lodcore.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "operator_reference",
+    "prompts",
+]
+exclude_patterns = ["_build", "_extensions"]
+nitpicky = False
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+suppress_warnings = ["myst.header"]  # pages of the repository are read on their own, too
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "lodcore"
+html_static_path = ["_static"]
+html_css_files = ["lodcore.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"index": [], "tutorial": [], "levels-and-axes": []}

@@ -20,7 +20,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test soak doors lint types bench bench-compare peers pages asan hunt leaks coverage mutants wheel pythons clean
+.PHONY: help demo test soak doors lint types bench bench-compare peers docs pages asan hunt leaks coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,11 @@ bench-compare: build/built ## compare the speed of the last commit with the one 
 
 peers: build/built ## compare with the installed peers: the table of the README
 	$(RUN) asv_benchmarks/peers/run.py
+
+docs: build/built ## build the site into docs/_build/html; warnings are errors, and no network is needed
+	@$(RUN) -c 'import sphinx' 2> /dev/null || $(RUN) -m pip install -qq --no-build-isolation -e '.[docs]'
+	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 pages: build/built ## write the list in docs/kernels.md anew, from the docstrings of the kernels
 	$(RUN) -m tests.builds.kernels_page

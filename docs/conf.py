@@ -23,7 +23,7 @@ extensions = [
     "prompts",
 ]
 exclude_patterns = ["_build", "_extensions"]
-nitpicky = False
+templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -1,4 +1,4 @@
-"""How `make docs` builds the site: pages of MyST, docstrings by numpydoc, the theme that NumPy uses; no network is needed."""
+"""How `make docs` builds the site: MyST, numpydoc, and the theme that NumPy uses; no network is needed."""
 
 import sys
 from pathlib import Path
@@ -44,7 +44,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

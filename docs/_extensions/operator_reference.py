@@ -1,16 +1,17 @@
-"""The directive `operator-reference`: every operator of a table of `operators.md`, from its docstring and the registry."""
+"""The directive `operator-reference`: the operators of a table of `operators.md`, from docstrings and the registry."""
 
 import inspect
 import re
 from pathlib import Path
 
-import lodcore.graph
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
-from lodcore.ops.registry import OPS
 from numpydoc.docscrape_sphinx import SphinxDocString
 from sphinx.application import Sphinx
+from sphinx.util.nodes import nested_parse_with_titles
+
+from lodcore.ops.registry import OPS
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -72,7 +73,7 @@ class OperatorReference(Directive):
         content = StringList(text.splitlines(), source="operator-reference")
         parent = nodes.section()
         parent.document = self.state.document
-        self.state.nested_parse(content, 0, parent, match_titles=True)
+        nested_parse_with_titles(self.state, content, parent)
         return list(parent.children)
 
 

@@ -4,7 +4,8 @@ from sphinx.application import Sphinx
 
 
 def as_sessions(_app: Sphinx, _name: str, source: list[str]) -> None:
-    source[0] = source[0].replace("```python\n>>> ", "```pycon\n>>> ")
+    text = source[0].replace("```python\n>>> ", "```pycon\n>>> ")
+    source[0] = text.replace("\n\n```", "\n```")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -263,7 +263,7 @@ def sequence_mask(lengths: Any, maxlen: int | None = None, dtype: Any = bool) ->
     Returns
     -------
     ndarray
-        shape (*lengths.shape, maxlen): 1 before the length, 0 after it.
+        shape `(*lengths.shape, maxlen)`: 1 before the length, 0 after it.
 
     Raises
     ------

@@ -23,6 +23,7 @@ extensions = [
     "prompts",
 ]
 exclude_patterns = ["_build", "_extensions"]
+smartquotes = False
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]

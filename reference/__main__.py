@@ -8,7 +8,9 @@ from reference.write_cases import draw_cases, report, write
 def main():
     parser = argparse.ArgumentParser(prog="python -m reference", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    cases = commands.add_parser("cases", help="write cases of every operator into FILE, as docs/conformance-suite.md describes")
+    cases = commands.add_parser(
+        "cases", help="write cases of every operator into FILE, as docs/conformance-suite.md describes"
+    )
     cases.add_argument("file", metavar="FILE", help="an npz file")
     cases.add_argument("--seed", type=int, default=0, help="another seed draws other cases (default: 0)")
     cases.add_argument("--count", type=int, default=40, help="cases of each operator, at least (default: 40)")

@@ -1,4 +1,4 @@
-"""How an implementation is held against a file of cases: take this, and write your `run`. docs/conformance-suite.md has the format."""
+"""How an implementation is held against a file of cases, see docs/conformance-suite.md: write your `run`."""
 
 import json
 import math

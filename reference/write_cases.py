@@ -1,4 +1,4 @@
-"""Cases drawn for every operator until each corner is hit, and the file that holds them; docs/conformance-suite.md describes it."""
+"""Cases drawn for every operator until each corner is hit, and their file; docs/conformance-suite.md describes it."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The part of docs/kernels.md that lists every kernel, made of the docstrings: `python -m tests.builds.kernels_page`."""
+"""The list of kernels in docs/kernels.md, made of the docstrings: `python -m tests.builds.kernels_page`."""
 
 import inspect
 import re

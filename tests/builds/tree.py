@@ -10,7 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("lodcore", "reference", "tests", "docs", "asv_benchmarks", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+PARTS = (
+    "lodcore",
+    "reference",
+    "tests",
+    "docs",
+    "asv_benchmarks",
+    "pyproject.toml",
+    "setup.py",
+    "README.md",
+    "LICENSE",
+)
 MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*")
 
 

@@ -1,4 +1,4 @@
-"""docs/kernels.md is as the docstrings are, and what it promises holds: a package of kernels stands in, and is looked at."""
+"""docs/kernels.md is as the docstrings are, and what it promises holds: a package of kernels stands in."""
 
 import inspect
 import os

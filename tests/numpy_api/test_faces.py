@@ -479,7 +479,9 @@ def test_all_functions_are_tested_and_described():
     for function in FUNCTIONS:
         assert f"np.{function.__name__}(" in text or f"np.{function.__name__}" in reductions, function
         assert FUNCTIONS[function].__doc__, function
-        assert f"`{function.__name__}`" in PAGE or function in (np.amax, np.amin), f"docs/numpy.md does not say {function}"
+        assert f"`{function.__name__}`" in PAGE or function in (np.amax, np.amin), (
+            f"docs/numpy.md does not say {function}"
+        )
 
 
 @pytest.mark.not_on_reference

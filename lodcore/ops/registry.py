@@ -238,8 +238,10 @@ class Op(OpBody):
                     return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
                 if kind in role.kinds:
                     continue
+            elif given is None and role.entries is None:
+                continue
             arguments[name] = self.described(name, role, given)
-        found = self.infer_rule(**arguments)
+        found = self.infer_rule(**arguments) if self._infer is None else self._infer(**arguments)
         levels = self.lod_rule.num_levels(self.__name__, arguments)
         if isinstance(found, Spec):
             return with_levels(found, levels)

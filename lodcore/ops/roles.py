@@ -20,6 +20,7 @@ from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, has_leaves
+from lodcore.tensors.rank_table import IndicesMap, RankTable
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
@@ -218,9 +219,11 @@ Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY | {
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
 Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, np.bool_}, ANY, described=False)
-Steps = Role("Steps", _kept, place=("TensorArray",))
-Map = Role("Map", _kept, place=("IndicesMap", "RankTable"))
-Table = Role("Table", _kept, place=("RankTable", "IndicesMap"))
+ORDERS = frozenset((RankTable, IndicesMap))
+
+Steps = Role("Steps", _kept, kinds=frozenset([TensorArray]), place=("TensorArray",))
+Map = Role("Map", _kept, kinds=ORDERS, place=("IndicesMap", "RankTable"))
+Table = Role("Table", _kept, kinds=ORDERS, place=("RankTable", "IndicesMap"))
 Structured = Role("Structured", _kept, place=())
 Batches = Role("Batches", as_batches, entries=Nested)
 Operands = Role("Operands", _each(Dense), entries=Dense)

@@ -233,6 +233,44 @@ def test_public_functions_have_examples_that_run(name):
 
 
 @not_on_reference
+def test_one_place_asks_which_kernels_are_loaded():
+    """Shortcuts past the doors of kernels ask `own_kernels`, and nothing else looks at what is loaded."""
+    texts = {path_id(path): path.read_text() for path in MODULES if "kernels" not in path.parts}
+    asked = [name for name, text in texts.items() for _ in re.findall(r"kernels\.\w+ is (?:not )?[A-Z]", text)]
+    assert asked == ["lodcore/tensors/core.pyx"]
+
+
+PRIVATE_OWNERS = ["base/dispatch.pyx", "graph/variable.py", "tensors/tensor_array.py"]
+
+
+@not_on_reference
+def test_fields_of_symbols_and_arrays_are_read_through_their_interface():
+    """Private attributes of Symbol, Variable and TensorArray are used in the file of their class alone."""
+    own = {path: (ROOT / "lodcore" / path).read_text() for path in PRIVATE_OWNERS}
+    private = {"_items", "_source", "_limit", "_element", "_held", "_undo", "_fresh"}
+    private |= {name for text in own.values() for name in re.findall(r"^    def (_[a-z]\w+)\(", text, re.M)}
+    private |= {
+        name
+        for text in own.values()
+        for slots in re.findall(r"__slots__ = \((.*)\)", text)
+        for name in re.findall(r"\"(_[a-z]\w*)\"", slots)
+    }
+    private -= {"_take", "_name", "_size", "_rank", "_spec"}  # of other classes, too, where they are their own
+    assert {"_items", "_source", "_undo", "_taken_out"} <= private
+    others = [path for path in MODULES if not path_id(path).endswith(tuple(PRIVATE_OWNERS))]
+    used = [
+        (path_id(path), name)
+        for path in others
+        for name in re.findall(r"(?<!buffers)\.(_[a-z]\w*)\b", path.read_text())
+        if name in private and not re.search(rf"self\.{name}\b[^=\n]*=[^=]|def {name}\(", path.read_text())
+    ]
+    assert not used
+    in_graph = [path for path in others if {"graph", "ops", "nn"} & set(path.parts)]
+    foreign = r"\b(?!self|cls|made)\w+\._(?:name|size|rank|spec)\b"
+    assert not [path_id(path) for path in in_graph if re.search(foreign, path.read_text())]
+
+
+@not_on_reference
 def lines_of_code(path):
     """Count the lines of a file that are no docstring, no comment, and not empty."""
     text = re.sub(r'^\s*"""(?:.|\n)*?"""\s*$', "", path.read_text(), flags=re.MULTILINE)

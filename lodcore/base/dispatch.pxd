@@ -21,6 +21,8 @@ cdef class OpBody:
     cdef tuple takes
     cdef bint first
     cdef bint by_name
+    cdef public dict other_names  # of parameters that methods call otherwise; None mostly
+    cdef public bint changes  # whether it writes to its first argument
     cdef Py_ssize_t out_at  # the place of `out` among the parameters, -1 if it is none, -2 before that is known
     cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
     cdef object recorder_among(self, tuple args, dict kwargs)

@@ -31,6 +31,8 @@ operators: Operators
 
 @disjoint_base
 class OpBody:
+    other_names: dict[str, str] | None
+    changes: bool
     @property
     def nested(self) -> type | None: ...
     def __init__(self, function: Callable[..., Any], batches: int, name: str, by_name: bool) -> None: ...

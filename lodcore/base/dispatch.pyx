@@ -134,6 +134,9 @@ cdef class OpBody:
         recorder = None
         if opened:
             recorder = BLOCK.get()
+        if kwargs and self.other_names is not None:
+            renamed = {self.other_names.get(name, name): given for name, given in kwargs.items()}
+            kwargs = renamed if len(renamed) == len(kwargs) else kwargs
         if recorder is None:
             recorder = self.recorder_among(args, kwargs)
         if recorder is not None:
@@ -313,7 +316,8 @@ cdef class BoundOp:
         self.__func__, self.__self__ = function, instance
 
     def __call__(self, *args, **kwargs):
-        return self.__func__(self.__self__, *args, **kwargs)
+        result = self.__func__(self.__self__, *args, **kwargs)
+        return None if self.__func__.changes else result
 
     @property
     def __doc__(self):

@@ -1,4 +1,4 @@
-"""Methods that are declared in the file of their class, and whose bodies stand in a folder above it."""
+"""Methods that are declared in the file of their class, and whose bodies, mostly operators, stand in a folder above."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
-__all__ = ["Later", "later"]
+from lodcore.base.dispatch import operators
+
+__all__ = ["Attached", "Later", "attached", "later"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,3 +48,39 @@ def later(module: str) -> Callable[[F], F]:
         A decorator of the declaration.
     """
     return lambda declared: Later(declared.__name__, module)  # type: ignore[return-value]
+
+
+class Attached:
+    """A method that is an operator: its first use puts the operator, found by its name, into the class.
+
+    Parameters
+    ----------
+    operator : str
+    """
+
+    __slots__ = ("kind", "name", "operator")
+
+    def __init__(self, operator: str) -> None:
+        self.operator = operator
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.kind, self.name = owner, name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        setattr(self.kind, self.name, getattr(operators, self.operator))
+        return getattr(owner if instance is None else instance, self.name)
+
+
+def attached(operator: str) -> Callable[[F], F]:
+    """Declare a method that is an operator, which gets the array or tensor as its first argument.
+
+    Parameters
+    ----------
+    operator : str
+
+    Returns
+    -------
+    callable
+        A decorator of the declaration.
+    """
+    return lambda declared: Attached(operator)  # type: ignore[return-value]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from lodcore.graph.variable import Variable
+from lodcore.tensors.array_methods import ArrayMethods
 from lodcore.tensors.tensor import Spec
-from lodcore.tensors.tensor_array import ArrayMethods, TensorArray
+from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["ArrayVariable", "new_variable", "of_user"]
 

@@ -75,6 +75,12 @@ class Pullback:
     def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> list[Any]:
         """Take in the cotangents, and list the arrays that they are."""
         result = self._result
+        if type(result) is Variable and len(cotangents) == 1:  # mostly
+            made = checked_cotangent("pullback: cotangents[0]", result.held, cotangents[0])
+            if made is None or result not in self._needed:
+                return []
+            gradients.add(result, made)
+            return [made]
         several = isinstance(result, (list, tuple)) and not (len(cotangents) == 1 != len(result))
         results = list(result) if several else [result]
         if len(cotangents) != len(results):
@@ -136,6 +142,10 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
     LoDError, ShapeError, DTypeError
         If it has another structure, another shape, or no real numbers.
     """
+    if type(cotangent) is np.ndarray and type(value) is np.ndarray:  # mostly
+        alike = cotangent.dtype is value.dtype and cotangent.shape == value.shape and cotangent.flags.c_contiguous
+        if alike and value.dtype.kind in "fc":
+            return cotangent.view()
     if cotangent is None or not differentiable(value):
         return None
     if isinstance(cotangent, Symbol):

@@ -17,10 +17,9 @@ from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, settled, spec_text
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import LISTS, spec_of
-from lodcore.tensors.array_version import ArrayVersion
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.tensor import Spec, Tensor
-from lodcore.tensors.tensor_array import TensorArray
+from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["PLAIN", "Block", "NamedBlock", "Operator"]
 
@@ -93,7 +92,7 @@ class Operator:
         residuals = self.op.residuals if keep else ()
         return Call(
             self,
-            function_of(self.op, keep),
+            function_of(self.op, keep) if self.op.writes is None else self.op.__wrapped__,  # type: ignore[attr-defined]
             None if residuals else self.op.on_arrays,
             tuple(self.arguments),
             layout.arguments(self.arguments.values()),

@@ -17,6 +17,7 @@ cdef class Call:
     cdef Py_ssize_t out, count
     cdef Py_ssize_t[FEW] numbers  # the slots, if `few`
     cdef bint few
+    cdef bint writes  # whether the first argument is an array that is written to
     cdef bint single, by_name
     cdef int run(self, list frame) except -1
     cdef int put(self, list frame, result) except -1

@@ -11,6 +11,7 @@ import numpy as np
 
 from lodcore.errors import GraphError
 from lodcore.base.dispatch import Symbol
+from lodcore.tensors.tensor_array import ArrayVersion
 
 cnp.import_array()
 
@@ -105,6 +106,7 @@ cdef class Call:
         self.out = outs[0] if single else -1
         self.single, self.residuals, self.by_name = single, tuple(residuals.values()), by_name
         op = getattr(operator, "op", None)
+        self.writes = op is not None and op.writes is not None
         self.op = op if op is not None and op.converts else None
         self.ending = ()
         self.count = len(slots)
@@ -122,12 +124,17 @@ cdef class Call:
         cdef list values
         if not self.few:
             values = [fetched(frame, slot) for slot in self.slots]
+            if self.writes:
+                values[0] = ArrayVersion.of(values[0])
             if self.op is not None:
                 return self.put(frame, self.op.of_values(self.function, values, self.residuals))
             by_name = dict(zip(self.names, values)) if self.by_name else None
             return self.put(frame, self.function(*values) if by_name is None else self.function(**by_name))
         for j in range(self.count):
             given[j] = <PyObject*> frame[self.numbers[j]]
+        if self.writes and type(<object> given[0]) is not ArrayVersion:  # to a copy of its own
+            version = ArrayVersion.of(<object> given[0])
+            given[0] = <PyObject*> version
         if self.on_arrays is not None and are_arrays(given, self.count):
             try:
                 result = PyObject_Vectorcall(self.on_arrays, given, self.count, NULL)

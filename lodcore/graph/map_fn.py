@@ -12,7 +12,7 @@ from lodcore.errors import DTypeError
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, settled
 from lodcore.graph.while_loop import WhileLoop
-from lodcore.ops.array import tensor_array_read, tensor_array_size, tensor_array_write
+from lodcore.ops.array import check_steps, tensor_array_read, tensor_array_size, tensor_array_write
 from lodcore.ops.array_joining import stacked_elements, tensor_array_unstack
 from lodcore.ops.common import rows_of
 from lodcore.ops.compare import greater_equal_than
@@ -59,6 +59,7 @@ def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
 @map_fn_results.define_residuals("rows")
 def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[int]]:
     """Put results together, and tell how many rows each has."""
+    check_steps("map_fn_results", ta)
     elements = ta.elements("map_fn")
     rows = [len(rows_of(element)) if np.ndim(rows_of(element)) else 1 for element in elements]
     if not elements:
@@ -118,7 +119,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     Raises
     ------
     DTypeError
-        If f gives no tensor.
+        If f gives no tensor, or x is a SparseTensor.
     ShapeError
         If shapes differ where they must not.
 

@@ -65,10 +65,10 @@ cdef class Return:
         if rule is not None:
             if rule.plan is None:
                 rule.plan = {}
-            self.plan = rule.plan.get(op) if call is None else None
-            if self.plan is None:
+            self.plan = rule.plan.get(op)
+            if self.plan is None or call is not None and self.plan.reads_frame:
                 self.plan = Plan(rule, self.places, 0 if op.results is None else op.results, op.residuals)
-                if call is None:
+                if call is None or not self.plan.reads_frame:
                     rule.plan[op] = self.plan
             if rule.operands is not op.tensors:
                 self.listed = self.places[self.names[0]]

@@ -23,9 +23,8 @@ from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import NO_ELEMENTS, spec_of
-from lodcore.tensors.array_version import ArrayVersion
 from lodcore.tensors.tensor import Spec, Tensor
-from lodcore.tensors.tensor_array import TensorArray
+from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["StepRunner", "Trace"]
 
@@ -224,11 +223,12 @@ class StepRunner:
         for source, d in zip(self.sources(trace.ran), cotangents, strict=True):
             if d is not None and source in way.needed:
                 gradients.add(source, d)
+        operators, carried, sources = way.operators, self.carried, self.sources(len(self.body.ops))
         with trace.lock:
             for step, kept in reversed(list(enumerate(trace.steps))):
-                gradients.back(way.operators, self._again(trace, step) if self.recompute else kept)
+                gradients.back(operators, self._again(trace, step) if self.recompute else kept)
                 if step:
-                    gradients.hand_on(self.carried, self.sources(len(self.body.ops)))
+                    gradients.hand_on(carried, sources)
             gradients.finish()
         return [*map(gradients.found.get, [*self.carried, *self.captured])]
 

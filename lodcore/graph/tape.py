@@ -15,9 +15,9 @@ from lodcore.graph.engine import Frame
 from lodcore.graph.gradients import differentiable
 from lodcore.graph.variable import Variable, as_value
 from lodcore.ops.registry import Op
-from lodcore.tensors.array_version import ArrayVersion
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
-from lodcore.tensors.tensor_array import TensorArray
+from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["Tape", "TapedOperator", "computing"]
 
@@ -34,8 +34,8 @@ class TapedOperator(Operator):
     __slots__ = ("frame",)
 
     def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool, frame: Frame) -> None:
-        super().__init__(op, arguments, outputs, single)
-        self.frame = frame
+        self.op, self.arguments, self.outputs, self.single = op, arguments, outputs, single  # as above, in less time
+        self._inputs, self.frame = None, frame
 
 
 class Tape(Block):
@@ -60,7 +60,7 @@ class Tape(Block):
 
     def begin(self, where: str, x: Any) -> Any:
         """Make a Variable of an input, if it is a tensor or number; everything else stays."""
-        if type(x) is np.ndarray and x.dtype.kind in "fc":  # what is mostly given
+        if (type(x) is np.ndarray or type(x) is LoDTensor) and x.dtype.kind in "fc":  # what is mostly given
             made = Variable.of_block("input", x, None, self)
             self.needed.add(made)
             return made

@@ -134,6 +134,11 @@ class VarArray(TensorArray):
         -------
         VarArray
             Itself.
+
+        Raises
+        ------
+        DTypeError
+            If x is a SparseTensor.
         """
         x = settled(x)
         levels = x.num_levels if isinstance(x, (LoDTensor, Variable)) else int(isinstance(x, (list, tuple)))
@@ -174,4 +179,4 @@ class VarArray(TensorArray):
             if level.level is None:
                 raise GraphError("VarArray.pack: segmented: was not made of a LoDTensor")
             level, indices_map = level.level, level.rank
-        return super().pack(level, indices_map, out, name)
+        return super().pack(level, indices_map, out=out, name=name)

@@ -132,13 +132,19 @@ def _check_rows(where: str, levels: Sequence[int], shapes: list[Shape]) -> None:
 
 def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
     """Infer the Spec of an elementwise result: None where the number of rows, or a length, is not known."""
+    like = inputs[0]
+    for x in inputs:  # mostly of one shape
+        if type(x) is not Spec or x.kind not in KINDS or x.shape != like.shape or x.num_levels != like.num_levels:
+            break
+    else:
+        return Spec(like.shape, dtype)
     for j, x in enumerate(inputs):
         if type(x) is Spec and x.kind not in KINDS:
             raise DTypeError(f"{where}: {operand_name(where, j)}: is a {x.kind.__name__}; a tensor is needed")
     specs = [x for x in inputs if isinstance(x, Spec)]
-    shape, levels = specs[0].shape, specs[0].num_levels
-    if all([spec.shape == shape and spec.num_levels == levels for spec in specs]):
-        return Spec(shape, dtype)
+    like = specs[0]
+    if all([spec.shape == like.shape and spec.num_levels == like.num_levels for spec in specs]):
+        return Spec(like.shape, dtype)
     if any([spec.num_levels for spec in specs]):
         forms = [(x.num_levels, x.shape) if isinstance(x, Spec) else (0, ()) for x in inputs]
         deepest, shapes = aligned_shapes(where, forms)

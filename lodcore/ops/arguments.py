@@ -36,6 +36,7 @@ __all__ = [
     "mask_of",
     "nested_index_of",
     "nested_of",
+    "of_another_kind",
     "operand_of",
     "refuse_none",
     "refuse_objects",
@@ -126,6 +127,12 @@ def choice_of(where: str, given: Any, known: Sequence[str]) -> str:
     if not isinstance(given, str) or given not in known:
         raise ValueError(f"{where}: is {given!r}; one of {', '.join(f'{name!r}' for name in known)} is needed")
     return given
+
+
+def of_another_kind(where: str, kind: type, *needed: str) -> DTypeError:
+    """Make the error for a tensor of another kind than those that are needed, which are named."""
+    named = " or ".join([f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" for name in needed])
+    return DTypeError(f"{where}: is {kind.__name__}; {named} is needed")
 
 
 # -- tensors -----------------------------------------------------------------------------------------------------------

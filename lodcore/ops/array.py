@@ -11,26 +11,25 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.memory import integer
-from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import axis_of
+from lodcore.errors import LoDError, ShapeError
+from lodcore.ops.arguments import axis_of, of_another_kind
 from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import computed, no_lod
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import NO_ELEMENTS, Dense, Given, Index, Steps
-from lodcore.tensors.array_version import ArrayVersion
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.rank_table import IndicesMap
 from lodcore.tensors.tensor import Spec
-from lodcore.tensors.tensor_array import TensorArray, integer_of
+from lodcore.tensors.tensor_array import ArrayVersion, TensorArray, integer_of
 
 __all__ = ["tensor_array_read", "tensor_array_size", "tensor_array_sizes", "tensor_array_write"]
 
 
-def check_steps(where: str, ta: Any) -> None:
+def check_steps(where: str, ta: Any, name: str = "ta") -> None:
     """Raise if this is not a TensorArray."""
     if not isinstance(ta, TensorArray):
-        raise DTypeError(f"{where}: ta: is {type(ta).__name__}; a TensorArray is needed")
+        raise of_another_kind(f"{where}: {name}", type(ta), "TensorArray")
 
 
 def number_of(index: Any) -> int:
@@ -148,13 +147,14 @@ def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) ->
     index : int
         An integer, or an array of one.
     x : array_like or LoDTensor
+        `ta.write` calls it `value`.
     data_shared : bool, default True
         Keep x itself, so that memory is shared, or a copy.
 
     Returns
     -------
     TensorArray
-        The array that was given; where it is recorded, its next version.
+        The array that was given, and its next version where it is recorded; nothing as a method.
 
     Raises
     ------
@@ -174,6 +174,9 @@ def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) ->
     check_steps("tensor_array_write", ta)
     ta.put(index, x, data_shared)
     return ta
+
+
+tensor_array_write.other_names = {"value": "x"}
 
 
 @tensor_array_write.define_infer
@@ -222,6 +225,7 @@ def tensor_array_fill(ta: Any, filled: Any, how: str = "fill") -> Any:
     TensorArray(3 elements, 1 of them holes)
     """
     check_steps("tensor_array_fill", ta)
+    check_steps("tensor_array_fill", filled, "filled")
     count, slots = filled.num_slots, ta.num_slots
     if ta.known_elements():
         written = len(ta.known_elements())
@@ -324,6 +328,17 @@ def _(ta: Spec) -> Spec:
 @operator(ta=Steps, lod_rule=no_lod, differentiable=False)
 def tensor_array_sizes(ta: Any, axis: int = 0) -> Any:
     """Return the length of each element along an axis: an ndarray of int64.
+
+    Parameters
+    ----------
+    ta : TensorArray
+    axis : int
+        0 counts the outermost sequences of a LoDTensor, the rows of an ndarray.
+
+    Raises
+    ------
+    IndexError
+        At a hole, or if an element has no such axis.
 
     Examples
     --------

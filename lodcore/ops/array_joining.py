@@ -156,7 +156,8 @@ def tensor_array_stack(ta: Any, axis: int = 0) -> Any:
     ----------
     ta : TensorArray
     axis : int
-        Of the result. For LoDTensors, 0 makes a new outermost level, one sequence per element.
+        Of the result. For LoDTensors, 0 makes a new outermost level, one sequence per element; another axis is one of
+        the values, and the structures must be equal.
 
     Returns
     -------
@@ -185,6 +186,7 @@ def tensor_array_stack(ta: Any, axis: int = 0) -> Any:
 
 @tensor_array_stack.define_residuals("shapes")
 def _(ta: Any, axis: int = 0) -> Any:
+    check_steps("tensor_array_stack", ta)
     stacked, elements = stacked_elements(ta, axis)
     return stacked, _shapes(ta, elements)
 
@@ -252,6 +254,7 @@ def tensor_array_concat(ta: Any, axis: int = 0) -> Any:
 
 @tensor_array_concat.define_residuals("shapes")
 def _(ta: Any, axis: int = 0) -> Any:
+    check_steps("tensor_array_concat", ta)
     joined, elements = joined_elements(ta, axis)
     return joined, _shapes(ta, elements)
 

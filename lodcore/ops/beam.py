@@ -443,7 +443,7 @@ def _unused(tokens: Array) -> int:
 
 def _joined(where: str, name: str, array: Any) -> tuple[LoDTensor, int]:
     """Put the steps behind each other; return that and the number of sources, which all of them have."""
-    check_steps(where, array)
+    check_steps(where, array, name)
     elements = array.elements(f"{where}: {name}")
     if not elements:
         raise ValueError(f"{where}: {name}: has no steps; at least one is needed")

@@ -154,7 +154,9 @@ def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype
     """Tell the dtype of an elementwise result; Python's numbers take that of the others."""
     given: list[Any] = []
     for x in inputs:
-        if isinstance(x, Spec) and x.kind in WEAK:
+        if type(x) is Spec and isinstance(x.dtype, np.dtype):  # mostly
+            given.append(x.kind if x.kind in WEAK else x.dtype)
+        elif isinstance(x, Spec) and x.kind in WEAK:
             given.append(x.kind)
         elif isinstance(x, Spec) or hasattr(x, "dtype"):
             given.append(np.dtype(x.dtype))

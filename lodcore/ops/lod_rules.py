@@ -60,10 +60,12 @@ class LoDRule:
 
     def num_levels(self, where: str, arguments: dict[str, Any]) -> Any:
         """Count the levels of the result, from tensors or Specs by their names."""
-        levels = levels_of(self.source(arguments))
+        levels = 0 if self.source is _nothing else levels_of(self.source(arguments))
         if self.same_object:
             return levels
         found = self.total(where, arguments, levels)
+        if type(found) is int:  # mostly
+            return found
         if found is None or isinstance(found, int) or type(found) is tuple:  # of several results, each its own
             return found
         return levels_of(found) if isinstance(found, (Spec, LoDTensor)) else len(found)
@@ -98,6 +100,10 @@ class LoDRule:
         return [*[(source, level) for level in range(kept)], *[None] * (found - kept)]
 
 
+def _nothing(arguments: dict[str, Any]) -> None:
+    """Find no argument: the structure of the result is that of none."""
+
+
 def levels_of(x: Any) -> int:
     """Count the levels of a tensor or a Spec; what has no structure has none."""
     return x.num_levels if isinstance(x, (Spec, LoDTensor, LoD)) else 0
@@ -129,13 +135,18 @@ def _first(arguments: dict[str, Any]) -> Any:
 same = LoDRule("that of the first input that has one", _first, lambda where, given, count: count, same_object=True)
 
 #: No levels.
-no_lod = LoDRule("none", lambda given: None, lambda where, given, count: 0)
+no_lod = LoDRule("none", _nothing, lambda where, given, count: 0)
 
 
 def _deepest(arguments: dict[str, Any]) -> Any:
     """Find the first argument that has the most levels, also in lists."""
-    each = [x for given in arguments.values() for x in (given if type(given) is list else (given,))]
-    return max(each, key=levels_of, default=None)
+    found, most = None, -1
+    for given in arguments.values():
+        for x in given if type(given) is list else (given,):
+            levels = x.num_levels if type(x) is Spec else levels_of(x)
+            if levels > most:
+                found, most = x, levels
+    return found
 
 
 #: The LoD of the first argument that has the most levels, of which others may have the first: the same object.
@@ -189,7 +200,7 @@ def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
     def total(where: str, given: dict[str, Any], count: int) -> Any:
         return structure(*[given[name] for name in names])
 
-    return LoDRule(text, lambda given: None, lambda where, given, count: 0, total)
+    return LoDRule(text, _nothing, lambda where, given, count: 0, total)
 
 
 def with_levels(spec: Spec, num_levels: int) -> Spec:

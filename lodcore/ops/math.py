@@ -13,8 +13,8 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 from lodcore.ops.alignment import broadcast_spec, shared
-from lodcore.ops.arguments import list_of
-from lodcore.ops.common import Array
+from lodcore.ops.arguments import list_of, operand_of
+from lodcore.ops.common import Array, operand_name
 from lodcore.ops.kinds import dtype_of, elementwise_operator
 from lodcore.ops.lod_rules import deepest
 from lodcore.ops.registry import Op, VJPRule, operator
@@ -259,6 +259,14 @@ class UfuncOp(Op):
     def rule_of(self, arguments: dict[str, Any]) -> VJPRule:
         """Find the vjp rule of a call."""
         return vjp_of_ufunc(arguments["ufunc"])
+
+    def infer_arguments(self, arguments: dict[str, Any]) -> Any:
+        """Describe the result; what is wrong with an operand is said in the name of the ufunc."""
+        ufunc, xs = arguments["ufunc"], arguments["xs"]
+        for j, x in enumerate(xs if isinstance(ufunc, np.ufunc) and isinstance(xs, (list, tuple)) else ()):
+            if type(x) is Spec:
+                operand_of(f"{ufunc.__name__}: {operand_name(ufunc.__name__, j)}", x)
+        return super().infer_arguments(arguments)
 
     @property
     def differentiable(self) -> bool:

@@ -127,7 +127,7 @@ class Op(OpBody):
         self.takes_out = "out" in names
         self.lod_rule = lod_rule
         self.gradient = differentiable
-        self.writes = writes
+        self.writes, self.changes = writes, writes is not None
         self.results = results
         self.on_arrays = on_arrays
         self.rowwise = rowwise
@@ -139,6 +139,7 @@ class Op(OpBody):
         self._described: frozenset[str] = frozenset()  # where that takes a Spec, no number
         self._vjp: VJPRule | None = None
         functools.update_wrapper(self, function)
+        self.__doc__ = _with_refusal(function.__doc__)
         batches = [name for name, role in self.roles.items() if role in LISTS]
         where = self.parameters.index(batches[0]) if batches else -1
         super().__init__(function, where, batches[0] if batches else "", bool(self.keywords))
@@ -237,8 +238,10 @@ class Op(OpBody):
                     return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
                 if kind in role.kinds:
                     continue
+            elif given is None and role.entries is None:
+                continue
             arguments[name] = self.described(name, role, given)
-        found = self.infer_rule(**arguments)
+        found = self.infer_rule(**arguments) if self._infer is None else self._infer(**arguments)
         levels = self.lod_rule.num_levels(self.__name__, arguments)
         if isinstance(found, Spec):
             return with_levels(found, levels)
@@ -305,6 +308,24 @@ class Op(OpBody):
                 "entry a row is needed"
             )
         return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
+
+
+def _with_refusal(doc: str | None) -> str | None:
+    """Add to a docstring what holds for all roles: no SparseTensor becomes dense in silence."""
+    if doc is None or "SparseTensor" in doc:
+        return doc
+    for section in ("Raises", "Notes", "References", "Examples"):
+        before, line, after = doc.partition(f"{section}\n")
+        indent = before[before.rfind("\n") + 1 :]
+        if line and not indent.strip(" "):
+            break
+    else:
+        return doc
+    entry = f"{indent}DTypeError\n{indent}    If a tensor is a SparseTensor; its `to_dense()` makes an array.\n"
+    if section == "Raises":
+        underline, _, after = after.partition("\n")
+        return f"{before}Raises\n{underline}\n{entry}{after}"
+    return f"{before}Raises\n{indent}------\n{entry}\n{indent}{section}\n{after}"
 
 
 def operator(

@@ -8,12 +8,19 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.errors import DTypeError
-from lodcore.ops.arguments import given_of, nested_index_of, nested_of, operand_of, rows_given_of
+from lodcore.ops.arguments import (
+    given_of,
+    nested_index_of,
+    nested_of,
+    of_another_kind,
+    operand_of,
+    rows_given_of,
+)
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, has_leaves
+from lodcore.tensors.rank_table import IndicesMap, RankTable
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
@@ -51,7 +58,8 @@ class Role:
     kinds : frozenset of type
         The kinds of Specs that need no `take`.
     place : tuple of str, optional
-        The only kinds of tensor that are accepted, by their names. None: LoDTensors and dense arrays.
+        The only kinds of tensor that are accepted, by their names; none: the operator looks itself. None: LoDTensors
+        and dense arrays.
     entries : Role, optional
         That of each entry, if a list is needed.
     described : bool
@@ -93,11 +101,13 @@ class Role:
         """Check that a kind of tensor is accepted; what has a dense array is one."""
         if spec.kind in self.kinds or spec.kind is object:
             return spec
+        if self.entries is not None:
+            return self.entries.spec(where, spec)
         if self.place is None:
             taken: Spec = self.take(where, spec) if self.take is not None else operand_of(where, spec)
             return taken
-        if spec.kind.__name__ not in self.place:
-            raise DTypeError(f"{where}: is a {spec.kind.__name__}; a {self.place[0]} is needed")
+        if self.place and spec.kind.__name__ not in self.place:
+            raise of_another_kind(where, spec.kind, *self.place)
         return spec
 
 
@@ -209,10 +219,12 @@ Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY | {
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
 Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, np.bool_}, ANY, described=False)
-Steps = Role("Steps", _kept, place=("TensorArray",))
-Map = Role("Map", _kept, place=("IndicesMap", "RankTable"))
-Table = Role("Table", _kept, place=("RankTable", "IndicesMap"))
-Structured = Role("Structured", _kept, place=("LoDTensor", "RankTable", "IndicesMap", "LoD"))
+ORDERS = frozenset((RankTable, IndicesMap))
+
+Steps = Role("Steps", _kept, kinds=frozenset([TensorArray]), place=("TensorArray",))
+Map = Role("Map", _kept, kinds=ORDERS, place=("IndicesMap", "RankTable"))
+Table = Role("Table", _kept, kinds=ORDERS, place=("RankTable", "IndicesMap"))
+Structured = Role("Structured", _kept, place=())
 Batches = Role("Batches", as_batches, entries=Nested)
 Operands = Role("Operands", _each(Dense), entries=Dense)
 Keys = Role("Keys", _each(Index), entries=Index)

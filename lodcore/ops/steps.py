@@ -54,8 +54,10 @@ def tensor_array_unpack(x: Any, level: int, sort_by_length: bool = True, out: Ar
     Returns
     -------
     steps : TensorArray
+        As many as the longest sequence has elements: read-only views of one buffer. Finer levels stay on each step as
+        its LoD.
     indices_map : IndicesMap
-        What `tensor_array_pack` needs to bring steps back.
+        What `tensor_array_pack` needs to bring steps back; also `steps.rank`.
 
     Examples
     --------
@@ -147,12 +149,15 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     level : int
         The level that was unpacked.
     indices_map : IndicesMap or RankTable
+        What `tensor_array_unpack` returned, or the rank of the steps.
     out : ndarray, optional
         shape (number of rows, ...): where to write the rows.
 
     Returns
     -------
     LoDTensor
+        With the levels of what was unpacked up to `level`, and the finer levels of the steps. The width, dtype and
+        finer levels of the steps are their own; only their numbers of elements must be those of the map.
 
     Raises
     ------
@@ -255,6 +260,7 @@ def _pack_arrays(
 
 @tensor_array_pack.define_residuals("sizes")
 def _(ta: Any, level: int, indices_map: Any, out: Any = None) -> Any:
+    check_steps("tensor_array_pack", ta)
     made = packed(ta, level, map_of("tensor_array_pack: indices_map", indices_map))
     return made, [len(rows_of(element)) for element in ta.elements("tensor_array_pack")]
 

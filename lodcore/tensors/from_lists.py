@@ -10,7 +10,7 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.doors import taken
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves
+from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves, refuse_conversion
 from lodcore.tensors.sequences import of_lists
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def as_nested(where: str, x: Any) -> LoDTensor:
     if isinstance(x, (list, tuple)):
         made: LoDTensor = of_lists(where, x)
         return made
+    refuse_conversion(where, x)
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
 
 

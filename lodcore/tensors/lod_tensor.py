@@ -46,7 +46,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
     LoDError
         If the structure does not have as many rows.
     DTypeError, ShapeError
-        If the values are Python objects, or have no axis.
+        If the values are Python objects or a SparseTensor, or have no axis.
 
     Examples
     --------

@@ -51,6 +51,11 @@ class DenseTensor(Tensor):
     ----------
     values : array_like
 
+    Raises
+    ------
+    DTypeError
+        If the values are Python objects or a SparseTensor.
+
     Examples
     --------
     >>> from lodcore import DenseTensor

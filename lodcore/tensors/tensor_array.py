@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,229 +10,58 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import ArrayBody, note, open_block, operators, recorder_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import tensor_core
+from lodcore.tensors.array_methods import ArrayMethods
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.rank_table import IndicesMap
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["ArrayMethods", "TensorArray", "slot_number", "source_of"]
+__all__ = ["ArrayVersion", "TensorArray", "slot_number", "source_of"]
 
 Array = np.ndarray[Any, Any]
 
 
 class Maker:
-    """A method that makes an array when it is called on the class, and fills an empty one when called on an instance.
+    """An operator that makes an array, attached by its name: of an instance it fills the array, which is empty.
 
     Parameters
     ----------
-    function : callable
-        Its first argument is the class or the instance.
+    operator : str
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.__doc__, self.__name__ = function.__doc__, function.__name__
+    __slots__ = ("name", "operator")
 
-    def __get__(self, instance: Any, owner: type) -> Callable[..., Any]:
-        return partial(self.function, owner if instance is None else instance)
+    def __init__(self, operator: str) -> None:
+        self.operator = operator
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> BoundMaker:
+        return BoundMaker(getattr(operators, self.operator), self.name, owner if instance is None else instance)
 
 
-class ArrayMethods:
-    """The methods of arrays, also of those that are recorded: each of them is an operator."""
+class BoundMaker:
+    """An operator that makes an array, bound to the class of the array or to the array that it fills."""
 
-    __slots__ = ()
+    __slots__ = ("__name__", "__wrapped__", "target")
 
-    def write(self, index: Any, value: Any, data_shared: bool = True) -> None:
-        """Write an element.
-
-        Parameters
-        ----------
-        index : int
-            An integer, or an array of one.
-        value : array_like or LoDTensor
-        data_shared : bool, default True
-            Keep the value itself, so that memory is shared, or a copy.
-
-        Raises
-        ------
-        IndexError
-            If the index is negative, or past the end of an array that does not grow.
-        DTypeError
-            If the value is a SparseTensor or holds Python objects.
-        """
-        operators.tensor_array_write(self, index, value, data_shared)
-
-    def read(self, index: Any, default: Any = None, name: str | None = None) -> Any:
-        """Read an element.
-
-        Parameters
-        ----------
-        index : int
-            An integer, or an array of one.
-        default : tensor or number, optional
-            Returned if and only if the index is negative.
-        name : str, optional
-            Of the Variable, where the read is recorded.
-
-        Returns
-        -------
-        ndarray or LoDTensor
-
-        Raises
-        ------
-        IndexError
-            If the index is negative and there is no default, past the end, or that of a hole.
-        """
-        if name is not None:
-            return operators.tensor_array_read(self, index, default, name=name)
-        return operators.tensor_array_read(self, index, default)
-
-    def size(self, name: str | None = None) -> Any:
-        """Return the number of slots, holes included."""
-        return operators.tensor_array_size(self, name=name) if name else operators.tensor_array_size(self)
-
-    def sizes(self, axis: int = 0, name: str | None = None) -> Any:
-        """Return the length of each element along an axis.
-
-        Parameters
-        ----------
-        axis : int
-            0 counts the outermost sequences of a LoDTensor, the rows of an ndarray.
-        name : str, optional
-
-        Returns
-        -------
-        ndarray
-            int64, shape (size(),).
-
-        Raises
-        ------
-        IndexError
-            At a hole, or if an element has no such axis.
-        """
-        return operators.tensor_array_sizes(self, axis, name=name)
-
-    def stack(self, axis: int = 0, name: str | None = None) -> Any:
-        """Join the elements along a new axis.
-
-        Parameters
-        ----------
-        axis : int
-            Of the result. For LoDTensors, 0 makes a new outermost level, one sequence per element; another axis is one
-            of the values, and the structures must be equal.
-        name : str, optional
-            Of the Variable, where the call is recorded.
-
-        Returns
-        -------
-        ndarray or LoDTensor
-            Of no elements, shape (0, ...).
-
-        Raises
-        ------
-        IndexError
-            At a hole.
-        ShapeError, LoDError
-            Naming the element that differs from the first.
-        ValueError
-            If there are no elements, and nothing is known of them.
-        """
-        return operators.tensor_array_stack(self, axis, name=name)
-
-    def concat(self, axis: int = 0, name: str | None = None) -> Any:
-        """Join the elements along an axis that they have.
-
-        Parameters
-        ----------
-        axis : int
-            Of the values. 0 puts batches one after another; another axis needs equal structures.
-        name : str, optional
-            Of the Variable, where the call is recorded.
-
-        Returns
-        -------
-        ndarray or LoDTensor
-            Of no elements, no rows of their width and dtype.
-
-        Raises
-        ------
-        IndexError
-            At a hole.
-        ShapeError, LoDError
-            Naming the element that differs from the first.
-        ValueError
-            If there are no elements, and nothing is known of them.
-        """
-        return operators.tensor_array_concat(self, axis, name=name)
-
-    def pack(self, level: int, indices_map: Any, out: Array | None = None, name: str | None = None) -> Any:
-        """Join steps into sequences: the inverse of `unpack`.
-
-        Parameters
-        ----------
-        level : int
-            The level that was unpacked.
-        indices_map : IndicesMap or RankTable
-            What `unpack` returned, or the rank of the steps.
-        out : ndarray, optional
-            shape (number of rows, ...): where to write the rows.
-        name : str, optional
-            Of the Variable, where the call is recorded.
-
-        Returns
-        -------
-        LoDTensor
-            With the levels of what was unpacked up to `level`, and the finer levels of the steps. The width, dtype
-            and finer levels of the steps are their own; only their numbers of elements must be those of the map.
-
-        Raises
-        ------
-        LoDError
-            If the level or the sizes of the steps are not the map's.
-
-        Examples
-        --------
-        >>> import lodcore
-        >>> steps, indices_map = lodcore.TensorArray.unpack([[1, 2], [], [3, 4, 5]], 0)
-        >>> steps.pack(0, indices_map)
-        LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
-        """
-        if out is None:
-            return operators.tensor_array_pack(self, level, indices_map, name=name)
-        return operators.tensor_array_pack(self, level, indices_map, out=out, name=name)
+    def __init__(self, operator: Any, name: str, target: Any) -> None:
+        self.__wrapped__, self.__name__, self.target = operator, name, target
 
     @property
-    def rank(self) -> Any:
-        """In which order the sequences go through the steps that `unpack` made: an IndicesMap.
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        doc: str | None = self.__wrapped__.__doc__
+        return doc
 
-        `reorder_by_rank`, `shrink_memory` and `pack` take it.
-        """
-        return operators.tensor_array_rank(self)
-
-    def boot(self, state: Any) -> Any:
-        """Bring a state in the batch's own order, one row (sequence) per sequence, into the order of the steps.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import lodcore
-        >>> steps, _ = lodcore.TensorArray.unpack([[1], [2, 3, 4], [], [5, 6]], 0)
-        >>> steps.boot(np.array([10, 20, 30, 40]))
-        array([20, 40, 10, 30])
-        """
-        return operators.reorder_by_rank(state, self.rank)
-
-    def __getitem__(self, index: Any) -> Any:
-        return operators.tensor_array_read(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        operators.tensor_array_write(self, index, value)
-
-    def __len__(self) -> int:
-        return int(self.size())
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self.read(at) for at in range(len(self)))
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        made = self.__wrapped__(*args, **kwargs)
+        if self.target is TensorArray:
+            return made
+        target = self.target() if isinstance(self.target, type) else self.target
+        several = isinstance(made, tuple)
+        operators.tensor_array_fill(target, made[0] if several else made, self.__name__)
+        return (target, *made[1:]) if several else target
 
 
 class TensorArray(ArrayBody, ArrayMethods):
@@ -253,8 +80,10 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     Notes
     -----
-    Elements are ndarrays or LoDTensors. Indices never count from the end. What `unstack` and `unpack` make are views
-    of one buffer. An array that is made in the body of a loop is made anew in every step.
+    Elements are ndarrays or LoDTensors; a SparseTensor is refused. Indices never count from the end.
+    `TensorArray.unstack(x)` and `TensorArray.unpack(x, level)` make an array, whose elements are views of one buffer;
+    `ta.unstack(x)` and `ta.unpack(x, level)` fill an array without elements. An array that is made in the body of a
+    loop is made anew in every step.
 
     References
     ----------
@@ -468,77 +297,7 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     # -- sequences to steps --------------------------------------------------------------------------------
 
-    def _unstack(self: Any, x: Any, axis: int = 0, name: str | None = None) -> Any:
-        """Cut a tensor along an axis: `TensorArray.unstack(x)` makes an array, `ta.unstack(x)` fills an empty one.
-
-        Parameters
-        ----------
-        x : array_like or LoDTensor
-        axis : int
-            Only 0 for a LoDTensor, whose elements are its outermost sequences.
-        name : str, optional
-            Of the Variable, where the call is recorded.
-
-        Returns
-        -------
-        TensorArray
-            Of read-only views.
-
-        Raises
-        ------
-        ValueError
-            If the array that is to be filled has elements already, or is too small.
-        """
-        return _filled("unstack", self, operators.tensor_array_unstack(x, axis, name=name))
-
-    def _unpack(
-        self: Any, x: Any, level: int, sort_by_length: bool = True, out: Array | None = None, name: str | None = None
-    ) -> Any:
-        """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t.
-
-        `TensorArray.unpack(x, level)` makes an array, `ta.unpack(x, level)` fills an empty one.
-
-        Parameters
-        ----------
-        x : LoDTensor or nested lists
-        level : int
-        sort_by_length : bool, default True
-            Within each step the longest sequence comes first, equal lengths in their order; otherwise all sequences
-            keep their order.
-        out : ndarray, optional
-            shape of x.values: the buffer of the steps.
-        name : str, optional
-            Of the Variable, where the call is recorded.
-
-        Returns
-        -------
-        steps : TensorArray
-            As many as the longest sequence has elements: read-only views of one buffer. Finer levels stay on each
-            step as its LoD.
-        indices_map : IndicesMap
-            What `pack` needs to bring steps back; also `steps.rank`.
-
-        Raises
-        ------
-        LevelError
-            If there is no such level.
-        ValueError
-            If the array that is to be filled has elements already, or is too small.
-
-        Examples
-        --------
-        >>> import lodcore
-        >>> steps, indices_map = lodcore.TensorArray.unpack([[1, 2], [], [3, 4, 5]], 0)
-        >>> list(steps)
-        [array([3, 1]), array([4, 2]), array([5])]
-        >>> indices_map.tolist()
-        [2, 0, 3, 1, 4]
-        """
-        given = {} if out is None else {"out": out}
-        steps, indices_map = operators.tensor_array_unpack(x, level, sort_by_length, name=name, **given)
-        return _filled("unpack", self, steps), indices_map
-
-    unstack, unpack = Maker(_unstack), Maker(_unpack)
+    unstack, unpack = Maker("tensor_array_unstack"), Maker("tensor_array_unpack")
 
     # -- protocols -----------------------------------------------------------------------------------------
 
@@ -557,14 +316,87 @@ class TensorArray(ArrayBody, ArrayMethods):
         return f"{self._kind}({text}{f', {holes} of them holes' if holes else ''})"
 
 
-def _filled(how: str, target: Any, made: Any) -> Any:
-    """Return what a class is asked to make, or let an empty array have its elements."""
-    if target is TensorArray:
+_HOLE = object()
+
+
+class ArrayVersion(TensorArray):
+    """A TensorArray that stays as it is: `written` returns the next version, in time and memory that do not grow.
+
+    One version of an array holds all elements, mostly the last; every other knows what to undo in the one after it. To
+    read it brings the elements over (Baker, "Shallow binding makes functional arrays fast", 1991).
+    """
+
+    __slots__ = ("_fresh", "_held", "_undo")
+
+    _held: Any  # the elements, by their numbers; None where another version has them
+    _undo: Any  # that version, a number, and the element that was there before
+    _fresh: bool  # whether it was made in the body of a loop
+
+    @property
+    def own_kind(self) -> type[TensorArray]:
+        """The class of an array of the user with the same elements."""
+        return TensorArray
+
+    @classmethod
+    def of(cls, array: TensorArray, fresh: bool = False) -> ArrayVersion:
+        """Return the version that an array is now; what is written to the array later does not reach it.
+
+        What is no array is returned as it is, for the operator to refuse.
+        """
+        if type(array) is cls or not isinstance(array, TensorArray):
+            return array
+        made = cls.__new__(cls)
+        made._held, made._undo, made._fresh, made._name = None, None, fresh, None
+        made._take(array)
         return made
-    if isinstance(target, type):
-        target = target()
-    operators.tensor_array_fill(target, made, how)
-    return target
+
+    def written(self, index: Any, value: Any, data_shared: bool = True) -> ArrayVersion:
+        """Return the version with one more element written."""
+        at, written = self.checked(index, value, data_shared)
+        if self._undo is not None:
+            self._come_back()
+        elements = self._held
+        made = ArrayVersion.__new__(ArrayVersion)
+        made._source, made._limit, made._element, made._rank = self._source, self._limit, self._element, self._rank
+        made._size = self._size if at < self._size else at + 1
+        made._held, made._undo, made._fresh, made._name = elements, None, self._fresh, None
+        self._held, self._undo = None, (made, at, elements.get(at, _HOLE))
+        elements[at] = written
+        return made
+
+    @property
+    def hint(self) -> str:  # type: ignore[override]
+        """What to say of a hole in an array that was made in the body of a loop."""
+        if not self._fresh:
+            return ""
+        return "; it is made anew in every step: make it before the loop to read what earlier steps wrote"
+
+    @property
+    def _items(self) -> Any:
+        if self._undo is not None:
+            self._come_back()
+        return self._held
+
+    @_items.setter
+    def _items(self, elements: dict[int, Any]) -> None:
+        self._held = elements
+
+    def _come_back(self) -> None:
+        """Take the elements from the version that has them, undoing one write after the other."""
+        chain = [self]
+        while chain[-1]._undo is not None:
+            chain.append(chain[-1]._undo[0])
+        newer = chain.pop()
+        for older in reversed(chain):
+            _, at, before = older._undo
+            elements = newer._held
+            newer._held, newer._undo = None, (older, at, elements.get(at, _HOLE))
+            older._held, older._undo = elements, None
+            if before is _HOLE:
+                elements.pop(at, None)
+            else:
+                elements[at] = before
+            newer = older
 
 
 def _copied(element: Any) -> Any:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, data, while_loop
-from lodcore.tensors.array_version import ArrayVersion
+from lodcore.tensors.tensor_array import ArrayVersion
 from tests.helpers.bodies import contents
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own

@@ -11,6 +11,7 @@ from lodcore.graph import while_loop
 from tests.helpers.network import (
     BOOT,
     BOOT_DENSE,
+    DENSE,
     SENTENCES,
     WIDTH,
     U,
@@ -95,6 +96,61 @@ def test_twelve_steps():
     np.testing.assert_allclose(output, np.moveaxis(wanted, 1, 0), rtol=1e-12)
     assert int(step) == 12
     assert len(states) == 12
+
+
+def test_twelve_steps_of_one_sequence():
+    """The same to the letter: weights stand to the left of a state, which is a vector."""
+    Tensor = np.asarray
+    some_op = functools.partial(pd.tanh, BOOT_DENSE[0])
+    input = np.random.default_rng(5).standard_normal((12, WIDTH))
+    num_steps = pd.Var(12)
+
+    states = TensorArray(size=num_steps)
+    step_inputs = TensorArray(unstack_from=input)
+    step_outputs = TensorArray(size=num_steps)
+
+    W_ = Tensor(W.T)
+    U_ = Tensor(U.T)
+    default_state = some_op()
+
+    step = pd.Var(0)
+
+    wloop = pd.create_whileloop(loop_vars=[step])
+    with wloop.frame():
+        wloop.break_if(pd.equal(step, num_steps))
+        pre_state = states.read(step - 1, default_state)
+        step_input = step_inputs.read(step)
+        state = pd.sigmoid(pd.matmul(U_, pre_state) + pd.matmul(W_, step_input))
+        states.write(step, state)
+        step_outputs.write(step, state)  # output state
+
+    output = step_outputs.stack()
+
+    np.testing.assert_allclose(output, states_of(input, np.tanh(BOOT_DENSE[0]), W, U), rtol=1e-12)
+
+
+def test_the_pseudocode_of_one_sequence():
+    """`states[step] = sigmoid(W * states[step-1] + U * input_segments[step])`, with the step that it begins with."""
+
+    def program(x, boot, W, U):
+        states, output_segments = TensorArray(), TensorArray()
+        input_segments = TensorArray(unstack_from=x)
+        states[0] = boot
+
+        step = pd.Var(1)
+        seq_len = input_segments.size() + 1
+        loop = pd.while_loop(loop_vars=[step])
+        with loop.frame():
+            loop.break_if(step == seq_len)
+            states[step] = pd.sigmoid(W @ states[step - 1] + U @ input_segments[step - 1])
+            output_segments[step - 1] = states[step]  # take state as output
+        return output_segments.stack()
+
+    inputs = (DENSE[:, 0], BOOT_DENSE[0], U.T.copy(), W.T.copy())
+    wanted = states_of(DENSE[:, 0], BOOT_DENSE[0], W, U)
+    np.testing.assert_allclose(program(*inputs), wanted, rtol=1e-12)
+    np.testing.assert_allclose(vjp(program, *inputs)[0], wanted, rtol=1e-12)
+    pd.grad_check(program, *inputs)
 
 
 def while_loop_with_a_frame(

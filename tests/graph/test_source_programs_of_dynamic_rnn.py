@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lodcore as pd
-from lodcore import LoDTensor, TensorArray
+from lodcore import LoDTensor, TensorArray, grad_check, vjp
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, parameter, while_loop
 from tests.helpers.network import (
     BOOT,
@@ -76,6 +76,41 @@ def dynamic_rnn(input, boot_state, W, U, exec_immediately=True):
 
     # concatenate all states in all time steps to a large tensor
     return states.concat(axis=1)
+
+
+def test_the_dynamic_rnn_of_one_sequence():
+    """To the letter: `matmul(W, input)` of vectors, `add`, `minus` and `sigmoid` under their plain names."""
+    add, matmul, minus, sigmoid = pd.add, pd.matmul, pd.minus, pd.sigmoid
+
+    def program(x, boot_state, W, U):
+        states = pd.VarArray(dynamic=True)
+        step_inputs = pd.VarArray().segment(x)
+
+        time = pd.Variable(shape=[0], dtype=pd.int32)
+        num_steps = step_inputs.size()
+
+        whl = pd.while_loop()
+
+        with whl.loop(exec_immediately=True):
+            time_ = whl.loop_var(time)
+            to_stop = pd.greater_equal_than(time_, num_steps)
+            whl.break_if(to_stop)
+
+            input = step_inputs.get(time_)
+            prestate = states.get(minus(time_, 1), boot_state)
+            state = states.get(time_)
+
+            tmp = add(matmul(W, input), matmul(U, prestate))
+            act = sigmoid(tmp)
+            state.update(act)
+
+        return states.concat(axis=0)
+
+    inputs = (DENSE[:, 0], BOOT_DENSE[0], W.T.copy(), U.T.copy())
+    wanted = np.concatenate(states_of(DENSE[:, 0], BOOT_DENSE[0], W, U))
+    np.testing.assert_allclose(program(*inputs), wanted, rtol=1e-12)
+    np.testing.assert_allclose(vjp(program, *inputs)[0], wanted, rtol=1e-12)
+    grad_check(program, *inputs)
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DenseTensor, DTypeError, LoD, LoDError, LoDTensor, SparseTensor, TensorArray, map_fn, ops, vjp
-from lodcore.graph import Program, VarArray, data
+from lodcore.graph import Program, VarArray
+from lodcore.graph import data as declared
+from lodcore.ops import roles
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import spec_of
 from tests.helpers.ways import WHILE_RECORDING
@@ -92,7 +96,7 @@ def test_as_an_input(name):
     call, by = CALLS[name]
     vjp(lambda x: [assert_kept_or_refused(call, x, by), None][1], SPARSE)
     with Program():
-        assert_kept_or_refused(call, data("x", spec_of(SPARSE)), by)
+        assert_kept_or_refused(call, declared("x", spec_of(SPARSE)), by)
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -102,16 +106,46 @@ def test_what_makes_a_tensor_refuses_it(name):
         call(SPARSE)
 
 
-def test_an_operator_that_keeps_it_says_so_and_any_other_that_it_does_not():
-    """What the docstring says holds: its words name SparseTensor where it is taken."""
-    for name in sorted(SAMPLES):
-        op = OPS[name]
-        first = next(iter(op.roles))
-        arguments = dict.fromkeys(op.parameters, 0)
-        spec = spec_of(SPARSE)
-        arguments[first] = [spec] if op.roles[first] == "Batches" else spec
-        try:
-            op.infer_arguments(arguments)
-        except DTypeError:
-            continue
-        assert "SparseTensor" in op.__doc__, name
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+@settings(max_examples=1, database=None)
+@given(data=st.data())
+def test_every_operator_refuses_it_with_one_text(name, data):
+    """For each argument that may be a tensor: computed at once, under `vjp` and in a Program."""
+    op = OPS[name]
+    call = data.draw(SAMPLES[name].calls)
+    arguments = dict(zip(op.parameters, call.args, strict=False)) | call.kwargs
+    for place, role in op.roles.items():
+
+        def run(x, place=place, role=role):
+            op(**(arguments | {place: [x] if role in roles.LISTS else x}))
+
+        messages = {
+            "at once": message_of(lambda run=run: run(SPARSE)),
+            "vjp": message_of(lambda run=run: vjp(run, SPARSE)),
+            "Program": message_of(lambda run=run: in_program(run)),
+        }
+        assert len(set(messages.values())) == 1, messages
+        assert "SparseTensor" in messages["at once"]
+
+
+def message_of(call):
+    with pytest.raises(DTypeError) as caught:
+        call()
+    return str(caught.value)
+
+
+def in_program(run):
+    with Program():
+        run(declared("x", spec_of(SPARSE)))
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_the_docstring_of_every_operator_says_that_it_refuses_it(name):
+    doc = OPS[name].__doc__
+    assert "SparseTensor" in doc
+    assert doc.count("Raises\n") == 1, "one section tells all errors"
+
+
+@pytest.mark.parametrize("thing", [map_fn, DenseTensor, LoDTensor, TensorArray, VarArray.segment, TensorArray.unstack])
+def test_so_do_the_docstrings_of_what_takes_tensors(thing):
+    assert "SparseTensor" in thing.__doc__

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import IndicesMap, LoD, LoDError, LoDTensor, TensorArray
+from lodcore.graph.arrays import ArrayVariable
+from lodcore.ops.registry import OPS
 from reference.ops import array as oracle
 from reference.ops.gather import concat_batches
 from reference.ops.levels import sequences
@@ -342,3 +344,46 @@ def test_pack_at_another_level_than_that_of_the_map(level, other):
     steps, indices_map = TensorArray.unpack(x, level)
     with pytest.raises(LoDError, match=rf"level: is {other}; the map is of level {level}"):
         steps.pack(other, indices_map)
+
+
+# -- methods ---------------------------------------------------------------------------------------------------------
+
+METHODS = {
+    "write": "tensor_array_write",
+    "read": "tensor_array_read",
+    "size": "tensor_array_size",
+    "sizes": "tensor_array_sizes",
+    "stack": "tensor_array_stack",
+    "concat": "tensor_array_concat",
+    "pack": "tensor_array_pack",
+    "__getitem__": "tensor_array_read",
+    "__setitem__": "tensor_array_write",
+}
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_operators(name):
+    """Attached by name: of arrays, of those that are recorded, and with one docstring."""
+    operator = OPS[METHODS[name]]
+    assert getattr(TensorArray, name) is getattr(ArrayVariable, name) is operator
+    assert getattr(TensorArray(), name).__doc__ == operator.__doc__
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", ["unstack", "unpack"])
+def test_makers_are_operators(name):
+    operator = OPS[f"tensor_array_{name}"]
+    for method in (getattr(TensorArray, name), getattr(TensorArray(), name)):
+        assert method.__wrapped__ is operator
+        assert method.__doc__ == operator.__doc__
+
+
+@pytest.mark.not_on_reference
+def test_a_method_that_writes_gives_nothing_and_calls_the_element_a_value():
+    array = TensorArray()
+    assert array.write(0, value=np.arange(2)) is None
+    assert array.write(index=1, value=np.arange(3), data_shared=False) is None
+    assert [element.tolist() for element in array] == [[0, 1], [0, 1, 2]]
+    with pytest.raises(TypeError):
+        array.write(0, np.arange(2), x=np.arange(2))

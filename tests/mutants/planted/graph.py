@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-ARRAY_VERSION = "lodcore/tensors/array_version.py"
+TENSOR_ARRAY = "lodcore/tensors/tensor_array.py"
 BLOCK = "lodcore/graph/block.py"
 BODY = "lodcore/graph/body.py"
 BACK = "lodcore/graph/back.pyx"
@@ -241,10 +241,10 @@ MUTANTS = [
         TEST_PROGRAM,
     ),
     # -- arrays as values
-    Mutant("undone-write-leaves-no-hole", ARRAY_VERSION, "if before is _HOLE:", "if False:", TEST_ARRAYS),
+    Mutant("undone-write-leaves-no-hole", TENSOR_ARRAY, "if before is _HOLE:", "if False:", TEST_ARRAYS),
     Mutant(
         "version-shrinks",
-        ARRAY_VERSION,
+        TENSOR_ARRAY,
         "self._size if at < self._size else at + 1",
         "at + 1",
         TEST_ARRAYS,

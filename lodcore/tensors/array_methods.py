@@ -1,0 +1,81 @@
+"""The methods that TensorArrays and the Variables of recorded arrays share, declared: each is an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.dispatch import operators
+from lodcore.base.later import attached
+
+__all__ = ["ArrayMethods"]
+
+Array = np.ndarray[Any, Any]
+
+
+class ArrayMethods:
+    """The methods of arrays, also of those that are recorded: operators, attached by their names."""
+
+    __slots__ = ()
+
+    @attached("tensor_array_write")
+    def write(self, index: Any, value: Any, data_shared: bool = True) -> None:
+        """Write an element: `tensor_array_write`."""
+
+    @attached("tensor_array_read")
+    def read(self, index: Any, default: Any = None, *, name: str | None = None) -> Any:
+        """Read an element: `tensor_array_read`."""
+
+    @attached("tensor_array_size")
+    def size(self, *, name: str | None = None) -> Any:
+        """Count the slots: `tensor_array_size`."""
+
+    @attached("tensor_array_sizes")
+    def sizes(self, axis: int = 0, *, name: str | None = None) -> Any:
+        """Return the length of each element along an axis: `tensor_array_sizes`."""
+
+    @attached("tensor_array_stack")
+    def stack(self, axis: int = 0, *, name: str | None = None) -> Any:
+        """Join the elements along a new axis: `tensor_array_stack`."""
+
+    @attached("tensor_array_concat")
+    def concat(self, axis: int = 0, *, name: str | None = None) -> Any:
+        """Join the elements along an axis that they have: `tensor_array_concat`."""
+
+    @attached("tensor_array_pack")
+    def pack(self, level: int, indices_map: Any, out: Array | None = None, *, name: str | None = None) -> Any:
+        """Join steps into sequences, the inverse of `unpack`: `tensor_array_pack`."""
+
+    @attached("tensor_array_read")
+    def __getitem__(self, index: Any) -> Any: ...
+    @attached("tensor_array_write")
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+
+    @property
+    def rank(self) -> Any:
+        """In which order the sequences go through the steps that `unpack` made: an IndicesMap.
+
+        `reorder_by_rank`, `shrink_memory` and `pack` take it.
+        """
+        return operators.tensor_array_rank(self)
+
+    def boot(self, state: Any) -> Any:
+        """Bring a state in the batch's own order, one row (sequence) per sequence, into the order of the steps.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import lodcore
+        >>> steps, _ = lodcore.TensorArray.unpack([[1], [2, 3, 4], [], [5, 6]], 0)
+        >>> steps.boot(np.array([10, 20, 30, 40]))
+        array([20, 40, 10, 30])
+        """
+        return operators.reorder_by_rank(state, self.rank)
+
+    def __len__(self) -> int:
+        return int(self.size())
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.read(at) for at in range(len(self)))

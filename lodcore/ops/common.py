@@ -151,7 +151,8 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     Raises
     ------
     DTypeError
-        If an integer or bool would not be the same number, text would be cut, or the dtypes are of different kinds.
+        If an integer or bool would not be the same number, a finite number would be infinite, text would be cut, or the
+        dtypes are of different kinds.
     """
     if isinstance(value, LoDTensor):
         raise LoDError(f"{where}: has levels; a number or an array is needed")
@@ -166,9 +167,13 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     if given.dtype.hasobject or not (exact or np.can_cast(given.dtype, dtype, "same_kind")):
         raise DTypeError(f"{where}: has dtype {given.dtype}; {dtype} cannot hold it")
     try:
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="raise"):
             made: Array = given.astype(dtype)
             whole = given.astype(dtype.kind) if text else given
+    except FloatingPointError:
+        with np.errstate(all="ignore"):
+            wrong = given[np.isfinite(given) & ~np.isfinite(given.astype(dtype))].flat[0].item()
+        raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it") from None
     except UnicodeError:
         raise DTypeError(f"{where}: has bytes that are not ASCII; {dtype} cannot hold them") from None
     if (exact or text) and not np.array_equal(made, whole):

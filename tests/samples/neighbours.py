@@ -104,6 +104,7 @@ SAMPLES = {
         [
             ("sequence_shift(flat, 1.0)", DTypeError, "n: is 1.0"),
             ("sequence_shift(flat, 1, 1.5)", DTypeError, "fill: is 1.5; int64 cannot hold it"),
+            ("sequence_shift(wide.astype('f4'), 1, -1e39)", DTypeError, r"fill: is -1e\+39; float32 cannot hold it"),
             ("sequence_shift(flat, 1, 'a')", DTypeError, "fill: has dtype <U1"),
             ("sequence_shift(flat, 1, [1, 2])", DTypeError, r"fill: has shape \(2,\)"),
             ("sequence_shift(flat, level=1)", LevelError, "level: is 1; there is 1 level"),

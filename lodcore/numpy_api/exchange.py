@@ -44,8 +44,9 @@ def refuse_exchange(rows: Any, value: Any) -> None:
     frame = _assigning()
     if frame is not None and (frame.f_code is SHUFFLE or frame.f_code.co_code[frame.f_lasti] != STORE):
         raise TypeError(
-            "assignment: value: is a view of a sequence of x itself, and an exchange of views, as that of random.shuffle "
-            "and numpy.random.shuffle, loses sequences; use lodcore.shuffle_sequences(x, rng), or assign a copy"
+            "assignment: value: is a view of a sequence of x itself, and an exchange of views, as those of "
+            "random.shuffle and numpy.random.shuffle, loses sequences; use lodcore.shuffle_sequences(x, rng), or "
+            "assign a copy"
         )
 
 

@@ -123,6 +123,8 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
             f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and one entry a row is "
             "needed"
         )
+    if result.dtype.hasobject:
+        raise DTypeError(f"{where}: the result has dtype {result.dtype}; Python objects have no fixed size")
     if not lod.num_levels:
         return result
     return tensor_core.owned_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)

@@ -158,6 +158,11 @@ SAMPLES["elementwise"] = Samples(
     expected_of_ufunc,
     smooth_ufunc_calls(),
     [
+        (
+            "ops.elementwise([flat], np.frompyfunc(abs, 1, 1))",
+            DTypeError,
+            "the result has dtype object; Python objects",
+        ),
         ("ops.elementwise([flat], np.divmod)", DTypeError, "ufunc.*divmod"),
         ("ops.elementwise([flat, flat], np.matmul)", DTypeError, "ufunc.*matmul"),
         ("ops.elementwise([flat], np.sum)", DTypeError, "ufunc.*function sum"),

@@ -129,6 +129,11 @@ SAMPLES = {
         [
             ("sequence_accumulate(flat, np.sin)", DTypeError, "ufunc: is <ufunc 'sin'>"),
             ("sequence_accumulate(flat, max)", DTypeError, "ufunc: is <built-in"),
+            (
+                "sequence_accumulate(flat, np.frompyfunc(max, 2, 1))",
+                DTypeError,
+                "ufunc: makes dtype object; Python objects have no fixed size",
+            ),
             ("sequence_accumulate(flat, np.divmod)", DTypeError, "ufunc: is <ufunc 'divmod'>"),
             ("sequence_accumulate([['a']], np.maximum)", DTypeError, "x: has dtype <U1"),
             ("sequence_accumulate(flat, np.maximum, 1)", LevelError, "level: is 1; there is 1 level"),

@@ -35,7 +35,12 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 #: The names of operands of operators that do not call them x and y.
-NAMES = {"assignment": ("x[...]", "value"), "where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
+NAMES = {
+    "assignment": ("x[...]", "value"),
+    "cross_entropy": ("logits", "labels"),
+    "full_like": ("x", "fill_value"),
+    "where": ("condition", "x", "y"),
+}
 
 #: What operands without a LoD mostly are.
 PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))

@@ -20,8 +20,8 @@ def number_keys(const unsigned char[:, ::1] keys not None, uint64_t seed, int64_
     keys : uint8, shape (n_rows, key_bytes)
         Equal if all of their bytes are. Read more than once: nobody else may write them meanwhile.
     seed : int
-        Of the hash: 0 .. 2**64 - 1, a secret, so that nobody can choose keys that all meet in a slot. The numbers do not
-        depend on it.
+        Of the hash: 0 .. 2**64 - 1, a secret, so that nobody can choose keys that all meet in a slot. The numbers do
+        not depend on it.
     table : int64, shape (slots, 2)
         A place to work; slots are a power of two, 4 or more.
     ids : int64, shape (n_rows,)

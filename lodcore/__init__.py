@@ -47,6 +47,11 @@ if TYPE_CHECKING:
     from lodcore.interop.torch import to_torch as to_torch
     from lodcore.interop.xarray import from_xarray as from_xarray
     from lodcore.interop.xarray import to_xarray as to_xarray
+    from lodcore.ops.axes import all as all
+    from lodcore.ops.axes import any as any
+    from lodcore.ops.axes import max as max
+    from lodcore.ops.axes import min as min
+    from lodcore.ops.axes import sum as sum
     from lodcore.ops.public import *
 
 __version__ = "0.1.0"
@@ -122,21 +127,20 @@ if not TYPE_CHECKING:
         ["append", "collate", "cu_seqlens", "from_dlpack", "load", "plot_lengths", "plot_occupancy", "save"]
         + [f"{way}_{library}" for way in ("from", "to") for library in _LIBRARIES]
     )
+    #: Operators that stand beside `mean`; they would shadow builtins of Python, and so are neither exported nor listed.
+    _SHADOWING = frozenset(("all", "any", "max", "min", "sum"))
     del __all__  # what it is with the operators is asked for below
 
     def _is_module(name: str) -> bool:
         """Tell whether this is a file of the package, which is none of its names."""
         return _import_module("importlib.util").find_spec(f"lodcore.{name}") is not None
 
-    def _instead(name: str) -> str:
-        """Name the operator that would shadow a builtin of Python, and so is no name of the package."""
-        shadows = hasattr(_import_module("builtins"), name) and name in _import_module("lodcore.ops").__all__
-        return f", which would shadow Python's; lodcore.ops.{name} is the operator" if shadows else ""
-
     def __getattr__(name: str) -> _Any:
         """Find what is loaded when it is first used: packages, what `graph` has, doors, and operators."""
         if name in _PACKAGES:
             return _import_module(f"lodcore.{name}")
+        if name in _SHADOWING:
+            return getattr(_import_module("lodcore.ops"), name)
         if name in _DTYPES:
             return getattr(_import_module("numpy"), name)
         if name in _DOORS:
@@ -150,7 +154,7 @@ if not TYPE_CHECKING:
         else:
             found = None
         if found is None:
-            raise AttributeError(f"module 'lodcore' has no attribute {name!r}{_instead(name)}")
+            raise AttributeError(f"module 'lodcore' has no attribute {name!r}")
         globals()[name] = found
         return found
 

@@ -25,6 +25,18 @@ LODCORE_INLINE uint64_t folded(uint64_t a, uint64_t b)
 #endif
 }
 
+/* What a hash is made with: words that follow from a seed, so that nobody can choose keys that meet in a slot. */
+typedef struct {
+    uint64_t first, second, third;
+} hash_words;
+
+LODCORE_INLINE hash_words words_of(uint64_t seed)
+{
+    hash_words words = {mixed(seed + 0x9e3779b97f4a7c15ULL), mixed(seed + 0x3c6ef372fe94f82aULL) | 1,
+                        mixed(seed + 0xdaa66d2c7ddf743fULL)};
+    return words;
+}
+
 LODCORE_INLINE uint64_t word_at(const char *key)
 {
     uint64_t word;
@@ -33,18 +45,18 @@ LODCORE_INLINE uint64_t word_at(const char *key)
 }
 
 /* Sixteen bytes at a time; the last ones overlap those before. */
-LODCORE_INLINE uint64_t hash_of(const char *key, int64_t size)
+LODCORE_INLINE uint64_t hash_of(const char *key, int64_t size, hash_words words)
 {
-    uint64_t hash = 0x9e3779b97f4a7c15ULL ^ (uint64_t)size, word = 0;
-    if (size < 8) {
+    uint64_t hash = words.second, word = 0;
+    if (size <= 8) {
         memcpy(&word, key, (size_t)size);
-        return mixed(word ^ hash);
+        return folded(word ^ words.first, hash);
     }
     const char *last = key + size - 8;
     for (; size > 16; size -= 16, key += 16)
-        hash = folded(word_at(key) ^ 0xa0761d6478bd642fULL, word_at(key + 8) ^ hash);
+        hash = folded(word_at(key) ^ words.third, word_at(key + 8) ^ hash);
     word = size > 8 ? word_at(key) : 0;
-    return folded(word ^ 0xe7037ed1a0b428dbULL, word_at(last) ^ hash);
+    return folded(word ^ words.first, word_at(last) ^ hash);
 }
 
 LODCORE_INLINE int same_key(const char *one, const char *other, int64_t size)
@@ -65,9 +77,10 @@ typedef struct {
 } key_slot;
 
 /* Number equal keys in the order of their first appearance; -1 if there are more than `most`, three quarters of the slots. */
-LODCORE_INLINE int64_t number_sized(const char *keys, int64_t size, int64_t n_keys, key_slot *table, uint64_t mask,
-                                    int64_t most, int64_t *ids, int64_t *firsts)
+LODCORE_INLINE int64_t number_sized(const char *keys, int64_t size, int64_t n_keys, uint64_t seed, key_slot *table,
+                                    uint64_t mask, int64_t most, int64_t *ids, int64_t *firsts)
 {
+    const hash_words words = words_of(seed);
     int64_t count = 0, last = -1;
     uint64_t last_hash = 0;
     for (int64_t r = 0; r < n_keys; r++) {
@@ -76,12 +89,12 @@ LODCORE_INLINE int64_t number_sized(const char *keys, int64_t size, int64_t n_ke
         if (size == 8)
             memcpy(&hash, key, 8);
         else
-            hash = hash_of(key, size);
+            hash = hash_of(key, size, words);
         if (last >= 0 && hash == last_hash && (size == 8 || same_key(keys + firsts[last] * size, key, size))) {
             ids[r] = last; /* runs of equal keys are common */
             continue;
         }
-        slot = (size == 8 ? mixed(hash) : hash) & mask;
+        slot = (size == 8 ? hash_of(key, 8, words) : hash) & mask;
         while (table[slot].id >= 0 &&
                (table[slot].hash != hash ||
                 (size != 8 && !same_key(keys + firsts[table[slot].id] * size, key, size))))
@@ -99,17 +112,17 @@ LODCORE_INLINE int64_t number_sized(const char *keys, int64_t size, int64_t n_ke
     return count;
 }
 
-static LODCORE_UNUSED int64_t number_all(const char *keys, int64_t size, int64_t n_keys, int64_t *table, int64_t slots,
-                                         int64_t *ids, int64_t *firsts)
+static LODCORE_UNUSED int64_t number_all(const char *keys, int64_t size, int64_t n_keys, uint64_t seed, int64_t *table,
+                                         int64_t slots, int64_t *ids, int64_t *firsts)
 {
     for (int64_t slot = 0; slot < slots; slot++)
         table[2 * slot] = -1;
     uint64_t mask = (uint64_t)slots - 1;
     if (size == 8)
-        return number_sized(keys, 8, n_keys, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
+        return number_sized(keys, 8, n_keys, seed, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
     if (size == 4)
-        return number_sized(keys, 4, n_keys, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
-    return number_sized(keys, size, n_keys, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
+        return number_sized(keys, 4, n_keys, seed, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
+    return number_sized(keys, size, n_keys, seed, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
 }
 
 /* The first row of each run of equal keys. */

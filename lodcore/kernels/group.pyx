@@ -1,17 +1,17 @@
 """Rows grouped by keys: equal keys numbered, and the rows of each number."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from lodcore.kernels.sizes cimport agree
 
 cdef extern from "group.h" nogil:
-    int64_t number_all(const char* keys, int64_t size, int64_t n_keys, int64_t* table, int64_t slots, int64_t* ids,
-                       int64_t* firsts)
+    int64_t number_all(const char* keys, int64_t size, int64_t n_keys, uint64_t seed, int64_t* table, int64_t slots,
+                       int64_t* ids, int64_t* firsts)
     int64_t find_all_runs(const char* keys, int64_t size, int64_t n_keys, int64_t* out)
     void order_all(const int64_t* ids, int64_t n_rows, int64_t count, int64_t* offsets, int64_t* out)
 
 
-def number_keys(const unsigned char[:, ::1] keys not None, int64_t[:, ::1] table not None,
+def number_keys(const unsigned char[:, ::1] keys not None, uint64_t seed, int64_t[:, ::1] table not None,
                 int64_t[::1] ids not None, int64_t[::1] firsts not None):
     """Number equal keys in the order of their first appearance.
 
@@ -19,6 +19,9 @@ def number_keys(const unsigned char[:, ::1] keys not None, int64_t[:, ::1] table
     ----------
     keys : uint8, shape (n_rows, key_bytes)
         Equal if all of their bytes are. Read more than once: nobody else may write them meanwhile.
+    seed : int
+        Of the hash: 0 .. 2**64 - 1, a secret, so that nobody can choose keys that all meet in a slot. The numbers do
+        not depend on it.
     table : int64, shape (slots, 2)
         A place to work; slots are a power of two, 4 or more.
     ids : int64, shape (n_rows,)
@@ -45,7 +48,7 @@ def number_keys(const unsigned char[:, ::1] keys not None, int64_t[:, ::1] table
         firsts[0] = 0
         return 1
     with nogil:
-        count = number_all(source, size, n_rows, work, slots, numbers, places)
+        count = number_all(source, size, n_rows, seed, work, slots, numbers, places)
     return count
 
 

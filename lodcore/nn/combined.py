@@ -14,6 +14,10 @@ from lodcore.ops import concat_values
 __all__ = ["Bidirectional", "Stacked"]
 
 
+class _NoCellError(AttributeError, ValueError):
+    """There is no cell; `hasattr` says so, too."""
+
+
 class Bidirectional(Layer):
     """A layer that runs over sequences in both directions, each with parameters of its own.
 
@@ -67,7 +71,7 @@ class Bidirectional(Layer):
     @property
     def cell(self) -> Any:
         """Refuse: an output depends on what is behind it, too."""
-        raise ValueError("Bidirectional: cell: there is none; an output depends on inputs behind it, too")
+        raise _NoCellError("Bidirectional: cell: there is none; an output depends on inputs behind it, too")
 
     def _taken(self, parameters: Any) -> Any:
         if not isinstance(parameters, dict) or not {"forward", "backward"} <= parameters.keys():

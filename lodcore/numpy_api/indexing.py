@@ -10,6 +10,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.numpy_api.exchange import refuse_exchange
 from lodcore.numpy_api.paired import Group, is_number, is_vector
 from lodcore.ops.alignment import fitted
 from lodcore.ops.axes import tensor_of
@@ -31,7 +32,7 @@ ALL = slice(None)
 #: Why values cannot be written, and what to do.
 READ_ONLY = (
     "the values are read-only, since they share the memory of the array that they were made of; write into x.copy(), "
-    "or make it with LoDTensor(values, lod, share=True), which writes into that array, too"
+    "or make it with LoDTensor(values, lod, share=True), which writes into that array, too, if it is writable"
 )
 
 
@@ -275,6 +276,8 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     prepared = _expanded(keys, x.ndim)
     first = prepared[0] if prepared else ALL
     if x.num_levels and len(prepared) == 1 and (type(first) is int or _is_run(first)):
+        if type(first) is int:
+            refuse_exchange(rows, value)
         target, lod = _written(x[first])
         target[...] = _fitting(value, target.shape, target.dtype, lod)
     elif x.num_levels and type(first) is int and not any(map(is_vector, prepared)):

@@ -340,8 +340,8 @@ def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:
     for axis, size in enumerate(shape[1:], 1):
         if size == 1 != shapes[1][lod.num_levels + axis]:
             raise ShapeError(
-                f"{where}: value: has length {shapes[1][lod.num_levels + axis]} on axis {lod.num_levels + axis}; that "
-                "of x[...] is 1"
+                f"{where}: {operand_name(where, 1)}: has length {shapes[1][lod.num_levels + axis]} on axis "
+                f"{lod.num_levels + axis}; that of {operand_name(where, 0)} is 1"
             )
     return made
 

@@ -35,7 +35,12 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 #: The names of operands of operators that do not call them x and y.
-NAMES = {"assignment": ("x[...]", "value"), "where": ("condition", "x", "y"), "cross_entropy": ("logits", "labels")}
+NAMES = {
+    "assignment": ("x[...]", "value"),
+    "cross_entropy": ("logits", "labels"),
+    "full_like": ("x", "fill_value"),
+    "where": ("condition", "x", "y"),
+}
 
 #: What operands without a LoD mostly are.
 PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
@@ -123,6 +128,8 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
             f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and one entry a row is "
             "needed"
         )
+    if result.dtype.hasobject:
+        raise DTypeError(f"{where}: the result has dtype {result.dtype}; Python objects have no fixed size")
     if not lod.num_levels:
         return result
     return tensor_core.owned_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)
@@ -151,7 +158,8 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     Raises
     ------
     DTypeError
-        If an integer or bool would not be the same number, text would be cut, or the dtypes are of different kinds.
+        If an integer or bool would not be the same number, a finite number would be infinite, text would be cut, or the
+        dtypes are of different kinds.
     """
     if isinstance(value, LoDTensor):
         raise LoDError(f"{where}: has levels; a number or an array is needed")
@@ -166,9 +174,13 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     if given.dtype.hasobject or not (exact or np.can_cast(given.dtype, dtype, "same_kind")):
         raise DTypeError(f"{where}: has dtype {given.dtype}; {dtype} cannot hold it")
     try:
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="raise"):
             made: Array = given.astype(dtype)
             whole = given.astype(dtype.kind) if text else given
+    except FloatingPointError:
+        with np.errstate(all="ignore"):
+            wrong = given[np.isfinite(given) & ~np.isfinite(given.astype(dtype))].flat[0].item()
+        raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it") from None
     except UnicodeError:
         raise DTypeError(f"{where}: has bytes that are not ASCII; {dtype} cannot hold them") from None
     if (exact or text) and not np.array_equal(made, whole):

@@ -22,6 +22,30 @@ __all__ = [
 ]
 
 
+def _equal_entries(x: Any, y: Any) -> Any:
+    """Compare entries; records, of which NumPy's ufunc takes none, as NumPy's operator does: all of their fields."""
+    try:
+        return np.equal(x, y)
+    except TypeError:
+        if not _are_records(x, y):
+            raise
+    return operator.eq(np.asarray(x), np.asarray(y))
+
+
+def _unequal_entries(x: Any, y: Any) -> Any:
+    """Compare entries, as `_equal_entries`."""
+    try:
+        return np.not_equal(x, y)
+    except TypeError:
+        if not _are_records(x, y):
+            raise
+    return operator.ne(np.asarray(x), np.asarray(y))
+
+
+def _are_records(x: Any, y: Any) -> bool:
+    return any(getattr(one, "dtype", np.dtype(float)).names is not None for one in (x, y))
+
+
 @elementwise_operator(function=np.less, on_arrays=operator.lt, differentiable=False)
 def less_than(x: Any, y: Any) -> Any:
     """Tell elementwise whether x < y.
@@ -85,9 +109,9 @@ def greater_equal_than(x: Any, y: Any) -> Any:
     """
 
 
-@elementwise_operator(function=np.equal, differentiable=False)
+@elementwise_operator(function=_equal_entries, differentiable=False)
 def equal(x: Any, y: Any) -> Any:
-    """Tell elementwise whether x == y; operands and errors as of `less_than`.
+    """Tell elementwise whether x == y; operands and errors as of `less_than`. Records are equal where all fields are.
 
     Examples
     --------
@@ -97,9 +121,9 @@ def equal(x: Any, y: Any) -> Any:
     """
 
 
-@elementwise_operator(function=np.not_equal, differentiable=False)
+@elementwise_operator(function=_unequal_entries, differentiable=False)
 def not_equal(x: Any, y: Any) -> Any:
-    """Tell elementwise whether x != y; operands and errors as of `less_than`.
+    """Tell elementwise whether x != y; operands and errors as of `less_than`. Records differ where a field does.
 
     Examples
     --------

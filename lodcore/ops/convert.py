@@ -10,7 +10,7 @@ from lodcore.base.caller import warn
 from lodcore.base.dispatch import Symbol
 from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.alignment import HINT
+from lodcore.ops.alignment import HINT, fitted
 from lodcore.ops.arguments import axis_of, dense_of, list_of, operand_of, structure_of
 from lodcore.ops.common import Array, check_equal, kept_in, no_dtype, on_rows, rows_of
 from lodcore.ops.lod_rules import levels_of, no_lod, same_as
@@ -87,7 +87,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     ----------
     x : LoDTensor or array_like
     fill_value : number or array_like
-        Broadcasts against the rows.
+        Aligns with x, as what is assigned to `x[...]`.
     dtype : dtype_like, optional
         That of x, if not given.
 
@@ -104,6 +104,8 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     values = dense_of("full_like: x", x, levels=True)
     made = values.dtype if dtype is None else sized("full_like", dtype)
     fill = kept_in("full_like: fill_value", fill_value, made)
+    if fill.ndim and isinstance(x, LoDTensor) and x.lod.num_levels:
+        fill = fitted("full_like", values.shape, x.lod, fill)
     try:
         return computed(lambda values: np.full(values.shape, fill, made), (values,))
     except ValueError:

@@ -37,7 +37,7 @@ def matmul(x: Any, y: Any) -> Any:
     ----------
     x : LoDTensor or array_like, shape (..., n, k), or (k,)
     y : array_like, shape (..., k, m), or (k,)
-        Of no more axes than x, if x has a LoD.
+        If x has a LoD, the same for all rows: of at most one axis more than a row, whose length then is 1.
 
     Returns
     -------
@@ -95,14 +95,21 @@ def _numbers(name: str, x: Any) -> Array:
 
 
 def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], nested: bool) -> None:
-    """Raise if the inner sizes differ, or rows would not stay rows."""
+    """Raise if the inner sizes differ, or rows would not stay rows; of a LoDTensor no number of rows counts."""
+    have = f"matmul: x, y: have rows of shape {left[1:]}, and shape" if nested else f"matmul: x, y: have shapes {left},"
     if not left or not right:
-        raise ShapeError(f"matmul: x, y: have shapes {left}, {right}; a number is multiplied by mul, or *")
-    inner = (left[-1], right[-2 if len(right) > 1 else 0]) if left and right else (0, 1)
+        raise ShapeError(f"{have} {right}; a number is multiplied by mul, or *")
+    if nested and len(left) < 2:
+        raise ShapeError(f"{have} {right}; rows of one axis or more are needed")
+    if nested and len(right) > len(left):
+        raise ShapeError(
+            f"{have} {right}; {len(left)} axes at most, one more than those of a row, are needed beside it"
+        )
+    inner = (left[-1], right[-2 if len(right) > 1 else 0])
     if None not in inner and inner[0] != inner[1]:
-        raise ShapeError(f"matmul: x, y: have shapes {left}, {right}; the inner sizes must be equal")
-    if nested and (len(left) < 2 or len(right) > len(left)):
-        raise ShapeError(f"matmul: x, y: have rows of shape {left[1:]}, and shape {right}; a matrix a row is needed")
+        raise ShapeError(f"{have} {right}; the inner sizes must be equal")
+    if nested and len(right) == len(left) > 2 and right[0] not in (1, None):
+        raise ShapeError(f"{have} {right}; one matrix for all rows is needed, whose first axis is 1")
 
 
 @matmul.define_infer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ __all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match
 
 ORDERS = ("sorted", "first", "runs")
 WAYS = ("inner", "left", "outer")
+
+#: What makes it a secret which keys meet in a slot of a table: nobody can choose keys that all do.
+SEED = int.from_bytes(os.urandom(8), "little")
 
 # -- equal keys --------------------------------------------------------------------------------------------------------
 
@@ -66,7 +70,7 @@ def _numbered(keys: Array) -> tuple[Array, Array]:
     slots = 1 << 12
     while True:  # most keys are few: a table that is small is fast
         firsts = buffers.new_int64(slots // 4 * 3)
-        count = kernels.group.number_keys(buffers.as_bytes(keys), buffers.new_int64(slots, 2), ids, firsts)
+        count = kernels.group.number_keys(buffers.as_bytes(keys), SEED, buffers.new_int64(slots, 2), ids, firsts)
         if count >= 0:
             return ids, firsts[:count]
         slots *= 8

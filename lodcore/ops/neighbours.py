@@ -420,6 +420,8 @@ def _accumulated(dtype: np.dtype[Any], ufunc: Any) -> np.dtype[Any]:
             ).dtype
     except (TypeError, ValueError) as error:
         raise DTypeError(f"{where}: x: has dtype {dtype}, which {ufunc.__name__} cannot accumulate: {error}") from None
+    if found.hasobject:
+        raise DTypeError(f"{where}: ufunc: makes dtype {found}; Python objects have no fixed size")
     return found
 
 

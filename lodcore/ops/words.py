@@ -15,6 +15,7 @@ from lodcore.base.memory import integer, unharmed
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.gather import gather_sequences
 from lodcore.tensors import core, tensor_core
+from lodcore.tensors.doors import taken
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -119,6 +120,7 @@ def _objects(where: str, letters: Array, offsets: Array, dtype: np.dtype[Any]) -
 
 def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
     """Take words: their bytes, offsets in bytes, and the LoD that has them for rows."""
+    x = _of_others(where, x)
     if isinstance(x, LoDTensor) or (isinstance(x, (list, tuple)) and not _is_flat(x)):
         given = as_nested(where, x)
         if given.dtype == np.uint8 and given.num_levels and given.values.ndim == 1:
@@ -126,7 +128,9 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
             return given.values, given.lod.offsets(last), given.lod._part(0, last)
         values, lod = given.values, given.lod
     else:
-        values = np.zeros(0, "U1") if isinstance(x, (list, tuple)) and not x else np.asarray(x)
+        if isinstance(x, (list, tuple)):
+            _check_strings(where, x)
+        values = np.asarray(x)
         if not values.ndim:
             raise DTypeError(f"{where}: is {type(x).__name__}; an array or lists of strings are needed")
         lod = LoD.from_offsets(num_rows=len(values))
@@ -138,6 +142,32 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
         raise ShapeError(f"{where}: has strings in an array of shape {values.shape}; one string a row is needed")
     offsets, letters = utf8_of(where, values)
     return letters, offsets, lod
+
+
+def _of_others(where: str, x: Any) -> Any:
+    """Take text of other libraries as `lodcore.array` does, and arrays of Python's strings or lists as lists."""
+    if not isinstance(x, (LoDTensor, list, tuple, np.ndarray)):
+        try:
+            found = taken(x)
+        except DTypeError:  # such as an Index of pandas, or a Series that lacks some words
+            found = None
+        if found is None and hasattr(x, "__array__"):
+            found = np.asarray(x)
+        if not isinstance(found, (LoDTensor, np.ndarray)):
+            makes = "" if found is None else f", which makes {type(found).__name__}"
+            raise DTypeError(f"{where}: is {type(x).__name__}{makes}; an array or lists of strings are needed")
+        x = found
+    return x.tolist() if isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 1 else x
+
+
+def _check_strings(where: str, x: Any) -> None:
+    """Raise if a flat list holds something else, which NumPy would turn into text."""
+    if all([issubclass(kind, (str, bytes)) for kind in set(map(type, x))]):
+        return
+    j = next(j for j, one in enumerate(x) if not isinstance(one, (str, bytes)))
+    missing = x[j] is None or x[j] != x[j]
+    hint = "; drop what is missing, or fill it with a word" if missing else ""
+    raise DTypeError(f"{where}: entry {j} is {x[j]!r}; strings are needed{hint}")
 
 
 def _is_flat(x: Any) -> bool:
@@ -223,6 +253,7 @@ class Vocabulary:
         Parameters
         ----------
         x : LoDTensor of strings or of bytes with a level, nested lists of str, or list of str
+            Or text of another library: a Series of pandas or Polars, an array of Arrow, of strings or lists of them.
         min_count : int
             Words that are rarer are left out.
         max_size : int, optional
@@ -264,6 +295,7 @@ class Vocabulary:
         Parameters
         ----------
         x : LoDTensor of strings or of bytes with a level, nested lists of str, ndarray or list of str
+            Or text of another library, as of `fit`.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """Twin of lodcore/kernels/group.pyx."""
 
 
-def number_keys(keys, table, ids, firsts):
+def number_keys(keys, seed, table, ids, firsts):
     """Number equal keys in the order of their first appearance; give their count, -1 if there are too many."""
     known, count = {}, 0
     for r in range(keys.shape[0]):

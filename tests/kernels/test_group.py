@@ -27,16 +27,17 @@ class TestTwins:
         given_keys = keys(count, size, kinds, seed)
         numbers, firsts = unwritten(count), unwritten(12)
 
-        def seen(keys, table, ids, firsts):
+        def seen(keys, seed, table, ids, firsts):
             return [ids, firsts[: max(ids, default=-1) + 1]]
 
         if agree_count(given_keys) <= 12:
-            agree("group.number_keys", given_keys, unwritten(16, 2), numbers, firsts, seen=seen)
+            secret = seed << 32 | seed
+            agree("group.number_keys", given_keys, secret, unwritten(16, 2), numbers, firsts, seen=seen)
 
     @given(st.integers(0, 30), st.integers(4, 12), st.integers(0, 2**32))
     def test_too_many_keys_are_reported(self, count, kinds, seed):
         given_keys = keys(count, 8, kinds, seed)
-        found = kernels.group.number_keys(given_keys, unwritten(4, 2), unwritten(count), unwritten(3))
+        found = kernels.group.number_keys(given_keys, seed, unwritten(4, 2), unwritten(count), unwritten(3))
         assert found == (agree_count(given_keys) if agree_count(given_keys) <= 3 else -1)
 
     @given(st.integers(0, 30), st.sampled_from([*SIZES, 0]), st.integers(0, 2**32))
@@ -64,5 +65,39 @@ def test_a_full_table_is_walked_around():
     words = random.permutation(2**10).astype(np.int64)
     ids, firsts = np.empty(2**10, np.int64), np.empty(2**9 * 3, np.int64)
     table = np.empty((2**11, 2), np.int64)
-    assert kernels.group.number_keys(words.view(np.uint8).reshape(-1, 8), table, ids, firsts) == 2**10
+    assert kernels.group.number_keys(words.view(np.uint8).reshape(-1, 8), 7, table, ids, firsts) == 2**10
     assert ids.tolist() == firsts[: 2**10].tolist() == list(range(2**10))
+
+
+def unmixed(words):
+    """Invert the finalizer of MurmurHash3: keys whose hash, without a seed, is what is given."""
+    for factor in (0xC4CEB9FE1A85EC53, 0xFF51AFD7ED558CCD):
+        words = (words ^ (words >> np.uint64(33))) * np.uint64(pow(factor, -1, 2**64))
+    return words ^ (words >> np.uint64(33))
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("size", [4, 8, 16, 24])
+def test_keys_that_are_chosen_to_meet_do_not(size):
+    """The work for them is that for others: as many slots are looked at, of a table whose slots we see."""
+    count, slots = 3000, 2**13
+    ends = np.arange(1, count + 1, dtype=np.uint64)
+    chosen = {
+        4: [ends.astype(np.uint32) << np.uint32(13)],
+        8: [unmixed(ends << np.uint64(40))],
+        16: [np.full(count, 0xE7037ED1A0B428DB, np.uint64), ends],  # times 0, without a seed
+        24: [np.full(count, 0xA0761D6478BD642F, np.uint64), ends, ends * 0],
+    }[size]
+    given_keys = np.ascontiguousarray(np.stack(chosen, 1)).view(np.uint8).reshape(count, size)
+    longest = []
+    for seed in range(8):
+        table, ids, firsts = (
+            np.empty((slots, 2), np.int64),
+            np.empty(count, np.int64),
+            np.empty(slots // 4 * 3, np.int64),
+        )
+        assert kernels.group.number_keys(given_keys, seed, table, ids, firsts) == count
+        taken = np.concatenate([[False], table[:, 0] >= 0, [False]])
+        bounds = np.flatnonzero(taken[1:] != taken[:-1])
+        longest.append(np.diff(bounds)[::2].max())  # of slots next to each other
+    assert max(longest) < 200

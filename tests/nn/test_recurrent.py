@@ -325,6 +325,7 @@ WRONG = [
     (lambda: nn.LSTM(2, 2, projection=-1), ValueError, "LSTM: projection: is -1"),
     (lambda: nn.Bidirectional("GRU"), DTypeError, "Bidirectional: layer: is str"),
     (lambda: nn.Bidirectional(GRU).cell, ValueError, "Bidirectional: cell: there is none"),
+    (lambda: nn.Bidirectional(GRU).cell, AttributeError, "Bidirectional: cell: there is none"),
     (lambda: nn.Stacked([]), ValueError, "Stacked: layers: is empty"),
     (lambda: nn.Stacked(GRU), DTypeError, "Stacked: layers: is GRU; a list"),
     (lambda: nn.Stacked([GRU, 3]), DTypeError, r"Stacked: layers\[1\]: is int"),

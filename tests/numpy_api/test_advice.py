@@ -123,11 +123,17 @@ def test_assertions_of_numpy_name_those_for_sequences():
         assert "testing" not in str(caught.value)
 
 
-def test_what_would_shadow_a_builtin_is_named_where_it_lives():
-    for name in ("sum", "max", "min", "any", "all"):
-        assert name not in lodcore.__all__
-        with pytest.raises(AttributeError, match=rf"lodcore\.ops\.{name} is the operator"):
-            getattr(lodcore, name)
+def test_sum_stands_beside_mean_and_nothing_that_is_exported_shadows_a_builtin():
+    shadowing = {name for name in lodcore.ops.__all__ if hasattr(builtins, name)}
+    assert shadowing == {"sum", "max", "min", "any", "all"}
+    for name in shadowing:
+        assert getattr(lodcore, name) is getattr(lodcore.ops, name)
+        assert name not in {*lodcore.__all__, *dir(lodcore), *vars(lodcore)}
+    names = {}
+    exec("from lodcore import *", names)
+    assert not shadowing & names.keys()
+    x = lodcore.array([[1.0, 2.0], [], [4.0]])
+    assert lodcore.sum(x, axis=1).tolist() == [3, 0, 4]
     for name in ("print", "nothing_of_this_name"):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
             getattr(lodcore, name)

@@ -8,7 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, map_fn, sequence_shift, vjp
+from lodcore import (
+    DTypeError,
+    Executor,
+    LoDError,
+    LoDTensor,
+    Program,
+    ShapeError,
+    data,
+    map_fn,
+    sequence_shift,
+    vjp,
+)
+from lodcore.ops.roles import spec_of
 from lodcore.testing.samples import bits
 from tests.helpers.draw import lods
 
@@ -110,6 +122,58 @@ def test_records_in_records():
     x["at"]["y"][x["i"] == 0] = 5
     x["at"]["x"] = lodcore.array([[1.0], [2.0, 3.0]])
     assert x["at"].tolist() == [[(1.0, 5.0)], [(2.0, 5.0), (3.0, 5.0)]]
+
+
+@given(drawn, st.data())
+def test_records_are_equal_where_all_fields_are(given_, data_):
+    lod, kind = given_
+    x, _ = records(lod, KINDS[kind])
+    y = x.copy()
+    rows = y._writable
+    for name in "abc":
+        chosen = data_.draw(st.lists(st.booleans(), min_size=lod.num_rows, max_size=lod.num_rows))
+        rows[name][np.array(chosen, bool)] += 1
+    wanted = np.array(
+        [one.tolist() == other.tolist() for one, other in zip(x.values["c"], rows["c"], strict=True)], bool
+    )
+    wanted &= (x.values["a"] == rows["a"]) & (x.values["b"] == rows["b"])
+    assert np.array_equal(wanted, x.values == rows)
+    for found, values in (
+        (x == y, wanted),
+        (x != y, ~wanted),
+        (np.equal(x, y), wanted),
+        (lodcore.not_equal(y, x), ~wanted),
+        (run_recorded(lambda x, y: x == y, x, y), wanted),
+        (run_recorded(lambda x, y: x != y, x, y), ~wanted),
+    ):
+        assert bits(found) == bits(LoDTensor(values, lod))
+        assert not lod.num_levels or found.lod is lod
+    if lod.num_rows:
+        assert bits(x == x.values[0]) == bits(LoDTensor(x.values == x.values[0], lod))
+        assert x.values[0] in x
+
+
+def run_recorded(function, *tensors):
+    with Program() as program:
+        y = function(*[data(f"x{j}", spec_of(x)) for j, x in enumerate(tensors)])
+    return Executor().run(program, {f"x{j}": x for j, x in enumerate(tensors)}, [y])[0]
+
+
+def test_records_that_do_not_compare_say_so_however_it_is_run():
+    x, plain = records(lodcore.LoD.from_lengths([2, 1]), KINDS["packed"])
+    for wrong in (
+        lambda x: x == 3,
+        lambda x: x == plain["a"],
+        lambda x: x != LoDTensor(np.zeros(3, [("q", "f8")]), plain["a"].lod),
+        lambda x: x < x,
+    ):
+        with pytest.raises(DTypeError) as eager:
+            wrong(x)
+        with pytest.raises(DTypeError) as recorded:
+            run_recorded(wrong, x)
+        assert str(eager.value) == str(recorded.value)
+    with pytest.raises(ShapeError, match="with_values"):
+        x == x.values  # noqa: B015
 
 
 def test_one_sequence_of_a_field_is_a_view():

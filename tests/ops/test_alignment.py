@@ -220,3 +220,33 @@ def test_products_of_sequences_are_those_of_matrices(call, monkeypatch):
         for a, b, found, mixed in zip(x, y, scores, lodcore.sequence_matmul(scores, y), strict=True):
             np.testing.assert_allclose(found.values.reshape(len(a), len(b)), a @ b.T, rtol=1e-12)
             np.testing.assert_allclose(mixed, a @ b.T @ b, rtol=1e-12, atol=1e-12)
+
+
+@given(coinciding(), st.data())
+def test_what_fills_a_tensor_aligns_as_an_operand_does(x, data_):
+    kinds = {1, len(x), x.num_rows, x.values.shape[1]}
+    v = numbers(*data_.draw(st.lists(st.sampled_from(sorted(kinds)), max_size=x.ndim + 1)))
+    if v.ndim and not as_before(x, v):
+        with pytest.raises(ShapeError, match=r"full_like: fill_value: .*with_values\(v\).*per_sequence\(v\)"):
+            np.full_like(x, v)
+    elif v.ndim and v.shape[-1] > x.values.shape[1]:
+        with pytest.raises(ShapeError, match="full_like: fill_value: has length"):
+            np.full_like(x, v)
+    else:
+        assert bits(np.full_like(x, v)) == bits(x * 0 + v)
+
+
+def test_a_product_takes_one_matrix_for_all_rows():
+    """However many rows there are: three axes are never one matrix a row."""
+    for count in (1, 2, 5):
+        x = LoDTensor.from_lengths(numbers(5, 3, 2), [count, 5 - count])
+        one = numbers(2, 4)
+        for y in (one, one[None]):
+            found = x @ y
+            assert found.lod is x.lod
+            np.testing.assert_array_equal(found.values, x.values @ one)
+        for many in (1 + len(x), 5):
+            with pytest.raises(ShapeError, match="one matrix for all rows is needed"):
+                x @ numbers(many, 2, 4)
+            with pytest.raises(ShapeError, match="one matrix for all rows is needed"), Program():
+                data("x", spec_of(x)) @ numbers(many, 2, 4)

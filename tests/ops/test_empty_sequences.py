@@ -138,6 +138,14 @@ def test_wrong_choices():
     x, ids = NAMES["x"], NAMES["ids"]
     for call, error, says in (
         (lambda: ids.max(axis=1, empty=-np.inf), DTypeError, "max: empty: is -inf; int64 cannot hold it"),
+        *[
+            (
+                lambda name=name: getattr(x.astype("f4"), name)(axis=1, empty=1e300),
+                DTypeError,
+                rf"{name}: empty: is 1e\+300; float32 cannot hold it",
+            )
+            for name in ("max", "min", "mean")
+        ],
         (lambda: x.argmax(axis=1, empty=0.5), DTypeError, "argmax: empty: is 0.5; int64 cannot hold it"),
         (lambda: x.mean(axis=1, empty=[1, 2]), DTypeError, r"mean: empty: has shape \(2,\); a number is needed"),
         (lambda: x.min(axis=1, empty="a"), DTypeError, "min: empty: has dtype <U1; float64 cannot hold it"),

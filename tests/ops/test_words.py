@@ -155,3 +155,19 @@ def test_nothing():
 def test_wrong_calls(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def test_arrays_of_strings_of_python_are_lists_of_them():
+    flat, nested = np.array(["a", "b", "a"], object), np.empty(2, object)
+    nested[:] = [["a"], ["b", "a"]]
+    for text in (flat, nested):
+        assert Vocabulary.fit(text).tokens == ["<unk>", "a", "b"]
+    assert Vocabulary(["a", "b"]).encode(flat).tolist() == [0, 1, 0]
+    assert Vocabulary(["a", "b"]).encode(nested).tolist() == [[0], [1, 0]]
+
+
+@pytest.mark.parametrize("other", [None, float("nan"), 1, 2.5])
+def test_what_is_no_string_does_not_become_one(other):
+    for text in (["a", other], ("a", other), np.array(["a", other], object)):
+        with pytest.raises(DTypeError, match=rf"x: entry 1 is {other}; strings are needed"):
+            Vocabulary.fit(text)

@@ -158,6 +158,11 @@ SAMPLES["elementwise"] = Samples(
     expected_of_ufunc,
     smooth_ufunc_calls(),
     [
+        (
+            "ops.elementwise([flat], np.frompyfunc(abs, 1, 1))",
+            DTypeError,
+            "the result has dtype object; Python objects",
+        ),
         ("ops.elementwise([flat], np.divmod)", DTypeError, "ufunc.*divmod"),
         ("ops.elementwise([flat, flat], np.matmul)", DTypeError, "ufunc.*matmul"),
         ("ops.elementwise([flat], np.sum)", DTypeError, "ufunc.*function sum"),
@@ -223,6 +228,9 @@ SAMPLES["full_like"] = Samples(
     None,
     [
         ("ops.full_like(flat, 1.5)", DTypeError, "fill_value: is 1.5; int64"),
+        ("ops.full_like(flat, np.ones(5, int))", ShapeError, r"fill_value: has length 5 on axis 1.*with_values\(v\)"),
+        ("ops.full_like(wide, np.ones((5, 2)))", ShapeError, r"fill_value: has length 5 on axis 1.*with_values\(v\)"),
+        ("ops.full_like(wide, np.ones(3))", ShapeError, "fill_value: has length 3 on axis 2; that of x is 2"),
         ("ops.full_like(flat, 'a')", DTypeError, "fill_value: has dtype <U1"),
         ("ops.full_like(flat, -1, np.uint8)", DTypeError, "fill_value: is -1; uint8"),
         ("ops.full_like(flat, np.nan)", DTypeError, "fill_value: is nan"),

@@ -104,6 +104,7 @@ SAMPLES = {
         [
             ("sequence_shift(flat, 1.0)", DTypeError, "n: is 1.0"),
             ("sequence_shift(flat, 1, 1.5)", DTypeError, "fill: is 1.5; int64 cannot hold it"),
+            ("sequence_shift(wide.astype('f4'), 1, -1e39)", DTypeError, r"fill: is -1e\+39; float32 cannot hold it"),
             ("sequence_shift(flat, 1, 'a')", DTypeError, "fill: has dtype <U1"),
             ("sequence_shift(flat, 1, [1, 2])", DTypeError, r"fill: has shape \(2,\)"),
             ("sequence_shift(flat, level=1)", LevelError, "level: is 1; there is 1 level"),
@@ -128,6 +129,11 @@ SAMPLES = {
         [
             ("sequence_accumulate(flat, np.sin)", DTypeError, "ufunc: is <ufunc 'sin'>"),
             ("sequence_accumulate(flat, max)", DTypeError, "ufunc: is <built-in"),
+            (
+                "sequence_accumulate(flat, np.frompyfunc(max, 2, 1))",
+                DTypeError,
+                "ufunc: makes dtype object; Python objects have no fixed size",
+            ),
             ("sequence_accumulate(flat, np.divmod)", DTypeError, "ufunc: is <ufunc 'divmod'>"),
             ("sequence_accumulate([['a']], np.maximum)", DTypeError, "x: has dtype <U1"),
             ("sequence_accumulate(flat, np.maximum, 1)", LevelError, "level: is 1; there is 1 level"),

@@ -94,9 +94,16 @@ MUTANTS = [
     Mutant(
         "matrix-of-each-row-unchecked",
         OPS_DENSE,
-        "if nested and (len(left) < 2 or len(right) > len(left)):",
-        "if nested and len(left) < 2:",
+        "if nested and len(right) > len(left):",
+        "if nested and len(right) > len(left) + 1:",
         "tests/ops/test_operators.py::test_wrong_calls",
+    ),
+    Mutant(
+        "one-matrix-a-row",
+        OPS_DENSE,
+        "right[0] not in (1, None):",
+        "right[0] not in (1, None, left[0]):",
+        "tests/ops/test_alignment.py",
     ),
     # -- indices
     Mutant(

@@ -1,0 +1,60 @@
+"""Exchanges of sequences, as shuffles of other libraries make them: `x[i], x[j] = x[j], x[i]` with views loses one."""
+
+from __future__ import annotations
+
+import opcode
+import random
+import sys
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from lodcore.tensors.tensor_core import LoDTensorBody
+
+__all__ = ["refuse_exchange"]
+
+STORE = opcode.opmap["STORE_SUBSCR"]
+SHUFFLE = random.Random.shuffle.__code__
+
+
+def refuse_exchange(rows: Any, value: Any) -> None:
+    """Raise if a shuffle of `random` or `numpy.random` assigns a sequence of a tensor to another one of it.
+
+    Sequences are views, and so the first assignment of an exchange overwrites what the second would assign. Where a
+    program says `x[i] = x[j]` it means that, as with arrays; a shuffle means to keep all sequences.
+
+    Parameters
+    ----------
+    rows : ndarray
+        The memory of the tensor.
+    value : object
+        What is assigned to one sequence.
+
+    Raises
+    ------
+    TypeError
+        Before anything is written.
+    """
+    given = value._writable if isinstance(value, LoDTensorBody) else value
+    if type(given) is not np.ndarray or given.base is None:
+        return
+    if given.size and not np.may_share_memory(rows, given):
+        return
+    frame = _assigning()
+    if frame is not None and (frame.f_code is SHUFFLE or frame.f_code.co_code[frame.f_lasti] != STORE):
+        raise TypeError(
+            "assignment: value: is a view of a sequence of x itself, and an exchange of views, as those of "
+            "random.shuffle and numpy.random.shuffle, loses sequences; use lodcore.shuffle_sequences(x, rng), or "
+            "assign a copy"
+        )
+
+
+def _assigning() -> FrameType | None:
+    """Find the frame that assigns; that of a compiled shuffle is not there, and its caller is in a call."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (
+        frame.f_globals.get("__name__", "").partition(".")[0] == "lodcore" or frame.f_code.co_name == "__setitem__"
+    ):
+        frame = frame.f_back
+    return frame

@@ -19,32 +19,46 @@ LODCORE_INLINE double halve(double *lanes)
 }
 
 #define LODCORE_DEVIATE(REAL)                                                                             \
-    LODCORE_INLINE void add_block_##REAL(const REAL *x, int64_t n, double *mean, double *squares)         \
+    /* The rest of a block is read in one piece if that stays among the rows: what does not count adds 0. */\
+    LODCORE_INLINE void add_block_##REAL(const REAL *x, int64_t n, int64_t room, double *mean, double *squares)\
     {                                                                                                     \
         double lanes[LANES] = {0}, rests[LANES] = {0}, middle;                                            \
-        int64_t k = 0;                                                                                    \
-        for (; k + LANES <= n; k += LANES)                                                                \
+        int64_t k = 0, whole = n / LANES * LANES;                                                         \
+        int rest = (int)(n - whole);                                                                      \
+        const REAL *last = x + whole;                                                                     \
+        for (; k < whole; k += LANES)                                                                     \
             for (int j = 0; j < LANES; j++)                                                               \
                 lanes[j] += (double)x[k + j];                                                             \
-        for (int j = 0; k + j < n; j++)                                                                   \
-            lanes[j] += (double)x[k + j];                                                                 \
+        if (rest && whole + LANES <= room)                                                                \
+            for (int j = 0; j < LANES; j++)                                                               \
+                lanes[j] += j < rest ? (double)last[j] : 0;                                               \
+        else                                                                                              \
+            for (int j = 0; j < rest; j++)                                                                \
+                lanes[j] += (double)last[j];                                                              \
         middle = halve(lanes) / (double)n;                                                                \
         for (int j = 0; j < LANES; j++)                                                                   \
             lanes[j] = 0;                                                                                 \
-        for (k = 0; k + LANES <= n; k += LANES)                                                           \
+        for (k = 0; k < whole; k += LANES)                                                                \
             for (int j = 0; j < LANES; j++) {                                                             \
                 double distance = (double)x[k + j] - middle;                                              \
                 lanes[j] += distance * distance;                                                          \
                 rests[j] += distance;                                                                     \
             }                                                                                             \
-        for (int j = 0; k + j < n; j++) {                                                                 \
-            double distance = (double)x[k + j] - middle;                                                  \
-            lanes[j] += distance * distance;                                                              \
-            rests[j] += distance;                                                                         \
-        }                                                                                                 \
-        double rest = halve(rests);                                                                       \
+        if (rest && whole + LANES <= room)                                                                \
+            for (int j = 0; j < LANES; j++) {                                                             \
+                double distance = j < rest ? (double)last[j] - middle : 0;                                \
+                lanes[j] += distance * distance;                                                          \
+                rests[j] += distance;                                                                     \
+            }                                                                                             \
+        else                                                                                              \
+            for (int j = 0; j < rest; j++) {                                                              \
+                double distance = (double)last[j] - middle;                                               \
+                lanes[j] += distance * distance;                                                          \
+                rests[j] += distance;                                                                     \
+            }                                                                                             \
+        double remainder = halve(rests);                                                                  \
         *mean = middle;                                                                                   \
-        *squares = halve(lanes) - rest * rest / (double)n;                                                \
+        *squares = halve(lanes) - remainder * remainder / (double)n;                                      \
     }                                                                                                     \
     LODCORE_BODY deviate_##REAL##_body(const REAL *x, const int64_t *offsets, int64_t n_seqs,             \
                                        double *means, double *squares)                                    \
@@ -54,7 +68,7 @@ LODCORE_INLINE double halve(double *lanes)
             for (int64_t first = offsets[s]; first < offsets[s + 1]; first += BLOCK) {                    \
                 int64_t before = first - offsets[s];                                                      \
                 int64_t n = offsets[s + 1] - first < BLOCK ? offsets[s + 1] - first : BLOCK;              \
-                add_block_##REAL(x + first, n, &part_mean, &part);                                        \
+                add_block_##REAL(x + first, n, offsets[n_seqs] - first, &part_mean, &part);               \
                 double apart = part_mean - mean, share = (double)n / (double)(before + n);                \
                 if (before == 0) {                                                                        \
                     mean = part_mean;                                                                     \
@@ -69,7 +83,7 @@ LODCORE_INLINE double halve(double *lanes)
         }                                                                                                 \
     }                                                                                                     \
     LODCORE_THRICE(deviate_##REAL,                                                                        \
-                   (const REAL *x, const int64_t *offsets, int64_t n_seqs, double *means, double *squares), \
+                   (const REAL *x, const int64_t *offsets, int64_t n_seqs, double *means, double *squares),\
                    (x, offsets, n_seqs, means, squares))                                                  \
     LODCORE_BODY deviate_wide_##REAL##_body(const REAL *x, const int64_t *offsets, int64_t n_seqs,        \
                                             int64_t width, double *means, double *squares)                \

@@ -13,6 +13,16 @@ def number_rows(index: _Int64, numbers: _Int64, places: _Int64, out: _Int64) -> 
 def sum_bags(
     table: npt.NDArray[_Real], index: _Int64, offsets: _Int64, divide: int, out: npt.NDArray[_Real]
 ) -> int: ...
+def weigh_bags(
+    table: npt.NDArray[_Real],
+    index: _Int64,
+    offsets: _Int64,
+    weights: npt.NDArray[_Real],
+    out: npt.NDArray[_Real],
+) -> int: ...
+def product_with_bags(
+    table: npt.NDArray[_Real], index: _Int64, offsets: _Int64, rows: npt.NDArray[_Real], out: npt.NDArray[_Real]
+) -> int: ...
 def best_bags(
     table: npt.NDArray[_Real], index: _Int64, offsets: _Int64, least: bool, out: npt.NDArray[_Real]
 ) -> int: ...

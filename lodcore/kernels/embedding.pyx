@@ -32,6 +32,18 @@ cdef extern from "embedding.h" nogil:
     int64_t find_in_bags_double(
         const double* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets,
         int64_t n_seqs, const double* best, int64_t* places)
+    int64_t weigh_bags_float(
+        const float* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets,
+        int64_t n_seqs, const float* weights, float* out)
+    int64_t product_with_bags_float(
+        const float* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets,
+        int64_t n_seqs, const float* rows, float* out)
+    int64_t weigh_bags_double(
+        const double* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets,
+        int64_t n_seqs, const double* weights, double* out)
+    int64_t product_with_bags_double(
+        const double* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets,
+        int64_t n_seqs, const double* rows, double* out)
 
 ctypedef fused real:
     float
@@ -191,6 +203,78 @@ def sum_bags(const real[:, ::1] table not None, const int64_t[::1] index not Non
     cdef real* result = &out[0, 0] if n_seqs and width else NULL
     with nogil:
         bad = pool(source, n_rows, width, numbers, ends, n_seqs, SUM, divide, result)
+    return bad
+
+
+def weigh_bags(const real[:, ::1] table not None, const int64_t[::1] index not None,
+               const int64_t[::1] offsets not None, const real[::1] weights not None, real[:, ::1] out not None):
+    """Add up the rows that each bag of numbers names, each times a weight of its own.
+
+    Parameters
+    ----------
+    table : float32 or float64, shape (n_rows, width)
+    index : int64, shape (n,)
+        Any values; 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in places of `index`
+    weights : as table, shape (n,)
+    out : as table, shape (n_seqs, width)
+        Each cell is one sum, in the order of the bag; zeros for an empty one.
+
+    Returns
+    -------
+    int
+        The first place whose number is out of range, -1 if there is none.
+    """
+    cdef Py_ssize_t count = index.shape[0], n_rows = table.shape[0], n_seqs = out.shape[0], width = out.shape[1], bad
+    agree(table.shape[1] == width and ends_at(offsets, n_seqs, count) and weights.shape[0] == count)
+    cdef const real* source = &table[0, 0] if n_rows and width else NULL
+    cdef const int64_t* numbers = &index[0] if count else NULL
+    cdef const int64_t* ends = &offsets[0]
+    cdef const real* factors = &weights[0] if count else NULL
+    cdef real* result = &out[0, 0] if n_seqs and width else NULL
+    with nogil:
+        if result == NULL:
+            bad = first_outside(numbers, count, n_rows)
+        elif real is float:
+            bad = weigh_bags_float(source, n_rows, width, numbers, ends, n_seqs, factors, result)
+        else:
+            bad = weigh_bags_double(source, n_rows, width, numbers, ends, n_seqs, factors, result)
+    return bad
+
+
+def product_with_bags(const real[:, ::1] table not None, const int64_t[::1] index not None,
+                      const int64_t[::1] offsets not None, const real[:, ::1] rows not None, real[::1] out not None):
+    """Multiply each row that a bag of numbers names by the row of the bag, and add up: the weights' adjoint.
+
+    Parameters
+    ----------
+    table : float32 or float64, shape (n_rows, width)
+    index : int64, shape (n,)
+        Any values; 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in places of `index`
+    rows : as table, shape (n_seqs, width)
+    out : as table, shape (n,)
+        Products are added up in 16 (float64: 8) lanes, column c in lane c modulo that, and the lanes in order.
+
+    Returns
+    -------
+    int
+        The first place whose number is out of range, -1 if there is none.
+    """
+    cdef Py_ssize_t count = index.shape[0], n_rows = table.shape[0], n_seqs = rows.shape[0], width = rows.shape[1], bad
+    agree(table.shape[1] == width and ends_at(offsets, n_seqs, count) and out.shape[0] == count)
+    if count == 0:
+        return -1
+    cdef const real* source = &table[0, 0] if n_rows and width else NULL
+    cdef const int64_t* numbers = &index[0]
+    cdef const int64_t* ends = &offsets[0]
+    cdef const real* factors = &rows[0, 0] if width else NULL
+    cdef real* result = &out[0]
+    with nogil:
+        if real is float:
+            bad = product_with_bags_float(source, n_rows, width, numbers, ends, n_seqs, factors, result)
+        else:
+            bad = product_with_bags_double(source, n_rows, width, numbers, ends, n_seqs, factors, result)
     return bad
 
 

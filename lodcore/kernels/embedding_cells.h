@@ -145,6 +145,77 @@ static int64_t OF_CELL(pool_bags)(const CELL *table, int64_t n_rows, int64_t wid
     return bad;
 }
 
+/* Bags of weighted rows: each cell is one sum, in the order of the bag. */
+LODCORE_BODY BODY_OF_CELL(weigh_wide_bags)(const CELL *restrict table, int64_t n_rows, int64_t width,
+                                           const int64_t *index, const int64_t *offsets, int64_t n_seqs,
+                                           const CELL *weights, CELL *restrict out, int64_t *bad)
+{
+    for (int64_t s = 0; s < n_seqs; s++, out += width)
+        for (int64_t c = 0, count; c < width || c == 0; c += LANES) {
+            CELL cells[LANES] = {0};
+            count = width - c < LANES ? width - c : LANES;
+            for (int64_t j = offsets[s]; j < offsets[s + 1]; j++) {
+                int64_t row = read_once(index + j);
+                CELL weight = weights[j];
+                if (j + AHEAD < offsets[n_seqs])
+                    prefetch_cells(table + c, index[j + AHEAD], width * (int64_t)sizeof(CELL),
+                                   count * (int64_t)sizeof(CELL));
+                if ((uint64_t)row >= (uint64_t)n_rows) {
+                    *bad = j;
+                    return;
+                }
+                if (count == LANES)
+                    for (int k = 0; k < LANES; k++)
+                        cells[k] += weight * table[row * width + c + k];
+                else
+                    for (int64_t k = 0; k < count; k++)
+                        cells[k] += weight * table[row * width + c + k];
+            }
+            for (int64_t k = 0; k < count; k++)
+                out[c + k] = cells[k];
+        }
+}
+LODCORE_THRICE(OF_CELL(weigh_wide_bags),
+              (const CELL *table, int64_t n_rows, int64_t width, const int64_t *index, const int64_t *offsets,
+               int64_t n_seqs, const CELL *weights, CELL *out, int64_t *bad),
+              (table, n_rows, width, index, offsets, n_seqs, weights, out, bad))
+
+static int64_t OF_CELL(weigh_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
+                                   const int64_t *offsets, int64_t n_seqs, const CELL *weights, CELL *out)
+{
+    int64_t bad = first_outside(index, offsets[n_seqs], n_rows);
+    if (bad < 0)
+        OF_CELL(weigh_wide_bags)(table, n_rows, width, index, offsets, n_seqs, weights, out, &bad);
+    return bad;
+}
+
+/* out[j] = sum of table[index[j]] * rows[s], for each place j of bag s. */
+static int64_t OF_CELL(product_with_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
+                                          const int64_t *offsets, int64_t n_seqs, const CELL *rows, CELL *out)
+{
+    int64_t bad = first_outside(index, offsets[n_seqs], n_rows);
+    for (int64_t s = 0; bad < 0 && s < n_seqs; s++, rows += width)
+        for (int64_t j = offsets[s]; j < offsets[s + 1]; j++) {
+            int64_t row = read_once(index + j);
+            CELL lane[LANES / 4] = {0}, total = 0;
+            if (j + AHEAD < offsets[n_seqs])
+                prefetch_cells(table, index[j + AHEAD], width * (int64_t)sizeof(CELL), width * (int64_t)sizeof(CELL));
+            if ((uint64_t)row >= (uint64_t)n_rows)
+                return j;
+            const CELL *cells = table + row * width;
+            int64_t c = 0;
+            for (; c + LANES / 4 <= width; c += LANES / 4)
+                for (int k = 0; k < LANES / 4; k++)
+                    lane[k] += cells[c + k] * rows[c + k];
+            for (; c < width; c++)
+                lane[c % (LANES / 4)] += cells[c] * rows[c];
+            for (int k = 0; k < LANES / 4; k++)
+                total += lane[k];
+            out[j] = total;
+        }
+    return bad;
+}
+
 /* For each cell of `best` the first place in its bag whose row has it; -1 for an empty bag. */
 static int64_t OF_CELL(find_in_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
                                      const int64_t *offsets, int64_t n_seqs, const CELL *best, int64_t *places)

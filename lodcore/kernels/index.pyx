@@ -11,6 +11,13 @@ from lodcore.kernels.sizes cimport agree, ends_at
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
 
+cdef extern from "masks.h" nogil:
+    void count_true(const int64_t* offsets, int64_t n_seqs, const unsigned char* mask, int64_t* out)
+    void take_true_rows(const char* rows, int64_t n_rows, int64_t row_bytes, const unsigned char* mask, char* out,
+                        int64_t size)
+    void put_true_rows(const char* rows, int64_t size, int64_t row_bytes, const unsigned char* mask, char* out,
+                       int64_t n_rows)
+
 cnp.import_array()
 
 
@@ -170,23 +177,65 @@ def true_offsets(const int64_t[::1] offsets not None, const unsigned char[::1] m
     int
         The number of runs of neighbours that are left.
     """
-    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, size = mask.shape[0], s, j
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, size = mask.shape[0], j
     agree(ends_at(offsets, n_seqs, size) and out.shape[0] == n_seqs + 1)
     cdef const int64_t* source = &offsets[0]
     cdef const unsigned char* held = &mask[0] if size else NULL
     cdef int64_t* result = &out[0]
-    cdef int64_t total = 0, runs = 0
+    cdef int64_t runs = 0
     with nogil:
-        result[0] = 0
-        for s in range(n_seqs):
-            for j in range(source[s], source[s + 1]):
-                total += held[j] != 0
-            result[s + 1] = total
+        count_true(source, n_seqs, held, result)
         if size:
             runs = held[0] != 0
         for j in range(1, size):
             runs += held[j] != 0 and held[j - 1] == 0
     return runs
+
+
+def take_true(const unsigned char[:, ::1] rows not None, const unsigned char[::1] mask not None,
+              unsigned char[:, ::1] out not None):
+    """Take the rows for which a mask is true.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n_rows, row_bytes)
+    mask : uint8, shape (n_rows,)
+        0 or not; nobody else changes it meanwhile.
+    out : uint8, shape (n, row_bytes)
+        n of the mask are true.
+    """
+    cdef Py_ssize_t n_rows = rows.shape[0], row_bytes = rows.shape[1], size = out.shape[0]
+    agree(mask.shape[0] == n_rows and out.shape[1] == row_bytes)
+    if size == 0 or n_rows == 0 or row_bytes == 0:
+        return
+    cdef const char* source = <const char*> &rows[0, 0]
+    cdef const unsigned char* held = &mask[0]
+    cdef char* result = <char*> &out[0, 0]
+    with nogil:
+        take_true_rows(source, n_rows, row_bytes, held, result, size)
+
+
+def put_true(const unsigned char[:, ::1] rows not None, const unsigned char[::1] mask not None,
+             unsigned char[:, ::1] out not None):
+    """Put rows where a mask is true, and zero bytes elsewhere: the adjoint of `take_true`.
+
+    Parameters
+    ----------
+    rows : uint8, shape (n, row_bytes)
+        n of the mask are true.
+    mask : uint8, shape (n_rows,)
+        0 or not; nobody else changes it meanwhile.
+    out : uint8, shape (n_rows, row_bytes)
+    """
+    cdef Py_ssize_t n_rows = out.shape[0], row_bytes = out.shape[1], size = rows.shape[0]
+    agree(mask.shape[0] == n_rows and rows.shape[1] == row_bytes)
+    if n_rows == 0 or row_bytes == 0:
+        return
+    cdef const char* source = <const char*> &rows[0, 0] if size else NULL
+    cdef const unsigned char* held = &mask[0]
+    cdef char* result = <char*> &out[0, 0]
+    with nogil:
+        put_true_rows(source, size, row_bytes, held, result, n_rows)
 
 
 def true_ranges(const unsigned char[::1] mask not None, int64_t[:, ::1] out not None):

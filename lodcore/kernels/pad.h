@@ -138,6 +138,19 @@ LODCORE_TWICE(unpad_lines,
                char *out),
               (padded, row_bytes, offsets, n_seqs, line, left, out))
 
+/* Fill the rest of each line that has a row with its last one, or on the left with its first one. */
+static LODCORE_UNUSED void repeat_in_lines(const int64_t *offsets, int64_t n_seqs, int64_t row_bytes, int64_t line,
+                                           int left, char *out)
+{
+    for (int64_t s = 0; s < n_seqs; s++, out += line) {
+        int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes, rest = line - size;
+        if (size == 0 || rest == 0)
+            continue;
+        filling fill = filling_of(left ? out + rest : out + size - row_bytes, row_bytes);
+        fill_gap(left ? out : out + size, rest, &fill);
+    }
+}
+
 /* One item for each place before the length, zero bytes for the others; the first negative length, or -1. */
 LODCORE_INLINE int64_t mask_lines(const int64_t *lengths, int64_t n, int64_t padded, const char *one,
                                   int64_t item_bytes, char *restrict out)

@@ -11,6 +11,7 @@ cdef extern from "pad.h" nogil:
                    int64_t line, int left, char* out)
     void unpad_lines(const char* padded, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, int64_t line,
                      int left, char* out)
+    void repeat_in_lines(const int64_t* offsets, int64_t n_seqs, int64_t row_bytes, int64_t line, int left, char* out)
     int64_t mask_lines(const int64_t* lengths, int64_t n, int64_t padded, const char* one, int64_t item_bytes,
                        char* out)
 
@@ -67,6 +68,28 @@ def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1
     cdef char* result = <char*> &out[0, 0]
     with nogil:
         unpad_lines(source, row_bytes, bounds, n_seqs, line, left, result)
+
+
+def repeat_ends(const int64_t[::1] offsets not None, bint left, unsigned char[:, :, ::1] out not None):
+    """Fill the rest of each line with the last row of its sequence (or the first one).
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,), in rows
+        No sequence is longer than padded_length.
+    left : bool
+        The filling comes first.
+    out : uint8, shape (n_seqs, padded_length, row_bytes)
+        As `pad_rows` leaves it; read and written. A line without a row stays as it is.
+    """
+    cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[2], line = out.shape[1] * row_bytes
+    agree(offsets.shape[0] == n_seqs + 1 and longest(&offsets[0], n_seqs) <= out.shape[1])
+    if n_seqs == 0 or line == 0:
+        return
+    cdef const int64_t* bounds = &offsets[0]
+    cdef char* result = <char*> &out[0, 0, 0]
+    with nogil:
+        repeat_in_lines(bounds, n_seqs, row_bytes, line, left, result)
 
 
 def greatest(const int64_t[::1] lengths not None):

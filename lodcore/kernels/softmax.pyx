@@ -18,6 +18,16 @@ cdef extern from "softmax.h" nogil:
     void pull_double(const double* y, const double* d, const int64_t* offsets, int64_t n_seqs, int64_t width,
                      double* out)
 
+cdef extern from "pool.h" nogil:
+    int GREATEST, BY_ONE
+    void pool_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                         float* out)
+    void pool_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                          double* out)
+
+cdef enum:
+    TOGETHER = 64  # rows whose offsets and greatest cells are at hand at a time
+
 ctypedef fused real:
     float
     double
@@ -135,6 +145,62 @@ def log_sum_exp(const real[:, ::1] x not None, const int64_t[::1] offsets not No
             log_sum_float(source, bounds, n_seqs, width, result)
         else:
             log_sum_double(source, bounds, n_seqs, width, result)
+
+
+def label_losses(const real[:, ::1] x not None, const int64_t[::1] labels not None, real[:, ::1] shifted not None,
+                 real[::1] out not None):
+    """Compute log(sum(exp(x))) - x[label] of each row.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n, classes)
+    labels : int64, shape (n,)
+        0 .. classes - 1, which nobody else changes.
+    shifted : as x
+        x less the greatest cell of its row, nan if one is.
+    out : as x, shape (n,)
+        Exponentials are added up as `log_sum_exp` does those of a sequence.
+
+    Returns
+    -------
+    int
+        The first row whose label is no class, before anything is written; -1 if there is none.
+    """
+    cdef Py_ssize_t n = x.shape[0], classes = x.shape[1], first = 0, count, r, c, bad = -1
+    cdef int64_t bounds[TOGETHER + 1]
+    cdef real best[TOGETHER]
+    if labels.shape[0] != n or out.shape[0] != n or shifted.shape[0] != n or shifted.shape[1] != classes:
+        raise ValueError("x, labels, shifted and out do not belong together")
+    if n == 0:
+        return -1
+    cdef const int64_t* numbers = &labels[0]
+    cdef const real* source = &x[0, 0] if classes else NULL
+    cdef real* moved = &shifted[0, 0] if classes else NULL
+    cdef real* result = &out[0]
+    with nogil:
+        for r in range(n):
+            if numbers[r] < 0 or numbers[r] >= classes:
+                bad = r
+                break
+        while bad < 0 and first < n:
+            count = min(n - first, <Py_ssize_t> TOGETHER)
+            for r in range(count + 1):
+                bounds[r] = r * classes
+            if real is float:
+                pool_rows_float(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
+            else:
+                pool_rows_double(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
+            for r in range(count):
+                for c in range((first + r) * classes, (first + r + 1) * classes):
+                    moved[c] = source[c] - best[r]
+            if real is float:
+                log_sum_float(moved + first * classes, bounds, count, 1, result + first)
+            else:
+                log_sum_double(moved + first * classes, bounds, count, 1, result + first)
+            for r in range(first, first + count):
+                result[r] = result[r] - moved[r * classes + numbers[r]]
+            first += count
+    return bad
 
 
 def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint backwards,

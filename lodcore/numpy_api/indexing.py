@@ -20,7 +20,7 @@ from lodcore.ops.gather import gather_sequences
 from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index_values import index_values
 from lodcore.ops.position import insert_level
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import core, direct, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_core import LoDTensorBody  # isinstance(x, LoDTensor) is slow for what is none
@@ -127,6 +127,10 @@ def getitem(x: Any, key: Any) -> Any:
     (LoDTensor(3 sequences of lengths 0..2, int64: [[1, 2], [], [4, 5]]), array([5, 3]), LoDTensor(3 sequences of \
 lengths 0..2, int64: [[3], [], [4, 5]]))
     """
+    if type(key) is LoDTensor and type(x) is LoDTensor:
+        chosen = direct.chosen(x, key)
+        if chosen is not None:
+            return chosen
     x = tensor_of("index", x)
     if isinstance(key, str) or _is_names(key):
         return _field(x, key)

@@ -13,20 +13,18 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.ops.axes_of_levels import brought_last, is_below, place_along, put_back, with_axes_of_1
 from lodcore.ops.compare import greater_than, less_than, not_equal
-from lodcore.ops.convert import full_like, with_values
-from lodcore.ops.convert import rows as values_of
+from lodcore.ops.convert import full_like
 from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.expand import sequence_expand_as
-from lodcore.ops.index import pick_along
-from lodcore.ops.index_values import index_values
 from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
 from lodcore.ops.math import where as choose
-from lodcore.ops.places import lod_index, lod_positions
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_empty, kept_initial, mean_dtype, reduce_values
+from lodcore.tensors import direct
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.tensor import DenseTensor, Tensor
@@ -106,7 +104,7 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
         whole = None if axis is None and not keepdims else (0, *rows)
         reduced = reduce_values(x, name, whole, keepdims, first, empty)
         if keepdims:
-            reduced = _with_axes_of_1(reduced, levels)
+            reduced = with_axes_of_1(reduced, levels)
     else:
         reduced = reduce_values(x, name, rows, keepdims, first, empty) if rows or not upper else x
         if upper:
@@ -130,13 +128,14 @@ def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: boo
     """Reduce axes of levels, not all of them."""
     low, high = upper[0], upper[-1]
     if upper != list(range(low, high + 1)):
-        raise TypeError(f"{name}: axis: is {tuple(upper)}; axes of levels that follow each other are possible")
+        reduced = _pooled(name, brought_last(x, upper), levels - len(upper), initial, empty)
+        return put_back(reduced, upper, levels) if keepdims else reduced
     if high < levels:
         for _ in range(high - low):  # what all of these axes hold stands along one then
             x = drop_level(x, low)
             levels -= 1
         if name in ("argmax", "argmin"):
-            reduced = _place_along(name, x, low)
+            reduced = place_along(name, x, low)
         else:
             for axis in range(low, levels - 1):
                 x = by_position(x, axis)
@@ -145,27 +144,7 @@ def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: boo
             reduced = insert_level(reduced, builtins.max(axis - 1, 0), axis == 0)
         return reduced
     reduced = _pooled(name, x, low - 1, initial, empty)
-    return _with_axes_of_1(reduced, high - low + 1) if keepdims else reduced
-
-
-def _place_along(name: str, x: Any, axis: int) -> Any:
-    """Find where, along an axis of sequences, the extreme of each position is."""
-    places = lod_index(x, axis)
-    for at in range(axis, x.num_levels):
-        x, places = by_position(x, at), by_position(places, at)
-    last = x.num_levels - 1
-    numbers = drop_level(lod_positions(insert_level(x, 0, whole=True), 0), 0)  # of all rows
-    firsts = pick_along(numbers, 0, last + 1)
-    found = values_of(sequence_place(x, name, last))
-    for _ in range(found.ndim - 1):
-        firsts = index_values(firsts, [..., None])
-    taken = index_values(values_of(places), [add(found, values_of(firsts))])
-    return with_values(firsts, taken) if last else taken
-
-
-def _with_axes_of_1(x: Any, count: int) -> Any:
-    """Put regular axes of length 1 behind that of the rows: with these, x aligns with what was reduced."""
-    return index_values(x, [slice(None), *[None] * count]) if count else x
+    return with_axes_of_1(reduced, high - low + 1) if keepdims else reduced
 
 
 def _pooled_positions(name: str, x: Any, initial: Any) -> Any:
@@ -239,8 +218,6 @@ def sum(
     ------
     ShapeError, DTypeError
         If there is no such axis.
-    TypeError
-        If several axes of levels do not reach from one of them to the last.
 
     Examples
     --------
@@ -249,6 +226,18 @@ def sum(
     >>> int(lodcore.ops.sum(x)), lodcore.ops.sum(x, axis=1), lodcore.ops.sum(x, axis=0)
     (6, array([3, 0, 3]), array([4, 2]))
     """
+    if (
+        type(axis) is int
+        and type(x) is LoDTensor
+        and dtype is None
+        and out is None
+        and initial is None
+        and where is True
+        and not keepdims
+    ):
+        found = direct.reduced(x, axis, "sum")
+        if found is not None:
+            return found
     x = tensor_of("sum", x)
     return _reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where)
 
@@ -305,6 +294,18 @@ def mean(
     >>> lodcore.ops.mean(x, axis=1, empty=0)
     array([1.5, 0. , 3. ])
     """
+    if (
+        type(axis) is int
+        and type(x) is LoDTensor
+        and dtype is None
+        and out is None
+        and empty is None
+        and where is True
+        and not keepdims
+    ):
+        found = direct.reduced(x, axis, "mean")
+        if found is not None:
+            return found
     x = tensor_of("mean", x)
     check_kind("mean", x.dtype, False)
     x = cast_for("mean", x, dtype)
@@ -366,15 +367,14 @@ def var(
     upper = [one for one in axes if one <= levels] if levels else []
     if where is True and out is None and is_below(axes, levels):
         found = sequence_var(x, ddof, axes[0] - 1)
-        return _with_axes_of_1(found, len(axes)) if keepdims else found
-    if upper and axes == (upper[0],) and upper[0] < levels and where is True:
-        low = upper[0]
-        for at in range(low, levels):
-            x = by_position(x, at)
-        found = var(x, levels, None, out, ddof)
-        return insert_level(found, builtins.max(low - 1, 0), low == 0) if keepdims else found
-    if upper and upper != list(range(upper[0], levels + 1)):
-        raise TypeError(f"var: axis: is {axis}; axes of levels up to {levels}, or one of them are possible")
+        return with_axes_of_1(found, len(axes)) if keepdims else found
+    if upper and len(upper) <= levels and not is_below(tuple(upper), levels):
+        behind = brought_last(x, upper)
+        mask = where if where is True else brought_last(greater_than(choose(where, full_like(x, 1), 0), 0), upper)
+        rows = tuple(one - levels for one in axes if one > levels)
+        chosen = (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :])
+        found = var(behind, chosen, None, out, ddof, where=mask)
+        return put_back(found, upper, levels, rows) if keepdims else found
     if upper and upper[0] > 0 and len(upper) == len(axes):  # the same as with axes of length 1, and sooner done
         average = sequence_expand_as(mean(x, axes, where=where), x, upper[0] - 1)
     else:
@@ -385,11 +385,6 @@ def var(
         _reduced("sum", mul(distance, distance), axis, out, keepdims, None, where),
         _count(x, axis, keepdims, where, ddof),
     )
-
-
-def is_below(axes: tuple[int, ...], levels: int) -> bool:
-    """Tell whether axes are those of levels from one of them to the last, not that of the sequences of the batch."""
-    return bool(axes) and axes[0] > 0 and axes == tuple(range(axes[0], levels + 1))
 
 
 def std(
@@ -418,7 +413,7 @@ def std(
     plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
     if levels and plain and x.dtype.itemsize <= 8 and is_below(axes := axes_of("std", axis, x.ndim), levels):
         found = sequence_std(x, ddof, axes[0] - 1)
-        return _with_axes_of_1(found, len(axes)) if keepdims else found
+        return with_axes_of_1(found, len(axes)) if keepdims else found
     squared = var(x, axis, dtype, out, ddof, keepdims, where=where)
     if not isinstance(squared, Symbol):
         return sqrt(squared)
@@ -455,6 +450,18 @@ def max(
     >>> lodcore.ops.max(x, axis=1, empty=0), lodcore.ops.max(x, axis=1, initial=0)
     (array([-1,  0,  3]), array([0, 0, 3]))
     """
+    if (
+        type(axis) is int
+        and type(x) is LoDTensor
+        and out is None
+        and initial is None
+        and empty is None
+        and where is True
+        and not keepdims
+    ):
+        found = direct.reduced(x, axis, "max")
+        if found is not None:
+            return found
     return _reduced("max", tensor_of("max", x), axis, out, keepdims, initial, where, empty)
 
 
@@ -476,6 +483,18 @@ def min(
     >>> lodcore.ops.min(lodcore.array([[1, 2], [3]]), axis=1)
     array([1, 3])
     """
+    if (
+        type(axis) is int
+        and type(x) is LoDTensor
+        and out is None
+        and initial is None
+        and empty is None
+        and where is True
+        and not keepdims
+    ):
+        found = direct.reduced(x, axis, "min")
+        if found is not None:
+            return found
     return _reduced("min", tensor_of("min", x), axis, out, keepdims, initial, where, empty)
 
 

@@ -9,9 +9,11 @@ import numpy as np
 from numpy import ndarray
 
 from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.base.caller import named_caller
+from lodcore.base.memory import unharmed
 from lodcore.base.recycling import Recycled, computed
-from lodcore.base.threads import over_sequences
+from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import axis_of, dense_of
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
@@ -249,13 +251,16 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0) -> Any
 @cross_entropy.define_residuals("shifted", "classes")
 def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[Any, Array, Array]:
     spread = number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
-    if isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor):
+    nested = isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor)
+    if nested and labels.lod is not logits.lod:
         aligned("cross_entropy", np.empty((logits.num_rows, 0)), logits, labels)
     scores = array_of("cross_entropy", logits)
     if scores.ndim != 2 or scores.dtype.kind not in "biuf":
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     classes = _labels(labels, *scores.shape)
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
+    if not spread and scores.dtype.char in "fd":
+        return *_label_losses(scores, classes), classes
     with named_caller():
         with np.errstate(invalid="ignore"), Recycled():  # inf - inf
             shifted = scores - _greatest(scores) if scores.size else scores
@@ -265,6 +270,21 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
             return losses - picked, shifted, classes
         with np.errstate(invalid="ignore"):
             return losses - (1 - spread) * picked - spread * _means(shifted), shifted, classes
+
+
+def _label_losses(x: Array, classes: Array) -> tuple[Array, Array]:
+    """Compute the loss of each row, and the row less its greatest number."""
+    shifted, losses = buffers.new_rows("cross_entropy", x, len(x)), np.empty(len(x), x.dtype)
+
+    def some(start: int, stop: int) -> None:
+        rows = slice(start, stop)
+        unharmed(kernels.softmax.label_losses(x[rows], classes[rows], shifted[rows], losses[rows]))
+
+    if get_num_threads() == 1 or len(x) < 2:
+        unharmed(kernels.softmax.label_losses(x, classes, shifted, losses))
+    else:
+        in_parts(some, parts(np.arange(len(x) + 1), COST * x.nbytes))
+    return losses, shifted
 
 
 def _greatest(x: Array) -> Array:
@@ -312,19 +332,19 @@ def _row_bounds(x: Array) -> Array:
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
     """Check labels, one a row, in a copy that nobody else can change."""
-    given = np.array(dense_of("cross_entropy: labels", labels, True))
+    given = dense_of("cross_entropy: labels", labels, True)
     if given.size == 0 and count == 0:
         return np.empty(0, np.int64)
     if given.dtype.kind not in "iu":
         raise DTypeError(f"cross_entropy: labels: have dtype {given.dtype}; integers are needed")
     if given.shape not in ((count,), (count, 1)):
         raise ShapeError(f"cross_entropy: labels: have shape {given.shape}; there are {count} rows of logits")
-    given = given.reshape(count)
-    wrong = (given < 0) | (given >= num_classes)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise IndexError(f"cross_entropy: labels: is {given[row]} at row {row}; there are {num_classes} classes")
-    return given.astype(np.int64)
+    held: Array = np.array(given, order="C").reshape(count)
+    numbers = held.astype(np.int64, copy=False)
+    row = kernels.embedding.check_index(numbers, num_classes)
+    if row >= 0:
+        raise IndexError(f"cross_entropy: labels: is {held[row]} at row {row}; there are {num_classes} classes")
+    return numbers
 
 
 @cross_entropy.define_infer

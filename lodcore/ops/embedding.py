@@ -11,12 +11,12 @@ from lodcore.base import buffers, threads
 from lodcore.base.memory import check_apart, check_out, check_size, integer
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.ops.arguments import given_of
-from lodcore.ops.common import Array, with_levels
+from lodcore.ops.arguments import dense_of, given_of
+from lodcore.ops.common import Array, check_equal, with_levels
 from lodcore.ops.lod_rules import computed
-from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, name_of, numbers_of, pool, result_rows, spread
+from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, name_of, numbers_of, pool, result_rows, settle, spread
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, NestedIndex
+from lodcore.ops.roles import Dense, NestedIndex, Rows, spec_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_values
@@ -110,8 +110,15 @@ def _levels_around(ids: Any) -> int:
     return levels
 
 
-@operator(table=Dense, ids=NestedIndex, lod_rule=computed("the levels of `ids` but the last", _levels_around))
-def embedding_bag(table: Any, ids: Any, pool_type: str = "sum", out: Array | None = None) -> Any:
+@operator(
+    table=Dense,
+    ids=NestedIndex,
+    per_sample_weights=Rows,
+    lod_rule=computed("the levels of `ids` but the last", _levels_around),
+)
+def embedding_bag(
+    table: Any, ids: Any, pool_type: str = "sum", out: Array | None = None, *, per_sample_weights: Any = None
+) -> Any:
     """Pool the rows of a table that each sequence of numbers names: `lookup_table` and `sequence_pool` in one.
 
     Parameters
@@ -123,6 +130,8 @@ def embedding_bag(table: Any, ids: Any, pool_type: str = "sum", out: Array | Non
         As of `sequence_pool`.
     out : ndarray, optional
         shape (number of sequences, ...): where to write.
+    per_sample_weights : LoDTensor like ids, or array_like, shape (number of ids,), optional
+        Real numbers, each a factor of the row that is named; only for "sum". The result is of floats then.
 
     Returns
     -------
@@ -135,9 +144,9 @@ def embedding_bag(table: Any, ids: Any, pool_type: str = "sum", out: Array | Non
     IndexError
         Naming the place and the sequence of the number that is out of range.
     ValueError
-        If there is no such pool_type.
-    DTypeError, ShapeError, LevelError
-        If the numbers are no integers, or have no level, or the table has no axis.
+        If there is no such pool_type, or it is not "sum" beside weights.
+    DTypeError, ShapeError, LevelError, LoDError
+        If the numbers are no integers, or have no level, or the table has no axis, or there is not one weight a number.
 
     Examples
     --------
@@ -146,21 +155,40 @@ def embedding_bag(table: Any, ids: Any, pool_type: str = "sum", out: Array | Non
     array([[3. , 4. ],
            [0. , 0. ],
            [2. , 2.5]])
+    >>> lodcore.embedding_bag([[0.0, 0.5], [1.0, 1.5]], [[1, 1], [], [0]], per_sample_weights=[1.0, 0.5, 2.0])
+    array([[1.5 , 2.25],
+           [0.  , 0.  ],
+           [0.  , 1.  ]])
     """
+    if per_sample_weights is not None:
+        return weighted_bag(table, ids, pool_type, out, per_sample_weights)
     return bag(table, ids, pool_type, out, False)[0]
 
 
 @embedding_bag.define_residuals("places")
-def _(table: Any, ids: Any, pool_type: str = "sum", out: Any = None) -> tuple[Any, Any]:
+def _(
+    table: Any, ids: Any, pool_type: str = "sum", out: Any = None, *, per_sample_weights: Any = None
+) -> tuple[Any, Any]:
+    if per_sample_weights is not None:
+        return weighted_bag(table, ids, pool_type, out, per_sample_weights), None
     return bag(table, ids, pool_type, out, True)
 
 
 @embedding_bag.define_infer
-def _(table: Spec, ids: Spec, pool_type: str) -> Spec:
+def _(table: Spec, ids: Spec, pool_type: str, per_sample_weights: Spec | None) -> Spec:
     where = "embedding_bag"
     table = table_of(where, table)
     shape = _shape_of_numbers(where, ids)
     _check_bags(where, ids.num_levels, shape)
+    if per_sample_weights is not None:
+        weights = (
+            per_sample_weights
+            if isinstance(per_sample_weights, Spec)
+            else spec_of(dense_of(where, per_sample_weights, True))
+        )
+        count = None if weights.num_levels else ids.shape[0]
+        dtype = _weighted_dtype(name_of(pool_type), table.dtype, weights.shape, weights.dtype, count)
+        return Spec((None, *table.shape[1:]), dtype)
     return Spec((None, *table.shape[1:]), numbers_of(where, name_of(pool_type), table.dtype, "table")[1])
 
 
@@ -176,16 +204,111 @@ def _check_bags(where: str, num_levels: int, shape: tuple[int | None, ...]) -> N
 
 @embedding_bag.define_vjp
 def _(
-    d_out: Array, table: Any, ids: LoDTensor, pool_type: str, places: Array | None, needs: tuple[bool, bool]
-) -> tuple[Any, Any]:
+    d_out: Array,
+    table: Any,
+    ids: LoDTensor,
+    pool_type: str,
+    places: Array | None,
+    per_sample_weights: Any,
+    needs: tuple[bool, ...],
+) -> tuple[Any, Any, Any]:
+    if per_sample_weights is not None:
+        return _weighted_gradients(d_out, table, ids, per_sample_weights, needs)
     if not needs[0]:
-        return None, None
+        return None, None, None
     rows = table_of("embedding_bag", table)
     _, index, _ = numbers_given("embedding_bag", ids)
     check_size("embedding_bag", len(index), *rows.shape[1:], rows.itemsize)
     d_rows = np.empty((len(index), *rows.shape[1:]), rows.dtype)
     spread("embedding_bag", pool_type, d_out, ids.lod._view(ids.num_levels - 1), places, d_rows)
-    return SparseTensor(index, d_rows, len(rows)), None
+    return SparseTensor(index, d_rows, len(rows)), None, None
+
+
+# -- weighted bags -----------------------------------------------------------------------------------------------------
+
+
+def _weighted_dtype(pool_type: str, table: Any, shape: tuple[int | None, ...], dtype: Any, count: int | None) -> Any:
+    """Check weights, and how bags are pooled; return the dtype of the result."""
+    where = "embedding_bag"
+    numbers_of(where, pool_type, table, "table")
+    if pool_type != "sum":
+        raise ValueError(f'{where}: pool_type: is {pool_type!r}; weights go with "sum" only')
+    if not shape or shape[1:] not in ((), (1,)):
+        raise ShapeError(f"{where}: per_sample_weights: has shape {shape}; (n,) is needed, one for each of n numbers")
+    if None not in (shape[0], count) and shape[0] != count:
+        raise ShapeError(f"{where}: per_sample_weights: has {shape[0]} entries; ids has {count} numbers")
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        raise DTypeError(f"{where}: per_sample_weights: has dtype {dtype}; real numbers of at most float64 are needed")
+    if table.kind == "c":
+        raise DTypeError(f"{where}: table: has dtype {table}; real numbers are needed beside weights")
+    found = np.result_type(table, dtype)
+    return found if found.kind == "f" else np.dtype(np.float64)
+
+
+def _weights_of(ids: Any, given: Any, count: int) -> Array:
+    """Take one weight a number, as a vector."""
+    where = "embedding_bag: per_sample_weights"
+    if isinstance(given, (list, tuple)):
+        given = Rows.of_list(where, given)
+    if isinstance(given, LoDTensor) and given.num_levels:
+        check_equal("embedding_bag", ids.lod, given.lod, "per_sample_weights", "ids")
+    weights: Array = dense_of(where, given, levels=True)
+    return weights.reshape(-1) if weights.shape == (count, 1) else weights
+
+
+def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given: Any) -> Any:
+    """Add up the rows that each bag names, each times its weight."""
+    where = "embedding_bag"
+    rows = table_of(where, table)
+    numbers, index, lod = numbers_given(where, ids)
+    if lod is None or not lod.num_levels or numbers.ndim != 1:
+        _check_bags(where, 0 if lod is None else lod.num_levels, numbers.shape)
+    assert lod is not None
+    weights = _weights_of(ids, given, len(index))
+    dtype = _weighted_dtype(name_of(pool_type), rows.dtype, weights.shape, weights.dtype, len(index))
+    work = np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
+    offsets = lod._view(lod.num_levels - 1)
+    result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers, weights)
+    target = cells_for(result, work)
+    factors = np.array(weights, work)  # a copy, which nobody changes
+    bad = kernels.embedding.weigh_bags(cells_of(rows, work), index, offsets, factors, target)
+    if bad >= 0:
+        raise_outside(where, ids, numbers, index, bad, len(rows))
+    settle(target, result)
+    if lod.num_levels == 1:
+        return result if out is None else out
+    return with_levels(result, lod, lod.num_levels - 1)
+
+
+def _weighted_gradients(
+    d_out: Array, table: Any, ids: LoDTensor, given: Any, needs: tuple[bool, ...]
+) -> tuple[Any, Any, Any]:
+    """Return the gradients of the table, as a SparseTensor, and of the weights."""
+    where = "embedding_bag"
+    rows = table_of(where, table)
+    _, index, _ = numbers_given(where, ids)
+    weights = _weights_of(ids, given, len(index))
+    offsets = ids.lod._view(ids.num_levels - 1)
+    work = np.dtype(np.float64 if d_out.dtype.itemsize == 8 else np.float32)
+    given_rows = cells_of(d_out, work)
+    d_table = d_weights = None
+    if needs[0]:
+        check_size(where, len(index), *rows.shape[1:], work.itemsize)
+        d_rows = np.empty((len(index), given_rows.shape[1]), work)
+        kernels.expand.repeat_rows(buffers.as_bytes(given_rows), offsets, buffers.as_bytes(d_rows))
+        d_rows *= weights[:, None]
+        d_table = SparseTensor(
+            index, d_rows.astype(rows.dtype, copy=False).reshape(len(index), *rows.shape[1:]), len(rows)
+        )
+    if needs[2]:
+        d_weights = np.empty(len(index), work)
+        kernels.embedding.product_with_bags(cells_of(rows, work), index, offsets, given_rows, d_weights)
+        shown = given.values if isinstance(given, LoDTensor) else np.asarray(given)
+        d_weights = d_weights.astype(shown.dtype, copy=False).reshape(shown.shape)
+    return d_table, None, d_weights
+
+
+# -- numbers, and rows of a table --------------------------------------------------------------------------------------
 
 
 def pool_bags(kernel: Any, table: Array, index: Any, offsets: Any, argument: int, target: Array) -> int:

@@ -20,7 +20,7 @@ from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, spec_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Index, Nested
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import core, direct, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
@@ -56,6 +56,9 @@ def _upper(x: LoDTensor, count: int) -> list[Array]:
     """Return the offsets of the first levels."""
     return [x.lod.offsets(k) for k in range(count)]
 
+
+#: Bytes of rows that are taken one by one, whether the mask is true or not; of others whole runs are copied.
+SMALL = (1, 2, 4, 8)
 
 #: As many levels as x: of that before an axis what is picked of each sequence.
 PICKED = computed("as many levels as `x`; of the one before the axis what is picked of each sequence", levels_of)
@@ -289,6 +292,9 @@ def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
         offsets = np.array([0, len(x)])
     bits = held.view(np.uint8)
     new = buffers.new_offsets(len(offsets))
+    if axis == x.lod.num_levels and x.values[:1].nbytes in SMALL:
+        kernels.index.true_offsets(offsets, bits, new)
+        return direct.where_true(x, bits, new), bits
     ranges = buffers.new_int64(kernels.index.true_offsets(offsets, bits, new), 2)
     kernels.index.true_ranges(bits, ranges)
     size = new.item(len(offsets) - 1)
@@ -313,6 +319,10 @@ def _(x: Spec, mask: Any) -> Spec:
 
 @select_by_mask.define_vjp
 def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
+    if places.ndim == 1:  # the mask of rows
+        d_x: Array = context.new("x")
+        kernels.index.put_true(buffers.as_bytes(d), places, buffers.as_bytes(d_x))
+        return d_x, None
     return _back(d, places, context)
 
 

@@ -8,10 +8,25 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import dense_of
+from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.axes import any as any_true
-from lodcore.ops.axes import argmax, argmin, axes_of, is_below, max, mean, min, prod, std, sum, tensor_of, var
+from lodcore.ops.axes import (
+    argmax,
+    argmin,
+    axes_of,
+    max,
+    mean,
+    min,
+    prod,
+    std,
+    sum,
+    tensor_of,
+    var,
+)
+from lodcore.ops.axes_of_levels import brought_last, is_below, place_along, put_back, with_axes_of_1
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.compare import equal, greater_than, logical_and
 from lodcore.ops.convert import cast, concat_values
@@ -21,7 +36,7 @@ from lodcore.ops.index_values import index_values
 from lodcore.ops.math import div
 from lodcore.ops.math import where as choose
 from lodcore.ops.order import sequence_quantile
-from lodcore.ops.position import by_position, insert_level
+from lodcore.ops.position import insert_level
 from lodcore.ops.product import refuse_empty
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense
@@ -282,7 +297,7 @@ def _extreme(
 
 
 def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Return where the greatest value is that is no nan; parameters as of `argmax`, along an axis of levels.
+    """Return where the greatest value is that is no nan; parameters as of `argmax`.
 
     Raises
     ------
@@ -312,17 +327,50 @@ def nanargmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = Fa
 
 def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, keepdims: bool) -> Any:
     x = tensor_of(name, x)
+    find = argmax if function is max else argmin
     if x.dtype.kind != "f":
-        return (argmax if function is max else argmin)(x, axis, out, keepdims=keepdims)
+        return find(x, axis, out, keepdims=keepdims)
     levels = getattr(x, "num_levels", 0)
-    if not levels or x.ndim != levels + 1 or axis is None or not is_below(axes_of(name, axis, x.ndim), levels):
-        raise TypeError(f"{name}: axis: is {axis}; the last level, {levels}, of rows of one number is supported")
+    axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)
     known = equal(x, x)
-    level = axes_of(name, axis, x.ndim)[0] - 1
-    refuse_empty(select_by_mask(x, known), name, level)
-    extreme = function(fill_nan(x, last), axis)
+    wide = levels and x.ndim > levels + 1
     # -inf stands for nan, and the first -inf that is a number is looked for
-    return argmax(logical_and(known, equal(x, per_sequence(x, extreme, level))), axis, out, keepdims=keepdims)
+    if axes is None or not levels or wide:
+        _refuse_nothing(name, any_true(known, axis))
+    if axes is None or not levels or axes[0] > levels:
+        extreme = function(fill_nan(x, last), axis, keepdims=axes is not None)
+        return find_first(equal(x, extreme), known, axis, out, keepdims)
+    if axes[0] < levels:
+        if out is not None:
+            raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
+
+        def best(x: Any) -> Any:
+            return equal(x, per_sequence(x, function(fill_nan(x, last), levels)))
+
+        if not wide:
+            refuse_empty(select_by_mask(brought_last(x, list(axes)), brought_last(known, list(axes))), name, levels - 1)
+        found = place_along("argmax", x, axes[0], best)
+        return put_back(found, list(axes), levels) if keepdims else found
+    level = axes[0] - 1
+    if not wide:
+        refuse_empty(select_by_mask(x, known), name, level)
+    extreme = function(fill_nan(x, last), axis)
+    return find_first(equal(x, per_sequence(x, extreme, level)), known, axis, out, keepdims)
+
+
+def _refuse_nothing(name: str, found: Any) -> None:
+    """Raise where there is nothing else than nan."""
+    if isinstance(found, Symbol):
+        raise TypeError(f"{name}: of rows with axes, and of all values, it is not recorded")
+    values = np.asarray(found.values if isinstance(found, LoDTensor) else found)
+    if not values.all():
+        place = tuple(map(int, np.argwhere(~values)[0]))
+        raise ValueError(f"{name}: x: has nothing else than nan at position {place} of the result")
+
+
+def find_first(best: Any, known: Any, axis: Any, out: None, keepdims: bool) -> Any:
+    """Find the first value that is the best one, and known."""
+    return argmax(logical_and(known, best), axis, out, keepdims=keepdims)
 
 
 # -- quantiles -----------------------------------------------------------------------------------------------------
@@ -338,7 +386,7 @@ def quantile(
     x : LoDTensor or array_like
     q : float or sequence of float
     axis : int or tuple of int, optional
-        All values, if not given. Otherwise as of `sum`, of levels only.
+        All values, if not given. Otherwise as of `sum`: of levels, and beside them all of a row, or none.
     method : str
         As of `sequence_quantile`.
     keepdims : bool
@@ -362,25 +410,28 @@ def quantile(
     levels = getattr(x, "num_levels", 0)
     if not levels:
         raise TypeError(f"{name}: x: has no levels; use numpy.{name}")
-    rows = x.ndim - levels - 1
-    if axis is None or axes_of(name, axis, x.ndim) == tuple(range(levels + 1)):
-        if rows and axis is None:
-            raise TypeError(
-                f"{name}: axis: is None; rows have axes of their own: give those of levels, or use x.values"
-            )
-        if keepdims:
-            raise TypeError(f"{name}: keepdims: needs an axis of levels behind the first")
-        whole = insert_level(x, 0, True)
-        return _first(_quantiles(whole, q, method, 0, skip_nan), np.ndim(q))
-    axes = axes_of(name, axis, x.ndim)
-    if is_below(axes, levels):
-        found = _quantiles(x, q, method, axes[0] - 1, skip_nan)
-        return _kept(found, len(axes), np.ndim(q)) if keepdims else found
-    if len(axes) > 1 or axes[0] > levels or keepdims:
-        raise TypeError(f"{name}: axis: is {axis}; axes of levels up to {levels}, or one of them, without keepdims")
-    for at in range(axes[0], levels):
-        x = by_position(x, at)
-    return _quantiles(x, q, method, levels - 1, skip_nan)
+    axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
+    upper = [one for one in axes if one <= levels]
+    rows = tuple(one - levels for one in axes if one > levels)
+    if rows and len(rows) != x.ndim - levels - 1:
+        raise TypeError(f"{name}: axis: is {axis}; axes of levels, and of rows all or none, are possible")
+    if keepdims and axis is None:
+        raise TypeError(f"{name}: keepdims: needs an axis")
+    for _ in rows:
+        x = rows_to_level(x)
+    upper += [levels + one for one in rows]
+    whole = len(upper) == x.num_levels + 1
+    x = insert_level(x, 0, True) if whole else brought_last(x, upper)
+    found = _quantiles(x, q, method, 0 if whole else x.num_levels - len(upper), skip_nan)
+    if whole and not keepdims:
+        return _first(found, np.ndim(q))
+    if not keepdims:
+        return found
+    if whole or is_below(tuple(upper), levels + len(rows)):
+        return _kept(found, len(upper) - whole, np.ndim(q))
+    if np.ndim(q):
+        raise TypeError(f"{name}: keepdims: goes with one quantile along axis {axis}")
+    return put_back(with_axes_of_1(found, len(rows)), upper[: len(upper) - len(rows)], levels)
 
 
 def _quantiles(x: Any, q: Any, method: str, level: int, skip_nan: bool) -> Any:

@@ -9,7 +9,8 @@ import numpy as np
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError
 from lodcore.ops import axes as reductions
-from lodcore.ops.axes import tensor_of
+from lodcore.ops.axes import axes_of, tensor_of
+from lodcore.ops.axes_of_levels import brought_last, is_below
 from lodcore.ops.compare import not_equal
 from lodcore.ops.convert import cast, full_like
 from lodcore.ops.math import add, div, minus, mul, sqrt, where
@@ -117,6 +118,27 @@ def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
     return average(raised, axis, weights)
 
 
+def _together(name: str, axis: Any, *operands: Any) -> tuple[Any, ...]:
+    """Bring coarser axes of levels behind the others, where what is reduced aligns with what it is of.
+
+    Returns
+    -------
+    tuple
+        The axis, and the operands, which have the shape of the first one then.
+    """
+    x = operands[0]
+    levels = getattr(x, "num_levels", 0)
+    if axis is None or not levels:
+        return axis, *operands
+    axes = axes_of(name, axis, x.ndim)
+    upper = [one for one in axes if one <= levels]
+    if not upper or len(upper) > levels or is_below(tuple(upper), levels):
+        return axis, *operands
+    others = [one if one is None else spread(one, x) for one in operands[1:]]
+    moved = [one if one is None else brought_last(one, upper) for one in (x, *others)]
+    return (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :]), *moved
+
+
 def _centred(name: str, x: Any, axis: Any, weights: Any) -> Any:
     """Take the mean from values."""
     x = _real(name, "x", x)
@@ -131,7 +153,7 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
     x, y : LoDTensor or array_like
         They align.
     axis : int or tuple of int, optional
-        Along which; with `keepdims` the mean must align with x, as that of the last level does, or of rows.
+        Along which, as of `lodcore.ops.sum`.
     weights
         As of `average`.
     ddof : number
@@ -148,7 +170,8 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
     >>> lodcore.cov(x, x * 2, axis=1)
     array([ 2., nan,  0.])
     """
-    weights = _weights("cov", weights)
+    x, y, weights = _real("cov", "x", x), _real("cov", "y", y), _weights("cov", weights)
+    axis, x, y, weights = _together("cov", axis, x, y, weights)
     product = mul(_centred("cov", x, axis, weights), _centred("cov", y, axis, weights))
     mass = _mass(product, weights, axis)
     return _ratio(_sum(product, weights, axis), mass if ddof == 0 else minus(mass, ddof))
@@ -174,7 +197,8 @@ def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
     >>> lodcore.corr(x, -x, axis=1)
     array([-1., nan])
     """
-    weights = _weights("corr", weights)
+    x, y, weights = _real("corr", "x", x), _real("corr", "y", y), _weights("corr", weights)
+    axis, x, y, weights = _together("corr", axis, x, y, weights)
     one, other = _centred("corr", x, axis, weights), _centred("corr", y, axis, weights)
     squares = mul(_sum(mul(one, one), weights, axis), _sum(mul(other, other), weights, axis))
     return _ratio(_sum(mul(one, other), weights, axis), sqrt(squares))
@@ -202,6 +226,7 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     (array([ 1., nan]), array([ 3., nan]))
     """
     x, y, weights = _real("linear_fit", "x", x), _real("linear_fit", "y", y), _weights("linear_fit", weights)
+    axis, x, y, weights = _together("linear_fit", axis, x, y, weights)
     one = _centred("linear_fit", x, axis, weights)
     squares = _sum(mul(one, one), weights, axis)
     mass = _mass(one, weights, axis)

@@ -8,15 +8,14 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_out, check_size, unharmed
-from lodcore.base.threads import over_sequences
-from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.base.memory import integer, unharmed
+from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.doors import Doors, for_caller
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.methods import TensorMethods, method
 from lodcore.tensors.nested import as_values, guarded_values, is_view, join_arrays, nest
-from lodcore.tensors.padding import filling, lines_of, padded_length, unpadded
+from lodcore.tensors.padding import filling, is_left, lines_of, mask_of, padded, padded_lengths, unpadded
 from lodcore.tensors.sequences import sequences_like
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_core import LoDTensorBody
@@ -190,17 +189,27 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
     @classmethod
     def from_padded(
-        cls, dense: npt.ArrayLike, lengths: npt.ArrayLike | None = None, *, mask: npt.ArrayLike | None = None
+        cls,
+        dense: npt.ArrayLike,
+        lengths: npt.ArrayLike | LoDTensor | None = None,
+        *,
+        mask: npt.ArrayLike | None = None,
+        side: str = "right",
     ) -> LoDTensor:
         """Make a LoDTensor of a padded array.
 
         Parameters
         ----------
         dense : array_like, shape (n, padded_length, ...)
-        lengths : array_like of integers, shape (n,), optional
-            The first rows of each line are taken. A bool array is taken for the mask.
+            With several levels, shape (n, longest, ..., padded_length, ...).
+        lengths : array_like of integers, shape (n,), or LoDTensor of integers, optional
+            So many rows of each line are taken. A LoDTensor has the lengths of the last level, nested as the coarser
+            ones are: `x.num(-1)` of what was filled up. A bool array is taken for the mask.
         mask : array_like of bool, shape (n, padded_length), optional
-            Instead of lengths: the rows where it is true are taken, wherever they stand.
+            Instead of lengths: the rows where it is true are taken, wherever they stand. One of more axes has as many
+            levels; a line of lines ends where there is no row any more, so that empty sequences at the end are none.
+        side : {"right", "left"}
+            Where the filling is.
 
         Returns
         -------
@@ -214,11 +223,15 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
         Examples
         --------
+        >>> import lodcore
         >>> from lodcore import LoDTensor
         >>> LoDTensor.from_padded([[1, 2, 0], [3, 0, 0]], [2, 1])
         LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
+        >>> x = lodcore.array([[[1, 2], []], [], [[4]]])
+        >>> LoDTensor.from_padded(x.to_padded(levels=2), x.num(-1)).tolist()
+        [[[1, 2], []], [], [[4]]]
         """
-        rows, lod = unpadded("LoDTensor.from_padded", dense, lengths, mask)
+        rows, lod = unpadded("LoDTensor.from_padded", dense, lengths, mask, side)
         x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
         return x
 
@@ -328,11 +341,15 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         self,
         fill_value: Any = 0,
         side: str = "right",
-        length: int | None = None,
-        multiple_of: int = 1,
+        length: int | tuple[int | None, ...] | None = None,
+        multiple_of: int | tuple[int, ...] = 1,
         return_mask: bool = False,
         out: Array | None = None,
         levels: int = 1,
+        *,
+        min_length: int | tuple[int | None, ...] | None = None,
+        mode: str = "constant",
+        keep_levels: bool = False,
     ) -> Any:
         """Give a dense array, the sequences of the last level filled up to one length.
 
@@ -342,8 +359,9 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         side : {"right", "left"}
             Where the filling goes.
         length : int, optional
-            Not below the longest sequence of the last level, whose length is taken if not given.
-        multiple_of : int
+            Not below the longest sequence of the last level, whose length is taken if not given. A tuple has an entry
+            for each of `levels`, coarse ones first.
+        multiple_of : int, or tuple of int
             The length is rounded up to a multiple of it.
         return_mask : bool
             Give also a bool array, shape (n, padded_length), true where there is a row.
@@ -352,17 +370,27 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         levels : int
             How many of the last levels get an axis of their own: with 2, sequences of sequences are filled up with
             sequences to the longest, too.
+        min_length : int, or tuple of int, optional
+            The length is at least this, whatever the longest is.
+        mode : {"constant", "replicate"}
+            What rows are filled up with: `fill_value`, or the last row of the sequence (the first one, on the left);
+            one without rows gets `fill_value` all the same.
+        keep_levels : bool
+            Give a LoDTensor that keeps the levels before these, whose rows are the filled up sequences.
 
         Returns
         -------
         ndarray, or (ndarray, ndarray)
             shape (n, padded_length, ...), n sequences of the last level; with more levels (n, longest, ...,
-            padded_length, ...), n sequences of the first of them. The mask has the same first axes.
+            padded_length, ...), n sequences of the first of them. The mask has the same first axes. LoDTensors, where
+            levels are kept and there are any.
 
         Raises
         ------
         ValueError
-            If `length` is below the longest, or `side`, `multiple_of` or `levels` are out of range.
+            If `length` is below the longest, or `side`, `mode`, `multiple_of` or `levels` are out of range.
+        ShapeError
+            If a tuple has not an entry for each of `levels`.
         MemoryError
             If the result does not fit in the machine.
 
@@ -373,43 +401,36 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         array([[ 1,  2],
                [-1, -1],
                [-1,  3]])
-        >>> lodcore.array([[[1, 2], [3]], [], [[4]]]).to_padded(levels=2).shape
-        (3, 2, 2)
+        >>> x = lodcore.array([[[1, 2], [3]], [], [[4]]])
+        >>> x.to_padded(levels=2, min_length=(3, 0)).shape
+        (3, 3, 2)
+        >>> x.to_padded(mode="replicate", keep_levels=True)
+        LoDTensor(3 sequences of lengths 0..2, rows of shape (2,), int64: [[[1, 2], [3, 3]], [], [[4, 4]]])
         """
-        where = "LoDTensor.to_padded"
-        offsets = self.lod._view(self.lod._level(-1, where))
-        sizes = None
-        if type(levels) is not int or levels != 1:
-            offsets, sizes = lines_of(where, self.lod, levels, side == "left")
-        padded = kernels.offsets.max_length(offsets)
-        if length is not None or type(multiple_of) is not int or multiple_of != 1:
-            padded = padded_length(where, "length", padded, length, multiple_of)
-        if side not in ("right", "left"):
-            raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
-        values = self._kept
+        where, lod, values = "LoDTensor.to_padded", self.lod, self._kept
+        depth = 1 if type(levels) is int and levels == 1 else integer(f"{where}: levels", levels, bools=True)
+        first = lod._level(-1, where) + 1 - depth
+        if not 0 <= first < lod.num_levels:
+            raise LevelError(f"{where}: levels: is {depth}; 1 .. {lod.num_levels} is valid")
+        if depth == 1 and length is None and min_length is None and type(multiple_of) is int and multiple_of == 1:
+            sizes = [kernels.offsets.max_length(lod._view(first))]
+        else:
+            sizes = padded_lengths(where, lod, first, length, multiple_of, min_length)
+        left = is_left(where, side)
+        if mode not in ("constant", "replicate"):
+            raise ValueError(f'{where}: mode: is {mode!r}; "constant" or "replicate" is needed')
         fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
-        count = len(offsets) - 1
-        shape = None if sizes is None else (*sizes, padded, *values.shape[1:])
-        lines = out
-        if shape is not None and out is not None:
-            lines = check_out(where, out, shape, values.dtype, values).reshape(count, padded, *values.shape[1:])
+        offsets = lod._view(first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
+        shape = (lod.num_sequences(first), *sizes)
         mask = None
         if return_mask:  # before anything is written
-            check_size(where, count, padded, values.nbytes // max(1, len(values)) + 1)
-            steps = np.arange(padded)
-            lengths = np.diff(np.asarray(offsets))[:, None]
-            mask = steps < lengths if side == "right" else steps >= padded - lengths
-        dense: Array = buffers.new_lines(where, values, count, padded, lines)
-        over_sequences(
-            kernels.pad.pad_rows, "ro..s", self._rows(), offsets, fill, side == "left", buffers.as_lines(dense)
-        )
-        if out is not None:
-            dense = out
-        elif shape is not None:
-            dense = dense.reshape(shape)
-        if mask is None:
-            return dense
-        return dense, mask if shape is None else mask.reshape(*shape[: len(sizes or ())], padded)
+            mask = mask_of(where, offsets, sizes[-1], left, values.nbytes // max(1, len(values))).reshape(shape)
+        dense: Any = padded(where, self, offsets, shape, fill, left, mode == "replicate", out)
+        if keep_levels and first:
+            upper = lod._part(0, first)
+            dense = tensor_core.new_tensor(dense, upper)
+            mask = mask if mask is None else tensor_core.new_tensor(mask, upper)
+        return dense if mask is None else (dense, mask)
 
     def flatten(self, level: int = 0) -> Any:
         """Remove a level; see `LoD.drop`.

@@ -8,12 +8,24 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_size, integer
-from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
+from lodcore.base.memory import check_out, check_size, integer
+from lodcore.base.threads import over_sequences
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import as_array, as_values
 
-__all__ = ["NO_FILLING", "filling", "hold", "lines_of", "padded_length", "unpadded"]
+__all__ = [
+    "NO_FILLING",
+    "filling",
+    "hold",
+    "is_left",
+    "lines_of",
+    "mask_of",
+    "padded",
+    "padded_length",
+    "padded_lengths",
+    "unpadded",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -22,26 +34,28 @@ NO_FILLING: Array = np.empty(0, np.uint8)
 NO_FILLING.flags.writeable = False
 
 
-def lines_of(where: str, lod: LoD, levels: Any, left: bool) -> tuple[Array, list[int]]:
-    """Give the lines of a dense array with an axis for each of the last levels: offsets in rows, and its first axes.
+def lines_of(where: str, lod: LoD, first: int, sizes: list[int], left: bool) -> Array:
+    """Return the lines of a dense array with an axis for each level from `first` on, as offsets in rows.
 
-    Lines of sequences that are not there are empty; with `left` they come first.
+    Parameters
+    ----------
+    where : str
+        The function, for the message.
+    lod : LoD
+    first : int
+    sizes : list of int
+        Of the axes between the first and the last: how many sequences each line of lines has room for.
+    left : bool
+        Lines of sequences that are not there are empty; they come first.
     """
-    depth = integer(f"{where}: levels", levels, bools=True)
-    if not 1 <= depth <= lod.num_levels:
-        raise LevelError(f"{where}: levels: is {depth}; 1 .. {lod.num_levels} is valid")
-    first = lod.num_levels - depth
     bounds: Array = lod.offsets(first)
-    sizes = [len(bounds) - 1]
-    for k in range(first + 1, lod.num_levels):
+    for k, size in enumerate(sizes, first + 1):
         lengths = np.diff(bounds)[:, None]
-        longest = int(lengths.max(initial=0))
-        check_size(where, len(lengths), longest, 8)
-        places = np.arange(longest) - (longest - lengths if left else 0)
+        check_size(where, len(lengths), size, 8)
+        places = np.arange(size) - (size - lengths if left else 0)
         begins = bounds[:-1, None] + np.clip(places, 0, lengths)
         bounds = lod.offsets(k)[np.append(begins, bounds[-1])]
-        sizes.append(longest)
-    return bounds, sizes
+    return bounds
 
 
 def filling(where: str, given: Any, values: Array) -> Array:
@@ -88,40 +102,153 @@ def _kept(given: Array, row: Array) -> bool:
     return True
 
 
-def padded_length(where: str, name: str, longest: int, length: Any, multiple_of: Any = 1) -> int:
+def padded_length(where: str, name: str, longest: int, length: Any, multiple_of: Any = 1, least: Any = None) -> int:
     """Find the length to which sequences are filled up; `name` is that of the argument that may tell it."""
-    padded = longest if length is None else integer(f"{where}: {name}", length, bools=True)
+    known = longest if length is None else integer(f"{where}: {name}", length, bools=True)
     multiple = integer(f"{where}: multiple_of", multiple_of, bools=True)
-    if padded < longest:
-        raise ValueError(f"{where}: {name}: is {padded}; the longest sequence has {longest} rows")
+    if known < longest:
+        raise ValueError(f"{where}: {name}: is {known}; the longest sequence has {longest} rows")
+    if least is not None:
+        known = max(known, integer(f"{where}: min_length", least, bools=True))
     if multiple < 1:
         raise ValueError(f"{where}: multiple_of: is {multiple}; 1 or more is needed")
-    return -(-padded // multiple) * multiple
+    return -(-known // multiple) * multiple
 
 
-def unpadded(where: str, dense: Any, lengths: Any, mask: Any) -> tuple[Array, LoD]:
+def padded_lengths(where: str, lod: LoD, first: int, length: Any, multiple_of: Any, least: Any) -> list[int]:
+    """Find the length of the axis of each level from `first` on; a number is about the last level."""
+    depth = lod.num_levels - first
+    given = [_each_level(where, *pair, depth) for pair in (("length", length), ("multiple_of", multiple_of))]
+    given.append(_each_level(where, "min_length", least, depth))
+    sizes = []
+    for k, of_length, of_multiple, of_least in zip(range(first, lod.num_levels), *given, strict=True):
+        longest = kernels.offsets.max_length(lod._view(k))
+        multiple = 1 if of_multiple is None else of_multiple
+        sizes.append(padded_length(where, "length", longest, of_length, multiple, of_least))
+    return sizes
+
+
+def _each_level(where: str, name: str, given: Any, depth: int) -> list[Any]:
+    """Take what may be given for each level, coarse ones first."""
+    if not isinstance(given, (tuple, list)):
+        return [None] * (depth - 1) + [given]
+    if len(given) != depth:
+        raise ShapeError(f"{where}: {name}: has {len(given)} entries; one for each of {depth} levels is needed")
+    return list(given)
+
+
+def mask_of(where: str, offsets: Any, longest: int, left: bool, row_bytes: int) -> Array:
+    """Return where, in each line, there are rows, if lines of rows of this size fit in memory."""
+    check_size(where, len(offsets) - 1, longest, row_bytes + 1)
+    lengths = np.diff(np.asarray(offsets))[:, None]
+    steps = np.arange(longest)
+    mask: Array = steps >= longest - lengths if left else steps < lengths
+    return mask
+
+
+def padded(
+    where: str, x: Any, offsets: Any, shape: tuple[int, ...], fill: Array, left: bool, repeat: bool, out: Array | None
+) -> Array:
+    """Write lines of rows, filled up, as a dense array.
+
+    Parameters
+    ----------
+    x : LoDTensor
+    offsets : int64, shape (n_lines + 1,)
+        As `lines_of` returns them.
+    shape : tuple of int
+        Of the axes before those of a row.
+    fill : ndarray
+        As `filling` makes it.
+    left, repeat : bool
+        The filling comes first; it is the row of the sequence beside it, if there is one.
+    out : ndarray, optional
+    """
+    values, count, longest = x._kept, len(offsets) - 1, shape[-1]
+    lines, whole = out, (*shape, *values.shape[1:])
+    if out is not None and len(shape) > 2:
+        lines = check_out(where, out, whole, values.dtype, values).reshape(count, longest, *values.shape[1:])
+    dense: Array = buffers.new_lines(where, values, count, longest, lines)
+    as_lines = buffers.as_lines(dense)
+    over_sequences(kernels.pad.pad_rows, "ro..s", x._rows(), offsets, fill, left, as_lines)
+    if repeat:
+        kernels.pad.repeat_ends(offsets, left, as_lines)
+    if out is not None:
+        return out
+    return dense if len(shape) == 2 else dense.reshape(whole)
+
+
+def unpadded(where: str, dense: Any, lengths: Any, mask: Any, side: Any = "right") -> tuple[Array, LoD]:
     """Take the rows of a padded array that lengths or a mask tell, and their structure."""
-    padded = as_values(f"{where}: dense", dense)
-    if padded.ndim < 2:
-        raise ShapeError(f"{where}: dense: has shape {padded.shape}; (n, padded_length, ...) is needed")
+    lines = as_values(f"{where}: dense", dense)
+    if lines.ndim < 2:
+        raise ShapeError(f"{where}: dense: has shape {lines.shape}; (n, padded_length, ...) is needed")
     if (lengths is None) == (mask is None):
         raise ValueError(f"{where}: lengths, mask: exactly one of the two is needed")
+    left = is_left(where, side)
     if mask is None and getattr(lengths, "dtype", None) == np.bool_:
         lengths, mask = None, lengths
     if mask is not None:
         chosen = as_array(f"{where}: mask", mask)
         if chosen.dtype != np.bool_:
             raise DTypeError(f"{where}: mask: has dtype {chosen.dtype}; bool is needed")
-        if chosen.shape != padded.shape[:2]:
-            raise ShapeError(f"{where}: mask: has shape {chosen.shape}; dense has {padded.shape[:2]}")
+        if chosen.ndim < 2 or chosen.shape != lines.shape[: chosen.ndim]:
+            raise ShapeError(f"{where}: mask: has shape {chosen.shape}; dense has {lines.shape[: max(2, chosen.ndim)]}")
         chosen = chosen.copy()
-        return padded[chosen], LoD.from_lengths(chosen.sum(axis=1, dtype=np.int64))
-    lod = LoD.from_lengths(buffers.as_int64(lengths, f"{where}: lengths", LoDError))
-    if lod.num_sequences() != len(padded):
-        raise LoDError(f"{where}: lengths: has {lod.num_sequences()} entries; dense has {len(padded)} lines")
-    if kernels.offsets.max_length(lod._view(0)) > padded.shape[1]:
-        j = int(np.argmax(lod.lengths() > padded.shape[1]))
-        raise LoDError(f"{where}: lengths: is {lod.lengths()[j]} at position {j}; a line has {padded.shape[1]} rows")
-    rows = buffers.new_rows(where, padded, lod.num_rows, None, 2)
-    kernels.pad.unpad_rows(buffers.as_lines(padded), lod._view(0), False, buffers.as_bytes(rows))
+        return lines[chosen], _masked_lod(chosen, left)
+    if getattr(lengths, "num_levels", 0):
+        lod = lengths.lod.append(lengths=buffers.as_int64(lengths.values, f"{where}: lengths", LoDError))
+    else:
+        lod = LoD.from_lengths(buffers.as_int64(lengths, f"{where}: lengths", LoDError))
+    _check_lines(where, lod, lines)
+    depth = lod.num_levels
+    offsets = lod._view(0)
+    if depth > 1:
+        offsets = lines_of(where, lod, 0, list(lines.shape[1:depth]), left)
+        lines = lines.reshape(len(offsets) - 1, *lines.shape[depth:])
+    rows = buffers.new_rows(where, lines, lod.num_rows, None, 2)
+    kernels.pad.unpad_rows(buffers.as_lines(lines), offsets, left, buffers.as_bytes(rows))
     return rows, lod
+
+
+def is_left(where: str, side: Any) -> bool:
+    """Take the side on which the filling is."""
+    if side not in ("right", "left"):
+        raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
+    return bool(side == "left")
+
+
+def _check_lines(where: str, lod: LoD, lines: Array) -> None:
+    """Check that a dense array has room for sequences of these lengths."""
+    if lines.ndim <= lod.num_levels:
+        raise ShapeError(f"{where}: dense: has shape {lines.shape}; lengths have {lod.num_levels} levels")
+    if lod.num_sequences() != len(lines):
+        raise LoDError(f"{where}: lengths: has {lod.num_sequences()} entries; dense has {len(lines)} lines")
+    for k in range(lod.num_levels):
+        if kernels.offsets.max_length(lod._view(k)) > lines.shape[k + 1]:
+            j = int(np.argmax(lod.lengths(k) > lines.shape[k + 1]))
+            what = "rows" if k + 1 == lod.num_levels else "lines"
+            of_level = f" of level {k}" if lod.num_levels > 1 else ""
+            raise LoDError(
+                f"{where}: lengths: is {lod.lengths(k)[j]} at position {j}{of_level}; a line has "
+                f"{lines.shape[k + 1]} {what}"
+            )
+
+
+def _masked_lod(chosen: Array, left: bool) -> LoD:
+    """Find the structure of what a mask chooses: lines of lines end with the last (begin with the first) with a row."""
+    lengths = chosen.sum(axis=-1, dtype=np.int64)
+    levels: list[Array] = [lengths]
+    there = lengths > 0
+    while there.ndim > 1:
+        places = np.arange(there.shape[-1])
+        if there.shape[-1] == 0:
+            counts = np.zeros(there.shape[:-1], np.int64)
+        elif left:
+            counts = np.where(there.any(axis=-1), there.shape[-1] - there.argmax(axis=-1), 0)
+        else:
+            counts = np.where(there, places + 1, 0).max(axis=-1)
+        kept = places >= there.shape[-1] - counts[..., None] if left else places < counts[..., None]
+        levels = [counts, levels[0][kept], *levels[1:]]  # lines that are not kept have none of their own
+        there = counts > 0
+    return LoD.from_lengths(*levels)

@@ -51,15 +51,6 @@ cdef class LoDTensorBody:
     shape, dtype or flags do not reach the tensor, and nobody can resize what a call reads.
     """
 
-    cdef cnp.ndarray _values  # C-contiguous, as many rows as the structure has
-    cdef Memory _memory  # what views of the values have as their base
-    cdef object _shown, _second  # views that were handed out
-    cdef cnp.ndarray _given  # `out`, where the caller gave one
-    cdef LoDBody _lod
-    cdef Py_ssize_t _row_bytes
-    cdef object _bytes
-    cdef cnp.ndarray _field  # the field of records that this shows: `_values` is a copy of it, for kernels
-
     def __cinit__(self):
         self._values = NO_ROWS
         self._lod = NO_LEVELS

@@ -72,6 +72,36 @@ def sum_bags(table, index, offsets, divide, out):
     return bad
 
 
+def weigh_bags(table, index, offsets, weights, out):
+    """Add up the rows that each bag names, each times a weight of its own; give the first bad place, or -1."""
+    bad = _first_outside(index, len(table))
+    if bad < 0:
+        for s in range(len(offsets) - 1):
+            for c in range(table.shape[1]):
+                total = table.dtype.type(0)
+                for j in range(offsets[s], offsets[s + 1]):
+                    total += weights[j] * table[index[j], c]
+                out[s, c] = total
+    return bad
+
+
+def product_with_bags(table, index, offsets, rows, out):
+    """Multiply each row that a bag names by the row of the bag, and add up; give the first bad place, or -1."""
+    bad = _first_outside(index, len(table))
+    if bad < 0:
+        lanes = 64 // table.itemsize
+        for s in range(len(offsets) - 1):
+            for j in range(offsets[s], offsets[s + 1]):
+                sums = [table.dtype.type(0)] * lanes
+                for c in range(table.shape[1]):
+                    sums[c % lanes] += table[index[j], c] * rows[s, c]
+                total = table.dtype.type(0)
+                for one in sums:
+                    total += one
+                out[j] = total
+    return bad
+
+
 def best_bags(table, index, offsets, least, out):
     """Find the greatest (or least) cell of each column of the rows that each bag names; give a bad place, or -1."""
     bad = _first_outside(index, len(table))

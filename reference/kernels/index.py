@@ -75,6 +75,25 @@ def true_offsets(offsets, mask, out):
     return runs
 
 
+def take_true(rows, mask, out):
+    """Take the rows for which a mask is true."""
+    k = 0
+    for r in range(len(rows)):
+        if mask[r] != 0 and k < len(out):
+            out[k] = rows[r]
+            k += 1
+
+
+def put_true(rows, mask, out):
+    """Put rows where a mask is true, and zero bytes elsewhere."""
+    k = 0
+    for r in range(len(out)):
+        out[r] = 0
+        if mask[r] != 0 and k < len(rows):
+            out[r] = rows[k]
+            k += 1
+
+
 def true_ranges(mask, out):
     """List the runs of neighbours that a mask holds."""
     run = -1

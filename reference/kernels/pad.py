@@ -29,6 +29,19 @@ def unpad_rows(padded, offsets, left, out):
                 out[offsets[s] + t, k] = padded[s, first + t, k]
 
 
+def repeat_ends(offsets, left, out):
+    """Fill the rest of each line with the last row of its sequence (or the first one)."""
+    n_seqs, padded_length, row_bytes = out.shape
+    for s in range(n_seqs):
+        length = offsets[s + 1] - offsets[s]
+        for t in range(padded_length - length if length > 0 else 0):
+            for k in range(row_bytes):
+                if left:
+                    out[s, t, k] = out[s, padded_length - length, k]
+                else:
+                    out[s, length + t, k] = out[s, length - 1, k]
+
+
 def greatest(lengths):
     """Give the greatest of some lengths, 0 if there is none above."""
     most = 0

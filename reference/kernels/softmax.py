@@ -2,7 +2,7 @@
 
 from math import log as _log
 
-from numpy import errstate
+from numpy import errstate, zeros
 
 NAN = float("nan")
 
@@ -60,6 +60,28 @@ def log_sum_exp(x, offsets, out):
 
 
 @errstate(all="ignore")
+@errstate(all="ignore")
+def label_losses(x, labels, shifted, out):
+    """Compute log(sum(exp(x))) - x[label] of each row; give the first row whose label is no class, or -1."""
+    n, classes = x.shape
+    if len(labels) != n or out.shape != (n,) or shifted.shape != x.shape:
+        raise ValueError("x, labels, shifted and out do not belong together")
+    for r in range(n):
+        if not 0 <= labels[r] < classes:
+            return r
+    for r in range(n):
+        best = x[r, 0]
+        for c in range(1, classes):
+            if x[r, c] > best or (x[r, c] != x[r, c] and best == best):
+                best = x[r, c]
+        for c in range(classes):
+            shifted[r, c] = x[r, c] - best
+        loss = zeros((1, 1), x.dtype)
+        log_sum_exp(shifted[r].reshape(classes, 1), [0, classes], loss)
+        out[r] = loss[0, 0] - shifted[r, labels[r]]
+    return -1
+
+
 def add_up_rows(x, offsets, backwards, out):
     """Compute the running sums of each sequence, from its first or from its last row on."""
     if x.shape != out.shape or offsets[len(offsets) - 1] != len(x):

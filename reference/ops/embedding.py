@@ -3,7 +3,7 @@
 from reference.ops.levels import at_level
 from reference.ops.pool import pooled
 
-__all__ = ["embedding_bag", "lookup_table"]
+__all__ = ["embedding_bag", "lookup_table", "weighted_bag"]
 
 
 def lookup_table(table, nested, num_levels, zeros, padding_idx):
@@ -20,3 +20,26 @@ def embedding_bag(table, nested, pool_type, num_levels, zeros):
         nested,
         num_levels - 1,
     )
+
+
+def weighted_bag(table, nested, weights, num_levels, zeros):
+    """Add up the rows that each sequence of numbers names, each times its weight; an empty one gives zeros."""
+    if num_levels > 1:
+        return [
+            weighted_bag(table, inner, factors, num_levels - 1, zeros)
+            for inner, factors in zip(nested, weights, strict=True)
+        ]
+    return [_weighted(table, numbers, factors, zeros) for numbers, factors in zip(nested, weights, strict=True)]
+
+
+def _weighted(table, numbers, factors, zeros):
+    total = zeros
+    for number, factor in zip(numbers, factors, strict=True):
+        total = _added(total, table[number], factor)
+    return total
+
+
+def _added(total, row, factor):
+    if isinstance(row, list):
+        return [_added(one, cell, factor) for one, cell in zip(total, row, strict=True)]
+    return total + row * factor

@@ -80,6 +80,19 @@ class TestTwins:
         table, index, offsets = drawn
         assert agree("embedding.sum_bags", table, index, offsets, divide, like(table, len(offsets) - 1)) == -1
 
+    @given(bags())
+    def test_weigh_bags(self, drawn):
+        table, index, offsets = drawn
+        weights = cells(7, len(index), 1, table.dtype)[:, 0].copy()
+        assert agree("embedding.weigh_bags", table, index, offsets, weights, like(table, len(offsets) - 1)) == -1
+
+    @given(bags())
+    def test_product_with_bags(self, drawn):
+        table, index, offsets = drawn
+        rows = cells(7, len(offsets) - 1, table.shape[1], table.dtype)
+        out = unwritten(len(index), dtype=table.dtype)
+        assert agree("embedding.product_with_bags", table, index, offsets, rows, out) == -1
+
     @given(bags(nan=True), st.booleans())
     def test_best_bags(self, drawn, least):
         table, index, offsets = drawn
@@ -97,6 +110,9 @@ class TestTwins:
         table, offsets = read_only(np.ones((4, width), "f4")), int64([0, 1, len(index)])
         kernel = "embedding.best_bags" if best else "embedding.sum_bags"
         agree(kernel, table, int64(index), offsets, 0, like(table, 2))
+        weights, rows = read_only(np.ones(len(index), "f4")), read_only(np.ones((2, width), "f4"))
+        agree("embedding.weigh_bags", table, int64(index), offsets, weights, like(table, 2))
+        agree("embedding.product_with_bags", table, int64(index), offsets, rows, unwritten(len(index), dtype="f4"))
 
     @pytest.mark.parametrize("length", [4095, 4096, 4097, 9000])
     @pytest.mark.parametrize("dtype", REALS)
@@ -123,6 +139,15 @@ class TestLaws:
             assert getattr(kernels.embedding, bag_kernel)(table, index, offsets, argument, other) == -1
             assert one.tobytes() == other.tobytes()
 
+    @given(bags())
+    def test_weights_of_one_add_up(self, drawn):
+        table, index, offsets = drawn
+        table = read_only(np.round(np.clip(table, -9, 9)))
+        one, other = like(table, len(offsets) - 1), like(table, len(offsets) - 1)
+        kernels.embedding.sum_bags(table, index, offsets, 0, one)
+        kernels.embedding.weigh_bags(table, index, offsets, np.ones(len(index), table.dtype), other)
+        np.testing.assert_array_equal(one, other)
+
     @given(st.integers(0, 20), st.integers(1, 5), st.sampled_from(REALS), st.data())
     def test_add_rows_is_the_adjoint_of_take_rows(self, count, n_rows, dtype, data):
         table, y = (data.draw(whole_numbers(size, dtype, 2)) for size in (n_rows, count))
@@ -146,6 +171,11 @@ def bits():
                     out = unwritten(len(offsets) - 1, width, dtype=dtype)
                     kernels.embedding.sum_bags(cells(seed, 30, width, dtype), index, offsets, divide, out)
                     digest.update(out.tobytes())
+                weights = cells(seed, len(index), 1, dtype)[:, 0].copy()
+                kernels.embedding.weigh_bags(cells(seed, 30, width, dtype), index, offsets, weights, out)
+                digest.update(out.tobytes())
+                kernels.embedding.product_with_bags(cells(seed, 30, width, dtype), index, offsets, out.copy(), weights)
+                digest.update(weights.tobytes())
                 for least in (False, True):
                     kernels.embedding.best_bags(cells(seed, 30, width, dtype, nan=True), index, offsets, least, out)
                     digest.update(out.tobytes())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.helpers.draw import int64, lengths, running_sum
+from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
 from tests.helpers.face_to_face import agree, unwritten
 
 OFFSETS = lengths(most=10).map(running_sum).map(int64)
@@ -56,6 +56,16 @@ class TestTwins:
         mask.flags.writeable = False
         runs = agree("index.true_offsets", offsets, mask, unwritten(len(offsets)))
         agree("index.true_ranges", mask, unwritten(runs, 2))
+
+    @given(OFFSETS, st.sampled_from([1, 2, 4, 8, 3, 16, 0]), st.data())
+    def test_take_and_put_true(self, offsets, row_bytes, data):
+        mask = data.draw(masks(int(offsets[-1])))
+        mask.flags.writeable = False
+        rows = read_only(values_from_seed(len(mask), len(mask), np.dtype("u1"), (row_bytes,)))
+        taken = unwritten(int(np.count_nonzero(mask)), row_bytes, dtype="u1")
+        agree("index.take_true", rows, mask, taken)
+        kernels.index.take_true(rows, mask, taken)
+        agree("index.put_true", read_only(taken), mask, unwritten(*rows.shape, dtype="u1"))
 
     @given(lengths(most=8), st.data())
     def test_nested_ranges(self, sizes, data):

@@ -32,6 +32,7 @@ class TestTwins:
         agree("pad.pad_rows", rows, offsets, fill, left, unwritten(*shape, dtype="u1"))
         agree("pad.pad_rows", rows, offsets, fill[:0], left, unwritten(*shape, dtype="u1"))
         padded = read_only(values_from_seed(0, shape[0], np.dtype("u1"), shape[1:]))
+        agree("pad.repeat_ends", offsets, left, np.array(padded))
         agree("pad.unpad_rows", padded, offsets, left, unwritten(*rows.shape, dtype="u1"))
 
     @given(st.lists(st.integers(-(2**63), 2**63 - 1)))

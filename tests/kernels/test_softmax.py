@@ -39,6 +39,22 @@ def batches(draw, widths=WIDTHS, arrays=1, dtypes=REALS):
 
 @pytest.mark.not_on_reference
 class TestTwins:
+    @given(st.integers(0, 9), st.sampled_from([1, 2, 5, 70]), st.sampled_from(REALS), st.booleans(), st.data())
+    def test_label_losses(self, count, classes, dtype, odd, data):
+        seed = data.draw(st.integers(0, 2**32))
+        x = scores(seed, count, dtype, classes)
+        labels = np.random.default_rng(seed).integers(0, classes, count)
+        if odd and count:
+            labels[data.draw(st.integers(0, count - 1))] = data.draw(st.sampled_from([-1, classes, 2**63 - 1]))
+        out = unwritten(count, dtype=dtype)
+        bad = agree("softmax.label_losses", x, int64(labels), unwritten(*x.shape, dtype=dtype), out)
+        assert (bad >= 0) == (odd and count > 0)
+
+    def test_losses_of_many_rows(self):
+        x, labels = scores(1, 200, np.dtype("f4"), 3), int64(np.arange(200) % 3)
+        shifted = unwritten(200, 3, dtype="f4")
+        agree("softmax.label_losses", x, labels, shifted, unwritten(200, dtype="f4"))
+
     @given(batches())
     def test_softmax(self, drawn):
         offsets, x = drawn

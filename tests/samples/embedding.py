@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
+from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.nested import nest
 from reference.ops import embedding as oracle
 from tests.helpers.agree import offsets_of
@@ -67,13 +67,33 @@ def bags(draw):
         table = draw(values(height, NUMBERS, [row_shape]))
     else:
         table = draw(small_values(height, draw(st.sampled_from(NUMBERS)), row_shape))
-    return call(table, draw(ids_of(height, dense=False)), pool_type)
+    ids = draw(ids_of(height, dense=False))
+    if pool_type == "sum" and table.dtype.kind != "c" and draw(st.booleans()):
+        return call(
+            table, ids, pool_type, per_sample_weights=draw(weights_of(ids, [np.dtype(kind) for kind in "fd?lB"]))
+        )
+    return call(table, ids, pool_type)
+
+
+@st.composite
+def weights_of(draw, ids, dtypes):
+    """Draw a weight for each number: with their structure, as a vector, or as a column."""
+    weights = draw(small_values(len(ids.values), draw(st.sampled_from(dtypes)), ()))
+    way = draw(st.sampled_from(["nested", "vector", "column"]))
+    return LoDTensor(weights, ids.lod) if way == "nested" else weights if way == "vector" else weights[:, None]
 
 
 def expected_bag(arguments):
-    table, ids = arguments["table"], arguments["ids"]
+    table, ids, weights = (arguments[name] for name in ("table", "ids", "per_sample_weights"))
     zeros = np.zeros((1, *table.shape[1:]), table.dtype)[0].tolist()
     nested = nest(ids.values.reshape(-1).tolist(), offsets_of(ids.lod))
+    if weights is not None:
+        flat = (weights.values if isinstance(weights, LoDTensor) else weights).reshape(-1)
+        factors = nest(flat.astype("f8").tolist(), offsets_of(ids.lod))
+        dtype = np.result_type(table, flat)
+        exact = table.astype(dtype if dtype.kind == "f" else "f8").tolist()
+        zeros = np.zeros((1, *table.shape[1:]))[0].tolist()
+        return oracle.weighted_bag(exact, nested, factors, ids.num_levels, zeros)
     return oracle.embedding_bag(table.tolist(), nested, arguments["pool_type"], ids.num_levels, zeros)
 
 
@@ -83,6 +103,9 @@ def smooth_bags(draw):
     count = height * int(np.prod(row_shape))
     apart = np.random.default_rng(draw(st.integers(0, 2**32))).permutation(count) / 8  # no two are equal
     ids = draw(ids_of(height, dense=False))
+    if draw(st.booleans()):
+        weights = draw(weights_of(ids, [np.dtype("f8")]))
+        return call(read_only(apart.reshape(height, *row_shape)), ids, per_sample_weights=weights)
     return call(read_only(apart.reshape(height, *row_shape)), ids, draw(st.sampled_from(POOL_TYPES)))
 
 
@@ -116,6 +139,17 @@ BAG_ERRORS = [
     ("embedding_bag(dense, [[0.5]])", DTypeError, "ids.*float64"),
     ("embedding_bag(dense, [[0]], 'median')", ValueError, "pool_type.*'median'.*\"sum\""),
     ("embedding_bag(np.array(['a']), [[0]])", DTypeError, "table.*<U1"),
+    ("embedding_bag(dense, [[0]], 'mean', per_sample_weights=[1.0])", ValueError, "pool_type: is 'mean'.*\"sum\" only"),
+    (
+        "embedding_bag(dense, [[0]], per_sample_weights=[1.0, 2.0])",
+        ShapeError,
+        "per_sample_weights: has 2 entries; ids has 1 numbers",
+    ),
+    ("embedding_bag(dense, [[0]], per_sample_weights=np.ones((1, 2)))", ShapeError, r"per_sample_weights.*\(1, 2\)"),
+    ("embedding_bag(dense, [[0], [1]], per_sample_weights=[[1.0, 2.0]])", LoDError, "per_sample_weights.*1 sequences"),
+    ("embedding_bag(dense, [[0]], per_sample_weights=['a'])", DTypeError, "per_sample_weights.*<U1"),
+    ("embedding_bag(dense * 1j, [[0]], per_sample_weights=[1.0])", DTypeError, "table.*complex128.*beside weights"),
+    ("embedding_bag(dense, [[9]], per_sample_weights=[1.0])", IndexError, "ids.*9 at position 0"),
     ("embedding_bag(dense, [[0]], out=np.empty((1, 3)))", ShapeError, r"out.*\(1, 3\).*\(1, 4\)"),
     ("embedding_bag(dense, [[0]], out=dense[:1])", ValueError, "out.*overlaps"),
 ]

@@ -281,17 +281,19 @@ def test_to_padded(x, side, spare, multiple):
     assert bits(out) == bits(dense)
 
 
-@given(lods(1, 4), st.data(), st.sampled_from(["right", "left"]), st.integers(0, 2))
-def test_to_padded_of_several_levels(lod, data, side, spare):
+@given(lods(1, 4), st.data(), st.sampled_from(["right", "left"]), st.sampled_from(["constant", "replicate"]))
+def test_to_padded_of_several_levels(lod, data, side, mode):
     levels = data.draw(st.integers(1, lod.num_levels))
     first = lod.num_levels - levels
-    longest = [int(lod.lengths(k).max(initial=0)) for k in range(first, lod.num_levels)]
-    longest[-1] += spare
+    spare = [data.draw(st.integers(0, 2)) for _ in range(levels)]
+    longest = [int(lod.lengths(k).max(initial=0)) + spare[k - first] for k in range(first, lod.num_levels)]
 
     def filled(nested, depth):
         if depth == levels:
             return nested
         size, empty = longest[depth], -1 if depth == levels - 1 else []
+        if mode == "replicate" and depth == levels - 1 and nested:
+            empty = nested[-1 if side == "right" else 0]
         filling = [empty] * (size - len(nested))
         full = [*nested, *filling] if side == "right" else [*filling, *nested]
         return [filled(entry, depth + 1) for entry in full]
@@ -299,12 +301,42 @@ def test_to_padded_of_several_levels(lod, data, side, spare):
     found = [filled(sequence, 0) for sequence in oracle.sequences(numbered(lod), first)]
     wanted = np.array(found, np.int64).reshape(len(found), *longest)
     x = LoDTensor(np.arange(lod.num_rows), lod)
-    dense, mask = x.to_padded(-1, side, length=longest[-1], return_mask=True, levels=levels)
+    asked = {"levels": levels, "mode": mode}
+    dense, mask = x.to_padded(-1, side, length=tuple(longest), return_mask=True, **asked)
     assert bits(dense) == bits(wanted)
-    assert bits(mask) == bits(wanted >= 0)
+    assert bits(mask) == bits(x.to_padded(-1, side, length=tuple(longest), levels=levels) >= 0)
+    assert bits(x.to_padded(-1, side, min_length=tuple(longest), **asked)) == bits(wanted)
     out = np.zeros_like(wanted)
-    assert x.to_padded(-1, side, length=longest[-1], out=out, levels=levels) is out
+    assert x.to_padded(-1, side, length=longest, out=out, **asked) is out
     assert bits(out) == bits(wanted)
+    kept, kept_mask = x.to_padded(-1, side, length=longest, return_mask=True, keep_levels=True, **asked)
+    for one, all_lines in ((kept, wanted), (kept_mask, mask)):
+        assert bits(one.values if first else one) == bits(all_lines)
+        assert not first or one.lod == lod.prefix(first)
+
+
+@given(lods(1, 4), st.data(), st.sampled_from(["right", "left"]))
+def test_from_padded_of_several_levels(lod, data, side):
+    x = LoDTensor(np.arange(lod.num_rows), lod)
+    spare = tuple(data.draw(st.integers(0, 6)) for _ in range(lod.num_levels))
+    dense, mask = x.to_padded(-1, side, levels=lod.num_levels, min_length=spare, return_mask=True)
+    assert same(LoDTensor.from_padded(dense, x.num(-1), side=side), x)
+    back = LoDTensor.from_padded(dense, mask=mask, side=side)
+
+    def cut(nested, depth):  # a mask does not show empty sequences at the end
+        nested = [cut(entry, depth - 1) for entry in nested] if depth > 1 else list(nested)
+        while depth > 1 and nested and not nested[-1 if side == "right" else 0]:
+            del nested[-1 if side == "right" else 0]
+        return nested
+
+    assert back.tolist() == [cut(one, lod.num_levels) for one in x.tolist()]
+    assert back.num_levels == lod.num_levels
+
+
+def test_a_mask_of_fewer_axes_than_lines_have():
+    dense, mask = np.arange(12).reshape(2, 3, 2), np.array([[True, False, False], [True, True, False]])
+    assert LoDTensor.from_padded(dense, mask).tolist() == [[[0, 1]], [[6, 7], [8, 9]]]
+    assert LoDTensor.from_padded(dense, dense > 7).tolist() == [[], [[], [8, 9], [10, 11]]]
 
 
 @given(lod_tensors(1, 1), st.sampled_from(["right", "left"]))
@@ -313,10 +345,9 @@ def test_from_padded_inverts_to_padded(x, side):
     for back in (LoDTensor.from_padded(dense, mask=mask), LoDTensor.from_padded(dense, mask)):
         assert same(back, x)
         assert back.values.flags.writeable
-    if side == "right":
-        assert same(LoDTensor.from_padded(dense, x.lengths), x)
-        if x.dtype == np.int64 and dense.size:
-            assert same(LoDTensor.from_padded(dense.tolist(), x.lengths.tolist()), x)
+    assert same(LoDTensor.from_padded(dense, x.lengths, side=side), x)
+    if side == "right" and x.dtype == np.int64 and dense.size:
+        assert same(LoDTensor.from_padded(dense.tolist(), x.lengths.tolist()), x)
 
 
 def test_any_mask_may_choose_rows():

@@ -1,0 +1,71 @@
+"""Axes of levels that are reduced: brought behind the others, and put back as axes of length 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lodcore.ops.convert import rows as values_of
+from lodcore.ops.convert import with_values
+from lodcore.ops.index import pick_along
+from lodcore.ops.index_values import index_values
+from lodcore.ops.math import add
+from lodcore.ops.places import lod_index, lod_positions
+from lodcore.ops.position import by_position, drop_level, insert_level
+from lodcore.ops.product import sequence_place
+
+__all__: list[str] = []
+
+
+def is_below(axes: tuple[int, ...], levels: int) -> bool:
+    """Tell whether axes are those of levels from one of them to the last, not that of the sequences of the batch."""
+    return bool(axes) and axes[0] > 0 and axes == tuple(range(axes[0], levels + 1))
+
+
+def brought_last(x: Any, upper: list[int]) -> Any:
+    """Bring axes of levels behind all others: what stands at the same place along the others is together then."""
+    for done, axis in enumerate(reversed(upper)):
+        for at in range(axis, x.num_levels - done):
+            x = by_position(x, at)
+    return x
+
+
+def put_back(reduced: Any, upper: list[int], levels: int, rows: tuple[int, ...] = ()) -> Any:
+    """Put axes of length 1 in place of those that were reduced: of levels, and of values, where 0 counts the rows."""
+    for axis in rows:
+        reduced = index_values(reduced, [*[slice(None)] * axis, None])
+    last = [axis for axis in upper if upper[-(levels + 1 - axis) :] == list(range(axis, levels + 1))]
+    reduced = with_axes_of_1(reduced, len(last))
+    for axis in upper[: len(upper) - len(last)]:
+        reduced = insert_level(reduced, max(axis - 1, 0), axis == 0)
+    return reduced
+
+
+def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
+    """Find where, along an axis of sequences, the extreme of each position is.
+
+    Parameters
+    ----------
+    name : str
+    x : LoDTensor
+    axis : int
+        Of a coarser level than the last.
+    chosen : callable, optional
+        Makes what is looked through of x, whose last level holds what stands at the same place then.
+    """
+    places = lod_index(x, axis)
+    for at in range(axis, x.num_levels):
+        x, places = by_position(x, at), by_position(places, at)
+    x = x if chosen is None else chosen(x)
+    last = x.num_levels - 1
+    numbers = drop_level(lod_positions(insert_level(x, 0, whole=True), 0), 0)  # of all rows
+    firsts = pick_along(numbers, 0, last + 1)
+    found = values_of(sequence_place(x, name, last))
+    for _ in range(found.ndim - 1):
+        firsts = index_values(firsts, [..., None])
+    taken = index_values(values_of(places), [add(found, values_of(firsts))])
+    return with_values(firsts, taken) if last else taken
+
+
+def with_axes_of_1(x: Any, count: int) -> Any:
+    """Put regular axes of length 1 behind that of the rows: with these, x aligns with what was reduced."""
+    return index_values(x, [slice(None), *[None] * count]) if count else x

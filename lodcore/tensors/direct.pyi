@@ -1,0 +1,10 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lodcore.tensors.lod_tensor import LoDTensor
+
+def where_true(x: LoDTensor, mask: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> LoDTensor: ...
+def chosen(x: LoDTensor, mask: LoDTensor) -> LoDTensor | None: ...
+def reduced(x: LoDTensor, axis: int, name: str) -> Any: ...

@@ -1,0 +1,140 @@
+"""What is mostly asked of tensors, where nothing is recorded, converted or cut for threads: straight on their memory.
+
+Each function returns None where something else is asked; whoever calls it has the general way.
+"""
+
+cimport numpy as cnp
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+
+from lodcore import kernels
+from lodcore.base import threads
+from lodcore.base.buffers cimport as_bytes, new_offsets, new_rows
+from lodcore.base.dispatch import open_block
+from lodcore.tensors.core cimport last, make_lod, own_kernels
+from lodcore.tensors.tensor_core cimport LoDTensorBody, owned_tensor
+
+cdef extern from "../kernels/masks.h" nogil:
+    void count_true(const int64_t* offsets, int64_t n_seqs, const unsigned char* mask, int64_t* out)
+    void take_true_rows(const char* rows, int64_t n_rows, int64_t row_bytes, const unsigned char* mask, char* out,
+                        int64_t size)
+
+cdef extern from "../kernels/pool.h" nogil:
+    int SUM, GREATEST, LEAST
+    void pool_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                         float* out)
+    void pool_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                          double* out)
+
+cnp.import_array()
+
+cdef int64_t WIDE = threads.WIDE
+cdef dict VERBS = {"sum": SUM, "mean": SUM, "max": GREATEST, "min": LEAST}
+
+
+def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray offsets not None):
+    """Take the rows for which a mask is true.
+
+    Parameters
+    ----------
+    x : LoDTensor
+    mask : ndarray
+        uint8, shape (num_rows,), which nobody else changes.
+    offsets : ndarray
+        int64: those of the last level, of what is left.
+    """
+    x.refresh()
+    cdef Py_ssize_t k, size = last(offsets), n_rows = x._lod._num_rows, row_bytes = x._row_bytes
+    cdef cnp.ndarray rows = new_rows("select_by_mask", x._values, size)
+    cdef const char* source = cnp.PyArray_BYTES(x._values)
+    cdef const unsigned char* held = <const unsigned char*> cnp.PyArray_DATA(mask)
+    cdef char* target = cnp.PyArray_BYTES(rows)
+    if cnp.PyArray_DIM(mask, 0) != n_rows:
+        raise ValueError("the mask does not belong to the rows")
+    if not own_kernels():
+        kernels.index.take_true(x._rows(), mask, as_bytes(rows))
+    elif size and row_bytes:
+        with nogil:
+            take_true_rows(source, n_rows, row_bytes, held, target, size)
+    return owned_tensor(rows, make_lod([*[x._lod.array(k) for k in range(x._lod._num_levels - 1)], offsets], size))
+
+
+def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
+    """Take the rows for which a mask of the very same structure is true.
+
+    Returns
+    -------
+    LoDTensor or None
+    """
+    cdef const int64_t* bounds
+    cdef Py_ssize_t n_seqs
+    cdef cnp.ndarray held, offsets
+    cdef const unsigned char* bits
+    cdef int64_t* out
+    if (mask._lod is not x._lod or x._lod._num_levels == 0 or cnp.PyArray_TYPE(mask._values) != cnp.NPY_BOOL
+            or cnp.PyArray_NDIM(mask._values) != 1 or x._row_bytes not in (1, 2, 4, 8) or mask._field is not None
+            or not own_kernels() or open_block() is not None):
+        return None
+    held = cnp.PyArray_NewCopy(mask._values, cnp.NPY_CORDER)  # which nobody changes meanwhile
+    bounds = x._lod.level(x._lod._num_levels - 1, &n_seqs)
+    offsets = new_offsets(n_seqs + 1)
+    bits, out = <const unsigned char*> cnp.PyArray_DATA(held), <int64_t*> cnp.PyArray_DATA(offsets)
+    with nogil:
+        count_true(bounds, n_seqs, bits, out)
+    return where_true(x, held, offsets)
+
+
+def reduced(LoDTensorBody x not None, Py_ssize_t axis, str name not None):
+    """Reduce the rows of each sequence of the last level.
+
+    Parameters
+    ----------
+    x : LoDTensor
+    axis : int
+        That of the last level, from the first or from the last.
+    name : {"sum", "mean", "max", "min"}
+
+    Returns
+    -------
+    LoDTensor, ndarray or None
+        None, too, where a greatest value of nothing is asked for.
+    """
+    cdef Py_ssize_t levels = x._lod._num_levels, n_seqs, s, c, width = 1
+    cdef int ndim = cnp.PyArray_NDIM(x._values), kind = cnp.PyArray_TYPE(x._values), j
+    cdef const int64_t* bounds
+    cdef cnp.ndarray out
+    cdef void* source
+    cdef void* target
+    cdef int verb = VERBS[name], divide = name == "mean"
+    if levels == 0 or axis not in (levels, -ndim) or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE):
+        return None
+    if x._field is not None or not cnp.PyArray_ISNOTSWAPPED(x._values):
+        return None
+    if cnp.PyArray_NBYTES(x._values) >= WIDE and threads.get_num_threads() > 1:
+        return None
+    if not own_kernels() or open_block() is not None:
+        return None
+    bounds = x._lod.level(levels - 1, &n_seqs)
+    if verb != SUM:
+        for s in range(n_seqs):
+            if bounds[s] == bounds[s + 1]:
+                return None
+    for j in range(1, ndim):
+        width *= cnp.PyArray_DIM(x._values, j)
+    out = new_rows(name, x._values, n_seqs)
+    source, target = cnp.PyArray_DATA(x._values), cnp.PyArray_DATA(out)
+    if n_seqs and width:
+        with nogil:
+            if kind == cnp.NPY_FLOAT:
+                pool_rows_float(<const float*> source, bounds, n_seqs, width, verb, divide, <float*> target)
+            else:
+                pool_rows_double(<const double*> source, bounds, n_seqs, width, verb, divide, <double*> target)
+            if divide:
+                for s in range(n_seqs):
+                    if bounds[s] == bounds[s + 1]:
+                        for c in range(s * width, (s + 1) * width):
+                            if kind == cnp.NPY_FLOAT:
+                                (<float*> target)[c] = NAN
+                            else:
+                                (<double*> target)[c] = NAN
+    return out if levels == 1 else owned_tensor(out, x._lod._part(0, levels - 1))

@@ -1,0 +1,129 @@
+"""Reductions over any axes of levels and rows, together: as NumPy's, where sequences are equally long."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor
+
+SHAPES = [((2, 3), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((2, 3, 4, 2), 2), ((2, 3, 2, 4), 3)]
+NAMES = [
+    "sum",
+    "mean",
+    "var",
+    "std",
+    "max",
+    "prod",
+    "any",
+    "nansum",
+    "nanvar",
+    "nanstd",
+    "nanmedian",
+    "nanmax",
+    "median",
+]
+
+
+def regular(shape, levels, seed=0):
+    """Make an array, and the same with levels."""
+    dense = np.random.default_rng(seed).normal(size=shape)
+    lengths = [np.full(int(np.prod(shape[: k + 1])), shape[k + 1]) for k in range(levels)]
+    return dense, LoDTensor.from_lengths(dense.reshape(-1, *shape[levels + 1 :]), *lengths)
+
+
+def as_dense(found):
+    """Give what was reduced as an array."""
+    if not isinstance(found, LoDTensor):
+        return np.asarray(found)
+    return found.to_regular() if found.num_levels else found.values
+
+
+def sets_of_axes(ndim):
+    """List an axis, or several."""
+    return [
+        axes if len(axes) > 1 else axes[0]
+        for n in range(1, ndim + 1)
+        for axes in itertools.combinations(range(ndim), n)
+    ]
+
+
+@pytest.mark.parametrize(("shape", "levels"), SHAPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_any_axes(name, shape, levels):
+    function = getattr(np, name)
+    dense, x = regular(shape, levels)
+    if name.startswith("nan"):
+        dense.flat[::3] = np.nan
+        x = x.with_values(dense.reshape(x.values.shape))
+    row_axes = set(range(levels + 1, len(shape)))
+    for axis, keepdims in itertools.product(sets_of_axes(len(shape)), (False, True)):
+        of_rows = row_axes & set(axis if isinstance(axis, tuple) else (axis,))
+        if "median" in name and of_rows not in (set(), row_axes):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of nothing but nan
+            wanted = function(dense, axis=axis, keepdims=keepdims)
+        found = as_dense(function(x, axis=axis, keepdims=keepdims))
+        assert found.shape == wanted.shape, axis
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, err_msg=f"axis {axis}")
+
+
+@pytest.mark.parametrize(("shape", "levels"), SHAPES)
+def test_variances_of_what_is_chosen(shape, levels):
+    dense, x = regular(shape, levels)
+    for axis in sets_of_axes(len(shape)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            wanted = np.var(dense, axis=axis, where=dense > -0.5)
+        np.testing.assert_allclose(as_dense(lodcore.ops.var(x, axis, where=x > -0.5)), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("shape", "levels"), SHAPES)
+@pytest.mark.parametrize("function", [np.nanargmax, np.nanargmin])
+def test_places_of_what_is_no_nan(function, shape, levels):
+    dense, x = regular(shape, levels)
+    dense.flat[1::5] = np.nan
+    x = x.with_values(dense.reshape(x.values.shape))
+    assert function(x) == function(dense)
+    for axis, keepdims in itertools.product(range(len(shape)), (False, True)):
+        found = as_dense(function(x, axis=axis, keepdims=keepdims))
+        np.testing.assert_array_equal(found, function(dense, axis=axis, keepdims=keepdims))
+
+
+@pytest.mark.parametrize(("shape", "levels"), SHAPES)
+def test_statistics_along_any_axes(shape, levels):
+    dense, x = regular(shape, levels)
+    other, weights = np.sin(3 * dense), np.abs(dense) + 0.1
+    y, w = (x.with_values(one.reshape(x.values.shape)) for one in (other, weights))
+    for axis in sets_of_axes(len(shape)):
+        mass = weights.sum(axis)
+
+        def centred(one, axis=axis):
+            return one - (one * weights).sum(axis, keepdims=True) / weights.sum(axis, keepdims=True)
+
+        wanted = (centred(dense) * centred(other) * weights).sum(axis) / mass
+        squares = [(centred(one) ** 2 * weights).sum(axis) / mass for one in (dense, other)]
+        np.testing.assert_allclose(as_dense(lodcore.cov(x, y, axis, w)), wanted, rtol=1e-9, atol=1e-12)
+        corr = as_dense(lodcore.corr(x, y, axis, w))
+        np.testing.assert_allclose(corr, wanted / np.sqrt(squares[0] * squares[1]), rtol=1e-9, atol=1e-12)
+        slope = as_dense(lodcore.linear_fit(x, y, axis, w)[1])
+        np.testing.assert_allclose(slope, wanted / squares[0], rtol=1e-9, atol=1e-12)
+
+
+def test_ragged_sequences_have_what_they_have():
+    x = lodcore.array([[[1.0, 2.0], [3.0]], [], [[4.0], [5.0, 6.0, 7.0]]])
+    assert x.sum(axis=(0, 2)).tolist() == [7, 21]
+    np.testing.assert_allclose(x.var(axis=(0, 1)), [np.var([1, 3, 4, 5]), np.var([2, 6]), 0])
+    np.testing.assert_allclose(x.std(axis=(0, 2)), [np.std([1, 2, 4]), np.std([3, 5, 6, 7])])
+    np.testing.assert_allclose(np.median(x, axis=(0, 2)), [2, 5.5])
+    np.testing.assert_allclose(lodcore.cov(x, x, axis=0).values, [2.25, 0, 1, 0, 0])
+
+
+def test_slopes_along_coarser_axes():
+    x = lodcore.array([[[1.0, 2.0], [3.0]], [[4.0], [5.0, 6.0, 7.5]]])
+    for axis in (0, (0, 1), (0, 2), (1, 2)):
+        lodcore.grad_check(lambda x, axis=axis: lodcore.ops.sum(lodcore.ops.var(x, axis)), x)
+        lodcore.grad_check(lambda x, axis=axis: lodcore.ops.sum(lodcore.cov(x, x * x, axis)), x)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore import kernels
-from lodcore.base.memory import check_size, integer
+from lodcore.base.libraries import library
+from lodcore.base.memory import check_size, integer, narrow
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.lending import narrow, private_lod
-from lodcore.interop.libraries import library
+from lodcore.interop.lending import private_lod
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow import ArrowTable, from_arrow
-from lodcore.interop.libraries import library
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD

@@ -9,9 +9,10 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.libraries import library
+from lodcore.base.memory import narrow
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.lending import lent, narrow, private_lod
-from lodcore.interop.libraries import library
+from lodcore.interop.lending import lent, private_lod
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD

@@ -10,12 +10,12 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import LoDError, ShapeError
-from lodcore.ops.arguments import dense_of, each_of, level_of, nested_index_of
+from lodcore.ops.arguments import dense_of, each_of, level_of
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.lod_rules import computed, levels_of, outer
 from lodcore.ops.moving import add_back, row_ranges, spec_rows, sum_copies
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index, Nested, Role
+from lodcore.ops.roles import Counts, Dense, Index, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -87,19 +87,6 @@ def _(x: Spec, shift: Any, level: int) -> Spec:
 @sequence_roll.define_vjp
 def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
     return add_back(d, places, context.new("x")), None
-
-
-def _nested(where: str, given: Any) -> Any:
-    """Make a LoDTensor of nested lists of integers; all else is an index."""
-    nested = isinstance(given, (list, tuple)) and type(given) is not Spec
-    if nested and given and isinstance(given[0], (list, tuple)):
-        return nested_index_of(where, given)
-    return Index.of_list(where, given) if nested else _INDEX(where, given)
-
-
-_INDEX: Any = Index.take
-#: Integers, for all or for each; as nested lists they are a LoDTensor.
-Counts = Role("Index", _nested, _nested, Index.expected - {list, tuple}, Index.kinds, described=False)
 
 
 # -- repeated ----------------------------------------------------------------------------------------------------------

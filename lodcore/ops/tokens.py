@@ -12,11 +12,11 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out, check_size, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of, nested_of, operand_of
+from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of
 from lodcore.ops.common import Array, below, check_equal, unbroadcast
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index, Nested, NestedIndex, Role
+from lodcore.ops.roles import Dense, Index, Nested, NestedIndex, Updates
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
@@ -29,18 +29,6 @@ INT64 = np.dtype(np.int64)
 LIMITS = {dtype: (np.iinfo(dtype).min, np.iinfo(dtype).max) for dtype in map(np.dtype, "bhilqBHILQ")}
 SMALL = 64  # rows that are worth less than a change of their size
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-
-
-def _updates_given(where: str, given: Any) -> Any:
-    """Take nested lists, or what broadcasts against rows."""
-    lists = isinstance(given, (list, tuple)) and type(given) is not Spec
-    return nested_of(where, given) if lists else operand_of(where, given)
-
-
-#: Rows, or a number, which takes the dtype of what it is added to: shape rules get it as it is.
-Updates = Role(
-    "Rows", nested_of, _updates_given, NestedIndex.expected | {int, float}, NestedIndex.kinds, described=False
-)
 
 
 # -- windows -----------------------------------------------------------------------------------------------------------

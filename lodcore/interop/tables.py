@@ -95,8 +95,7 @@ def gathered(name: str, rows: Array, lod: LoD, order: Array | None) -> LoDTensor
             f"{name}: has dtype {rows.dtype}; Python objects have no fixed size: give numbers, or its codes"
         )
     values = guarded_values(name, rows) if order is None else rows[order]
-    made: LoDTensor = tensor_core.new_tensor(values, lod)
-    return made
+    return tensor_core.new_tensor(values, lod)
 
 
 # -- pandas --------------------------------------------------------------------------------------------------------

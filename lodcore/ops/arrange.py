@@ -140,8 +140,7 @@ def _alike(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
     check_size("sequence_repeat", count, times, x.values.nbytes // count)
     rows = np.repeat(x.values, times, axis=0)
     levels = [*(lod.offsets(j) for j in range(k)), lod.offsets(k) * times]
-    alike: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
-    return alike
+    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
 
 
 @sequence_repeat.define_residuals("bounds")
@@ -258,8 +257,7 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
         raise LoDError(f"{where}: lengths: add up to {bounds.item(len(bounds) - 1)}; x has {count} elements")
     finer = [lod.offsets(j) for j in range(k + 1, lod.num_levels)]
     levels = [*(lod.offsets(j) for j in range(k)), outer_offsets, bounds, *finer]
-    divided: LoDTensor = tensor_core.new_tensor(x.values, core.make_lod(levels, lod.num_rows))
-    return divided
+    return tensor_core.new_tensor(x.values, core.make_lod(levels, lod.num_rows))
 
 
 def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count: int) -> tuple[Array, Array]:
@@ -350,8 +348,7 @@ def rows_to_level(x: Any) -> LoDTensor:
     levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)] if isinstance(x, LoDTensor) else []
     levels.append(np.arange(n_rows + 1) * width)
     rows = np.ascontiguousarray(values).reshape(n_rows * width, *values.shape[2:])
-    made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
-    return made
+    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
 
 
 def _check_axes(shape: tuple[int | None, ...]) -> None:

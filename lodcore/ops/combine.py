@@ -74,8 +74,7 @@ def _repeated(where: str, x: LoDTensor, k: int, partners: Partners) -> LoDTensor
         return x._gather(where, k + 1, _numbers(partners.repeats), None, upper)
     rows = buffers.new_rows(where, x.values, total)
     kernels.expand.repeat_rows(x._rows(), partners.repeats, buffers.as_bytes(rows))
-    repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
-    return repeated
+    return tensor_core.new_tensor(rows, core.make_lod(upper, total))
 
 
 def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | None) -> LoDTensor:
@@ -84,8 +83,7 @@ def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | N
     if k + 1 == x.lod.num_levels and lod is not None:
         rows = buffers.new_rows(where, x.values, total)
         kernels.gather.copy_ranges(x._rows(), partners.ranges, buffers.as_bytes(rows))
-        taken: LoDTensor = tensor_core.new_tensor(rows, lod)
-        return taken
+        return tensor_core.new_tensor(rows, lod)
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
     return x._take(where, k + 1, partners.ranges, total, None, upper)
 
@@ -307,10 +305,7 @@ def combination_places(
     places = buffers.new_int64(bounds.item(len(bounds) - 1))
     work = buffers.new_int64(size)
     kernels.combine.list_combinations(offsets, size, again, chosen, bool(of_batch), work, places)
-    made: LoDTensor = tensor_core.new_tensor(
-        places, core.make_lod([*(lod.offsets(j) for j in range(k)), bounds], len(places))
-    )
-    return made
+    return tensor_core.new_tensor(places, core.make_lod([*(lod.offsets(j) for j in range(k)), bounds], len(places)))
 
 
 def _size_and_column(where: str, n: Any, column: Any) -> tuple[int, int]:
@@ -475,8 +470,7 @@ def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
     places = buffers.new_int64(offsets.item(len(offsets) - 1))
     kernels.combine.take_turns(levels, places)
     upper = [lods[0].offsets(j) for j in range(k)]
-    made: LoDTensor = tensor_core.new_tensor(places, core.make_lod([*upper, offsets], len(places)))
-    return made
+    return tensor_core.new_tensor(places, core.make_lod([*upper, offsets], len(places)))
 
 
 @interleave_places.define_infer

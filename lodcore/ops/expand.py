@@ -150,8 +150,7 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
         raise LoDError(f"{where}: x: has {len(x)} rows; level {k} of y has {count} sequences")
     rows = buffers.new_rows(where, x, lod.num_rows, out)
     over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), below(lod, k), buffers.as_bytes(rows))
-    expanded: LoDTensor = tensor_core.owned_tensor(rows, lod)
-    return expanded
+    return tensor_core.owned_tensor(rows, lod)
 
 
 @sequence_expand_as.define_infer
@@ -233,8 +232,7 @@ def sequence_reverse(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
         return moved
     rows = buffers.new_rows(where, x.values, lod.num_rows, out)
     over_sequences(kernels.expand.reverse_rows, "ror", x._rows(), lod._view(k), buffers.as_bytes(rows))
-    reversed_rows: LoDTensor = tensor_core.owned_tensor(rows, lod)
-    return reversed_rows
+    return tensor_core.owned_tensor(rows, lod)
 
 
 @sequence_reverse.define_infer

@@ -133,8 +133,7 @@ def row_ranges(lod: LoD, k: int, index: Array) -> Array:
 
 def row_by_row(places: Array) -> Array:
     """Give where rows lie, taken by their numbers: int64, shape (n, 2)."""
-    ranges: Array = np.stack([places, places + 1], axis=1)
-    return ranges
+    return np.stack([places, places + 1], axis=1)
 
 
 def add_back(d: Array, ranges: Array, place: Array) -> Array:

@@ -217,8 +217,7 @@ def _bits(tokens: Array | list[int], unsigned: bool) -> Array:
     if not isinstance(tokens, list):
         return tokens[tokens >= 0]
     if unsigned:
-        bits: Array = np.array([number for number in tokens if 0 <= number < 2**64], UNSIGNED[8]).view(INT64)
-        return bits
+        return np.array([number for number in tokens if 0 <= number < 2**64], UNSIGNED[8]).view(INT64)
     return np.array([number for number in tokens if -(2**63) <= number < 2**63], INT64)
 
 
@@ -234,8 +233,7 @@ def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[An
 
 
 def _levels_of_lines(x: Any) -> int:
-    levels: int = getattr(x, "num_levels", 0)
-    return levels
+    return getattr(x, "num_levels", 0)
 
 
 @operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=computed("that of `x`", _levels_of_lines))

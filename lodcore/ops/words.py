@@ -55,8 +55,7 @@ def encode_utf8(x: Any) -> LoDTensor:
     """
     letters, offsets, lod = _words("encode_utf8: x", x)
     levels = [lod.offsets(k) for k in range(lod.num_levels)]
-    made: LoDTensor = tensor_core.new_tensor(letters, core.make_lod([*levels, offsets], len(letters)))
-    return made
+    return tensor_core.new_tensor(letters, core.make_lod([*levels, offsets], len(letters)))
 
 
 def decode_utf8(x: Any, dtype: Any = str) -> Any:

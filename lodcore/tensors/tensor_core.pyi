@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +8,8 @@ from typing_extensions import disjoint_base
 from lodcore.tensors.core import LoDBody
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+
+_Nested = TypeVar("_Nested", bound=LoDTensorBody)
 
 def register(tensor: type[LoDTensor]) -> None: ...
 
@@ -59,7 +61,7 @@ def hand_out(result: Any, out: Any) -> Any: ...
 def body_of(x: LoDTensorBody) -> LoDTensor: ...
 def on_same_rows(function: Callable[..., Any], operands: tuple[Any, ...]) -> Any: ...
 def field_tensor(field: npt.NDArray[Any], lod: LoDBody) -> LoDTensor: ...
-def new_of_class(cls: type[Any], values: npt.NDArray[Any], lod: LoDBody) -> Any: ...
+def new_of_class(cls: type[_Nested], values: npt.NDArray[Any], lod: LoDBody) -> _Nested: ...
 
 @disjoint_base
 class Sequences:

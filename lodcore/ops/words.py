@@ -359,7 +359,7 @@ class Vocabulary:
     # -- files ---------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        unknown = None if self.unknown_id is None else self._bytes[self.unknown_id].tobytes()
+        unknown = None if self.unknown_id is None else np.asarray(self._bytes[self.unknown_id]).tobytes()
         return Vocabulary, (self._bytes, unknown, self.counts)
 
     def save(self, file: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -317,6 +317,29 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             shape.append(int(lengths[0]) if len(lengths) else 0)
         return self._kept.reshape(*shape, *self._kept.shape[1:])
 
+    @overload
+    def to_padded(
+        self,
+        fill_value: npt.ArrayLike = 0,
+        side: Literal["right", "left"] = "right",
+        length: int | None = None,
+        multiple_of: int = 1,
+        return_mask: Literal[False] = False,
+        out: Array | None = None,
+        levels: int = 1,
+    ) -> npt.NDArray[Any]: ...
+    @overload
+    def to_padded(
+        self,
+        fill_value: npt.ArrayLike = 0,
+        side: Literal["right", "left"] = "right",
+        length: int | None = None,
+        multiple_of: int = 1,
+        *,
+        return_mask: Literal[True],
+        out: Array | None = None,
+        levels: int = 1,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]: ...
     def to_padded(
         self,
         fill_value: Any = 0,

@@ -175,7 +175,7 @@ if not TYPE_CHECKING:
         elif name[0] != "_" and not _is_module(name):
             found = getattr(_import_module("lodcore.ops.public"), name, None)
         elif name == "__all__":
-            if _caller(1).f_globals["__name__"] == "pydoc":
+            if _caller(1).f_globals.get("__name__") == "pydoc":
                 return []  # help(lodcore) is the docstring above, one page, and not the pages of all names
             return sorted([*_OWN, *_DTYPES, *(x for x in vars(_import_module("lodcore.ops.public")) if x[0] != "_")])
         else:

@@ -13,7 +13,7 @@ from lodcore.errors import LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, each_of, level_of
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.lod_rules import computed, levels_of, outer
-from lodcore.ops.moving import add_back, row_ranges, spec_rows, sum_copies
+from lodcore.ops.moving import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Counts, Dense, Index, Nested
 from lodcore.tensors import core, tensor_core
@@ -162,18 +162,11 @@ def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     upper = [*(lod.offsets(j) for j in range(k)), bounds[offsets]]
     total = bounds.item(count)
     if k + 1 < lod.num_levels:
-        return x._gather(where, k + 1, _numbers(bounds), None, upper), bounds
+        return x._gather(where, k + 1, sequence_numbers(bounds), None, upper), bounds
     rows = buffers.new_rows(where, x.values, total)
     kernels.expand.repeat_rows(x._rows(), bounds, buffers.as_bytes(rows))
     repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
     return repeated, bounds
-
-
-def _numbers(offsets: Array) -> Array:
-    """Return for each row the number of its sequence."""
-    numbers: Array = buffers.new_int64(offsets.item(len(offsets) - 1))
-    kernels.offsets.segment_ids(offsets, numbers)
-    return numbers
 
 
 def _check_numbers(where: str, given: Any) -> None:
@@ -193,7 +186,7 @@ def _(d: Array, x: LoDTensor, level: int, bounds: Array, context: Any) -> tuple[
     k = x.lod._level(level)
     if k + 1 == x.lod.num_levels:
         return sum_copies(d, bounds, context.new("x")), None
-    return add_back(d, row_ranges(x.lod, k + 1, _numbers(bounds)), context.new("x")), None
+    return add_back(d, row_ranges(x.lod, k + 1, sequence_numbers(bounds)), context.new("x")), None
 
 
 # -- levels from lengths, and from axes of rows ------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from lodcore.ops.common import Array, check_equal
 from lodcore.ops.gather import sequence_concat
 from lodcore.ops.index import take_nested
 from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.moving import add_back, nested_operand, row_ranges, spec_rows, sum_copies
+from lodcore.ops.moving import add_back, nested_operand, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.pick import gather_nested
 from lodcore.ops.places import lod_positions
 from lodcore.ops.position import drop_level
@@ -71,7 +71,7 @@ def _repeated(where: str, x: LoDTensor, k: int, partners: Partners) -> LoDTensor
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
     total = partners.offsets.item(len(partners.offsets) - 1)
     if k + 1 < x.lod.num_levels:
-        return x._gather(where, k + 1, _numbers(partners.repeats), None, upper)
+        return x._gather(where, k + 1, sequence_numbers(partners.repeats), None, upper)
     rows = buffers.new_rows(where, x.values, total)
     kernels.expand.repeat_rows(x._rows(), partners.repeats, buffers.as_bytes(rows))
     return tensor_core.new_tensor(rows, core.make_lod(upper, total))
@@ -88,18 +88,11 @@ def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | N
     return x._take(where, k + 1, partners.ranges, total, None, upper)
 
 
-def _numbers(offsets: Array) -> Array:
-    """Return for each row the number of its sequence."""
-    numbers: Array = buffers.new_int64(offsets.item(len(offsets) - 1))
-    kernels.offsets.segment_ids(offsets, numbers)
-    return numbers
-
-
 def _d_repeated(d: Array, lod: LoD, k: int, partners: Partners, place: Array) -> Array:
     """Add up the cotangents of copies of an element."""
     if k + 1 == lod.num_levels:
         return sum_copies(d, partners.repeats, place)
-    return add_back(d, row_ranges(lod, k + 1, _numbers(partners.repeats)), place)
+    return add_back(d, row_ranges(lod, k + 1, sequence_numbers(partners.repeats)), place)
 
 
 def _pair_levels(x: Any, level: Any) -> list[Any]:

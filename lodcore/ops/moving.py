@@ -28,6 +28,7 @@ __all__ = [
     "reals",
     "row_by_row",
     "row_ranges",
+    "sequence_numbers",
     "spec_rows",
     "sum_copies",
 ]
@@ -156,3 +157,10 @@ def _summed(kernel: Callable[..., Any], d: Array, place: Array, *args: Any) -> A
     kernel(reals(d.astype(dtype)), *args, reals(sums))
     place[...] = sums
     return place
+
+
+def sequence_numbers(offsets: Any) -> Array:
+    """Return for each row the number of its sequence."""
+    numbers = buffers.new_int64(offsets[len(offsets) - 1])
+    kernels.offsets.segment_ids(offsets, numbers)
+    return numbers

@@ -58,8 +58,10 @@ lint: build/built ## check style: ruff, cython-lint
 	$(RUN) -m ruff format --check .
 	cython-lint lodcore
 
-types: build/built ## check types: mypy, and the stubs against the compiled modules
+types: build/built ## check types: mypy, pyright on lines of users, and the stubs against the compiled modules
 	$(RUN) -m mypy
+	$(RUN) -m mypy tests/types/lines.py
+	basedpyright
 	$(RUN) -m mypy.stubtest $(subst /,.,$(basename $(shell find lodcore -name '*.pyx' | sort)))
 
 bench: build/built ## run every benchmark once, to see that it works
@@ -78,8 +80,9 @@ docs: build/built ## build the site into docs/_build/html; warnings are errors, 
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-pages: build/built ## write the list in docs/kernels.md anew, from the docstrings of the kernels
+pages: build/built ## write the list in docs/kernels.md and the types of the operators anew, from docstrings
 	$(RUN) -m tests.builds.kernels_page
+	$(RUN) -m tests.builds.operator_types
 
 asan: build/built ## run kernels, error table and kept memory under the sanitizers
 	$(RUN) -m tests.builds.asan

@@ -1,6 +1,35 @@
-"""Nested sequences of different lengths as flat arrays plus offsets, never padded."""
+"""Nested sequences of different lengths as flat arrays plus offsets, never padded.
+
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 2.0], [], [3.0]])      # a batch of three sequences
+    >>> x.sum(axis=1), (x * 2)[0], x[1:].tolist()
+    (array([3., 0., 3.]), array([2., 4.]), [[], [3.0]])
+
+Tensors
+    array(lists), LoDTensor.from_lengths(values, lengths), .from_padded, .from_arrays make a LoDTensor: rows (`values`)
+    and their structure (`lod`). x[i], x[a:b], x + y, np.tanh(x), x.sum(axis=1) mean what they mean in NumPy.
+    to_padded, to_regular, to_arrays and tolist give it in another form. SparseTensor holds selected rows of a table,
+    TensorArray one tensor a step.
+
+Operators
+    sequence_pool, sequence_softmax, sequence_sort, sequence_conv, gather_sequences, lookup_table and many more, each
+    with its gradient; those that are named like Python's own functions (sum, max) are in `lodcore.ops`.
+
+Gradients and programs
+    vjp(f, *inputs) and value_and_grad(f) differentiate plain functions; while_loop and map_fn are loops;
+    `lodcore.graph` has Variables, Programs and the Executor.
+
+More
+    lodcore.nn          recurrent layers, attention, beam search, optimizers
+    lodcore.batching    batches by a budget of tokens, packing, samplers
+    lodcore.interop     Arrow, torch, awkward, pandas, files (save, load)
+    lodcore.testing     assertions for tests of your own
+
+help(lodcore.LoDTensor), or of any other name, says the rest; `python -m lodcore` shows a demo.
+"""
 
 from importlib import import_module as _import_module
+from sys import _getframe as _caller
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
@@ -150,7 +179,9 @@ if not TYPE_CHECKING:
         elif name[0] != "_" and not _is_module(name):
             found = getattr(_import_module("lodcore.ops.public"), name, None)
         elif name == "__all__":
-            found = sorted([*_OWN, *_DTYPES, *(x for x in vars(_import_module("lodcore.ops.public")) if x[0] != "_")])
+            if _caller(1).f_globals.get("__name__") == "pydoc":
+                return []  # help(lodcore) is the docstring above, one page, and not the pages of all names
+            return sorted([*_OWN, *_DTYPES, *(x for x in vars(_import_module("lodcore.ops.public")) if x[0] != "_")])
         else:
             found = None
         if found is None:

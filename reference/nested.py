@@ -104,8 +104,7 @@ def parse(text: str) -> list[Any]:
             raise ValueError(f"parse: text: {text!r} closes a list that is not open")
     if len(open_lists) != 1 or len(open_lists[0]) != 1 or not isinstance(open_lists[0][0], list):
         raise ValueError(f"parse: text: {text!r} is not one list in matching brackets")
-    nested: list[Any] = open_lists[0][0]
-    return nested
+    return open_lists[0][0]
 
 
 def show(nested: Any) -> str:

@@ -4,7 +4,9 @@ import ast
 import builtins
 import doctest
 import inspect
+import pydoc
 import re
+import rlcompleter
 import subprocess
 import sys
 from importlib import import_module
@@ -277,6 +279,7 @@ def lines_of_code(path):
     return sum(bool(line.strip()) and not line.strip().startswith(("#", "//")) for line in text.splitlines())
 
 
+@not_on_reference
 def test_files_are_short():
     headers = (ROOT / "lodcore").rglob("*.h")
     sizes = {path_id(path): lines_of_code(path) for path in [*MODULES, *headers, *REFERENCE]}
@@ -358,6 +361,24 @@ def test_methods_that_are_declared_are_those_that_are_attached(kind):
     declared = {name for above in kind.__mro__ for name, member in vars(above).items() if isinstance(member, Later)}
     assert declared <= vars(kind).keys()
     assert vars(methods.Face).keys() - methods.OWN <= declared
+
+
+@not_on_reference
+def test_help_is_one_page():
+    lines = pydoc.plain(pydoc.render_doc(lodcore)).splitlines()
+    assert len(lines) <= 66
+    assert max(map(len, lines)) <= 124
+    for word in ("LoDTensor", "sequence_pool", "vjp", "lodcore.nn", "VERSION"):
+        assert any(word in line for line in lines)
+
+
+@not_on_reference
+def test_tab_completion_shows_public_names_only():
+    found, complete = [], rlcompleter.Completer({"lodcore": lodcore}).complete
+    while (one := complete("lodcore.", len(found))) is not None:
+        found.append(one)
+    assert {one.removeprefix("lodcore.").rstrip("()") for one in found} == set(dir(lodcore))
+    assert not [name for name in dir(lodcore) if name.startswith("_")]
 
 
 @not_on_reference

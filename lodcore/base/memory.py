@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 
-__all__ = ["LIMIT", "check_apart", "check_out", "check_size", "integer", "unharmed", "whole"]
+__all__ = ["LIMIT", "check_apart", "check_out", "check_size", "integer", "narrow", "unharmed", "whole"]
 
 
 def _physical_memory() -> int:
@@ -173,3 +173,14 @@ def whole(number: Any, argument: str) -> int:
     if not 0 <= count < 2**63 - 1:
         raise LoDError(f"LoD: {argument}: is {count}; 0 .. 2**63 - 2 is valid")
     return count
+
+
+def narrow(where: str, offsets: np.ndarray[Any, Any], dtype: Any = np.int32) -> np.ndarray[Any, Any]:
+    """Copy offsets to a narrower integer dtype, which must hold all of them."""
+    kind = np.dtype(dtype)
+    if kind.kind not in "iu":
+        raise DTypeError(f"{where}: dtype: is {kind}; integers are needed")
+    if len(offsets) and int(offsets[-1]) > np.iinfo(kind).max:
+        at = int(np.argmax(offsets > np.iinfo(kind).max))
+        raise OverflowError(f"{where}: offsets: are {offsets[at]} at position {at}; {kind} holds {np.iinfo(kind).max}")
+    return offsets.astype(kind)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.batching.arguments import Int64
+from lodcore.batching.arguments import Plan
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_slice
 from lodcore.tensors import core
@@ -16,33 +16,6 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["known_levels", "pack_documents", "unpack_documents"]
-
-
-class Plan(Protocol):
-    """What is applied of a plan."""
-
-    lengths: Int64
-
-    @property
-    def num_documents(self) -> int: ...
-    @property
-    def num_bins(self) -> int: ...
-    @property
-    def documents(self) -> Int64: ...
-    @property
-    def starts(self) -> Int64: ...
-    @property
-    def sizes(self) -> Int64: ...
-    @property
-    def places(self) -> Int64: ...
-    @property
-    def bins(self) -> LoD: ...
-    @property
-    def lod(self) -> LoD: ...
-    @property
-    def is_cut(self) -> bool: ...
-    @property
-    def is_whole(self) -> bool: ...
 
 
 def known_levels(x: Any) -> tuple[int, Any]:
@@ -71,8 +44,7 @@ def pack_documents(plan: Plan, x: Any) -> LoDTensor:
         inner = taken.lod
         offsets = [plan.bins.offsets(), *(inner.offsets(k) for k in range(inner.num_levels))]
         target = core.make_lod(offsets, inner.num_rows)
-    packed: LoDTensor = lod_reset(taken, target_lod=target)
-    return packed
+    return lod_reset(taken, target_lod=target)  # type: ignore[return-value]  # plans have levels
 
 
 def unpack_documents(plan: Plan, y: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,17 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["MOST", "Int64", "as_choice", "as_count", "as_lengths", "as_rank", "longest_first", "sealed", "size_counts"]
+__all__ = [
+    "MOST",
+    "Int64",
+    "as_choice",
+    "as_count",
+    "as_lengths",
+    "as_rank",
+    "longest_first",
+    "sealed",
+    "size_counts",
+]
 
 Int64 = npt.NDArray[np.int64]
 
@@ -23,6 +33,39 @@ MOST = 2**62
 
 #: No table is made for lengths up to here, whatever their number is.
 SMALL = 2**16
+
+
+class Plan(Protocol):
+    """What is applied, stored and reported of a packing plan."""
+
+    lengths: Int64
+    budget: int
+    method: str
+    max_items: int | None
+    multiple_of: int
+    shards: int
+    is_part: bool
+
+    @property
+    def num_documents(self) -> int: ...
+    @property
+    def num_bins(self) -> int: ...
+    @property
+    def documents(self) -> Int64: ...
+    @property
+    def starts(self) -> Int64: ...
+    @property
+    def sizes(self) -> Int64: ...
+    @property
+    def places(self) -> Int64: ...
+    @property
+    def bins(self) -> LoD: ...
+    @property
+    def lod(self) -> LoD: ...
+    @property
+    def is_cut(self) -> bool: ...
+    @property
+    def is_whole(self) -> bool: ...
 
 
 def as_count(where: str, number: Any, least: int = 1) -> int:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore import kernels
-from lodcore.base.memory import check_size, integer, unharmed
+from lodcore.base.libraries import library
+from lodcore.base.memory import check_size, integer, narrow, unharmed
 from lodcore.base.recycling import Recycled
 from lodcore.batching.arguments import Int64, as_choice, as_count
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -88,7 +89,7 @@ class AttentionInputs(NamedTuple):
             places = np.arange(length)
             after = places[None, :] > places[:, None]
             if not isinstance(mask, np.ndarray):
-                after = _torch().from_numpy(after).to(mask.device)
+                after = library("torch", "torch", "AttentionInputs.mask").from_numpy(after).to(mask.device)
             mask &= ~after
         return mask
 
@@ -99,15 +100,8 @@ class AttentionInputs(NamedTuple):
         ----------
         device : torch.device or str, optional
         """
-        torch = _torch()
+        torch = library("torch", "torch", "AttentionInputs.to_torch")
         return AttentionInputs._make([*(torch.from_numpy(one).to(device) for one in self[:-1]), self.max_seqlen])
-
-
-def _torch() -> Any:
-    """Load torch, which is needed only here."""
-    from importlib import import_module
-
-    return import_module("torch")
 
 
 def attention_inputs(
@@ -240,9 +234,7 @@ def cu_seqlens(packed: Any) -> tuple[Int32, int]:
     if not lod.num_levels:
         raise LoDError("cu_seqlens: packed: has no levels; documents are needed")
     offsets = lod.offsets(-1)
-    if lod.num_rows > 2**31 - 1:
-        raise OverflowError(f"cu_seqlens: packed: has {lod.num_rows} tokens; int32 counts to {2**31 - 1}")
-    return offsets.astype(np.int32), kernels.offsets.max_length(offsets)
+    return narrow("cu_seqlens: packed", offsets), kernels.offsets.max_length(offsets)
 
 
 def _as_ids(where: str, name: str, given: Any) -> LoDTensor:

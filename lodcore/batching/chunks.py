@@ -177,7 +177,7 @@ class ChunkPlan:
         if reduce == "first":
             return _take_rows(y, places[tokens.offsets()[:-1]], documents)
         pooled = sequence_pool(_take_rows(y, places, tokens), "mean")
-        return lod_reset(pooled, target_lod=documents)  # type: ignore[no-any-return]
+        return lod_reset(pooled, target_lod=documents)  # type: ignore[return-value]
 
     def _places(self) -> tuple[Int64, LoD]:
         """List the rows of windows token by token, in the order of the windows; and how many each token has."""
@@ -193,7 +193,7 @@ class ChunkPlan:
 def _take_rows(x: Any, index: Int64, lod: LoD) -> LoDTensor:
     """Take rows by their numbers, and give them another structure."""
     rows = lod_reset(x, target_lod=LoD.from_lengths(np.ones(_count_rows(x), np.int64)))
-    return lod_reset(gather_sequences(rows, index), target_lod=lod)  # type: ignore[no-any-return]
+    return lod_reset(gather_sequences(rows, index), target_lod=lod)  # type: ignore[return-value]
 
 
 def _count_rows(x: Any) -> int:

@@ -7,12 +7,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.libraries import library
 from lodcore.batching.plan import PackPlan
 from lodcore.batching.stored import write_arrays
 from lodcore.errors import DTypeError, LoDError
@@ -134,21 +134,13 @@ def _read_folder(path: Path, progress: Callable[[str], None]) -> Documents:
     return Documents(LoDTensor.from_arrays(arrays), names=[file.name for file in files])
 
 
-def _pyarrow(name: str) -> Any:
-    """Load a module of pyarrow."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ImportError(f"pyarrow is needed for this kind of file: pip install pyarrow ({error})") from None
-
-
 def _read_arrow(path: Path, column: str | None) -> Documents:
     """Read a column of lists of numbers."""
-    arrow = _pyarrow("pyarrow")
+    arrow = library("pyarrow", "arrow", "lodcore.batching")
     if path.suffix in PARQUET:
-        table = _pyarrow("pyarrow.parquet").read_table(path)
+        table = library("pyarrow.parquet", "arrow", "lodcore.batching").read_table(path)
     else:
-        table = _pyarrow("pyarrow.feather").read_table(path, memory_map=False)
+        table = library("pyarrow.feather", "arrow", "lodcore.batching").read_table(path, memory_map=False)
     types = arrow.types
     lists = [name for name, kind in zip(table.column_names, table.schema.types, strict=True) if is_list(types, kind)]
     if column is None and not lists:
@@ -186,13 +178,15 @@ def _of_lists(name: str, array: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[A
 
 def _write_arrow(path: Path, suffix: str, packed: LoDTensor, plan: PackPlan, column: str) -> None:
     """Write one line a bin."""
-    arrow = _pyarrow("pyarrow")
+    arrow = library("pyarrow", "arrow", "lodcore.batching")
     tokens = arrow.array(packed.values)
     documents = arrow.LargeListArray.from_arrays(arrow.array(packed.lod.offsets(1)), tokens)
     bins = arrow.LargeListArray.from_arrays(arrow.array(packed.lod.offsets(0)), documents)
     numbers = arrow.LargeListArray.from_arrays(arrow.array(plan.bins.offsets()), arrow.array(plan.documents))
     table = arrow.table({column: bins, "documents" if column != "documents" else "document_numbers": numbers})
     if suffix in PARQUET:
-        _pyarrow("pyarrow.parquet").write_table(table, path)
+        library("pyarrow.parquet", "arrow", "lodcore.batching").write_table(table, path)
     else:
-        _pyarrow("pyarrow.feather").write_feather(table, str(path), compression="uncompressed")
+        library("pyarrow.feather", "arrow", "lodcore.batching").write_feather(
+            table, str(path), compression="uncompressed"
+        )

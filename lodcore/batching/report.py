@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from lodcore.batching.arguments import Int64, sealed, size_counts
-from lodcore.tensors.lod import LoD
+from lodcore.batching.arguments import Int64, Plan, sealed, size_counts
 
 __all__ = ["PackReport", "bins_at_least", "pack_report"]
 
 #: Documents that are named one by one in the text of a report.
 NAMED = 8
-
-
-class Plan(Protocol):
-    """What a report reads of a plan."""
-
-    lengths: Int64
-    budget: int
-    max_items: int | None
-    multiple_of: int
-    shards: int
-    is_part: bool
-
-    @property
-    def documents(self) -> Int64: ...
-    @property
-    def starts(self) -> Int64: ...
-    @property
-    def sizes(self) -> Int64: ...
-    @property
-    def bins(self) -> LoD: ...
 
 
 class PackReport(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.libraries import axes_of
 from lodcore.batching.arguments import Int64, as_count
 from lodcore.batching.batches import BatchPlan
 from lodcore.batching.plan import PackPlan
@@ -118,12 +119,9 @@ def plot_occupancy(plan: PackPlan | BatchPlan, ax: Any = None) -> Any:
     -------
     matplotlib Axes
     """
-    from importlib import import_module
-
+    ax = axes_of("plot_occupancy", ax)
     found = np.sort(fills(plan))[::-1]
     budget = plan.budget if isinstance(plan, PackPlan) else plan.max_tokens
-    if ax is None:
-        _, ax = import_module("matplotlib.pyplot").subplots()
     mean = float(found.mean()) if len(found) else 1.0
     what = "bins" if isinstance(plan, PackPlan) else "batches"
     ax.fill_between(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from lodcore.batching.arguments import MOST, Int64, as_lengths, sealed
+from lodcore.batching.arguments import MOST, Int64, Plan, as_lengths, sealed
 from lodcore.errors import LoDError
 from lodcore.tensors.lod import LoD
 
@@ -15,27 +15,6 @@ __all__ = ["arrays_of_plan", "checked_arrays", "read_arrays", "write_arrays"]
 
 #: The arrays of a plan; "numbers" holds budget, max_items (0: none), multiple_of, shards and is_part.
 NAMES = ("lengths", "documents", "starts", "sizes", "bins", "numbers", "method")
-
-
-class Plan(Protocol):
-    """What is stored of a plan."""
-
-    lengths: Int64
-    budget: int
-    method: str
-    max_items: int | None
-    multiple_of: int
-    shards: int
-    is_part: bool
-
-    @property
-    def documents(self) -> Int64: ...
-    @property
-    def starts(self) -> Int64: ...
-    @property
-    def sizes(self) -> Int64: ...
-    @property
-    def bins(self) -> LoD: ...
 
 
 def arrays_of_plan(plan: Plan) -> dict[str, np.ndarray[Any, Any]]:

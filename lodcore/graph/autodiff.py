@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from operator import index
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -28,9 +28,14 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = ["Pullback", "value_and_grad", "vjp"]
 
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
+X = TypeVar("X")
+Y = TypeVar("Y")
+G = TypeVar("G", covariant=True)
+P = ParamSpec("P")
 
 
-class Pullback:
+class Pullback(Generic[G]):
     """From cotangents of the results to gradients of the inputs; may be called any number of times."""
 
     __slots__ = ("_inputs", "_needed", "_ops", "_result")
@@ -39,7 +44,7 @@ class Pullback:
         self._needed, self._ops = tape.needed, tape.ops
         self._inputs, self._result = inputs, result
 
-    def __call__(self, *cotangents: Any, out: Any = None) -> tuple[Any, ...]:
+    def __call__(self, *cotangents: Any, out: Any = None) -> G:
         """Give the gradients.
 
         Parameters
@@ -67,7 +72,7 @@ class Pullback:
         of_inputs = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable)]
         found = without_sharing([gradients.found.get(x) for x in of_inputs], *taken, placed=views.values())
         gradients.found = dict(zip(of_inputs, found, strict=True))
-        return tuple(
+        return tuple(  # type: ignore[return-value]
             None if isinstance(x, str) else tree_map(functools.partial(self._given, gradients, views, place), x)
             for x, place in zip(self._inputs, outs, strict=True)
         )
@@ -197,7 +202,13 @@ def _checked_elements(where: str, value: TensorArray, cotangent: Any) -> dict[in
     return {at: one for at, one in found.items() if one is not None}
 
 
-def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback]:
+@overload
+def vjp(f: Callable[[X], T], x: X, /) -> tuple[T, Pullback[tuple[X]]]: ...
+@overload
+def vjp(f: Callable[[X, Y], T], x: X, y: Y, /) -> tuple[T, Pullback[tuple[X, Y]]]: ...
+@overload
+def vjp(f: Callable[..., T], *inputs: Any) -> tuple[T, Pullback[tuple[Any, ...]]]: ...
+def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     """Run a function, and give the way back: from cotangents of its results to gradients of its inputs.
 
     Parameters
@@ -254,7 +265,13 @@ def _result(x: Any) -> Any:
     return x
 
 
-def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., tuple[Any, Any]]:
+@overload
+def value_and_grad(f: Callable[Concatenate[X, P], T]) -> Callable[Concatenate[X, P], tuple[T, X]]: ...
+@overload
+def value_and_grad(f: Callable[P, T], argnums: int) -> Callable[P, tuple[T, Any]]: ...
+@overload
+def value_and_grad(f: Callable[P, T], argnums: tuple[int, ...]) -> Callable[P, tuple[T, tuple[Any, ...]]]: ...
+def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """Make the function that gives a number and its gradient.
 
     Parameters

@@ -175,8 +175,7 @@ class LoopVariable(Variable):
     @property
     def shape(self) -> tuple[int | None, ...]:
         """Shape, after the loop that of the last value."""
-        shape: tuple[int | None, ...] = self.get().shape if self.has_value else super().shape
-        return shape
+        return self.get().shape if self.has_value else super().shape
 
 
 def spec_in_body(spec: Spec) -> Spec:

@@ -27,8 +27,7 @@ def _body_of(given: Any) -> Iterable[Any]:
     """List the operators in the body of a loop, none of anything else."""
     steps = getattr(given, "steps", None)
     body = getattr(steps, "body", None)
-    ops: Iterable[Any] = getattr(body, "ops", ())
-    return ops
+    return getattr(body, "ops", ())
 
 
 def states_of(generators: list[Generator]) -> list[Any]:

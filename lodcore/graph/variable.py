@@ -196,8 +196,7 @@ class Variable(Symbol, TensorMethods):
         """
         if type(self.held) is not kind:
             self.held, self._spec = _empty(kind), None
-        made: T = self.held
-        return made
+        return self.held
 
     def clone(self, other: Variable) -> None:
         """Take over a copy of what another Variable holds, kind of tensor included."""
@@ -242,8 +241,7 @@ class Variable(Symbol, TensorMethods):
     def shape(self) -> tuple[int | None, ...]:
         """Shape of the value; of a LoDTensor without one, None for each ragged axis."""
         if isinstance(self.held, (Tensor, np.generic)):
-            shape: tuple[int | None, ...] = self.held.shape
-            return shape
+            return self.held.shape
         spec = self.spec
         if spec.kind is TensorArray or not issubclass(spec.kind, Tensor):
             raise GraphError(f"Variable {self.name}: is a {spec.kind.__name__}, which has no shape")

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore import kernels
-from lodcore.base.memory import check_size, integer
+from lodcore.base.libraries import library
+from lodcore.base.memory import check_size, integer, narrow
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.lending import narrow, private_lod
-from lodcore.interop.libraries import library
+from lodcore.interop.lending import private_lod
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -88,8 +88,7 @@ def records_of_scipy(matrix: Any) -> LoDTensor:
     columns, values = from_scipy(matrix)
     records = np.empty(columns.num_rows, [("column", columns.dtype), ("value", values.dtype)])
     records["column"], records["value"] = columns.values, values.values
-    made: LoDTensor = tensor_core.new_tensor(records, columns.lod)
-    return made
+    return tensor_core.new_tensor(records, columns.lod)
 
 
 def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -> Any:
@@ -129,8 +128,7 @@ def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -
 def _like(where: str, ids: LoDTensor, values: LoDTensor) -> Array:
     if values.lod != ids.lod:
         raise LoDError(f"{where}: values: have another structure than columns; equal LoDs are needed")
-    rows: Array = values.values
-    return rows
+    return values.values
 
 
 # -- TensorFlow ----------------------------------------------------------------------------------------------------
@@ -269,8 +267,7 @@ def from_jax(values: Any, segment_ids: Any, num_segments: int | None = None) -> 
                 raise LoDError(f"{where}: segment_ids: fall behind row {used}; filling stands at the end")
         ids, rows = ids[:used], rows[:used]
     lod = LoD.from_segment_ids(ids, num_segments)
-    made: LoDTensor = tensor_core.new_tensor(rows, lod)
-    return made
+    return tensor_core.new_tensor(rows, lod)
 
 
 # -- thinc, DLPack -------------------------------------------------------------------------------------------------

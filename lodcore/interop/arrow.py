@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lodcore.base.libraries import library
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow_in import Options, content
 from lodcore.interop.arrow_nodes import node_of, table_node, without_rows
 from lodcore.interop.arrow_parts import finish, joined
 from lodcore.interop.arrow_read import read_array, read_schema, read_stream
 from lodcore.interop.arrow_write import array_capsule, schema_capsule, stream_capsule
-from lodcore.interop.libraries import library
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 

@@ -109,8 +109,7 @@ def both(outer: Array, inner: Array | None) -> Array:
     """Combine what is there with what is there inside, which may have more axes."""
     if inner is None:
         return outer
-    together: Array = outer.reshape(outer.shape + (1,) * (inner.ndim - outer.ndim)) & inner
-    return together
+    return outer.reshape(outer.shape + (1,) * (inner.ndim - outer.ndim)) & inner
 
 
 def joined(parts: list[Part]) -> Part:
@@ -165,8 +164,7 @@ def new_records(part: Part, name: str = "") -> Array:
         dtype = np.dtype([(key, inner.values.dtype, inner.values.shape[1:]) for key, inner in part.values.items()])
     except ValueError as error:
         raise DTypeError(f"{WHERE}: obj{name}: {error}") from None
-    made: Array = buffers.new_rows(WHERE, np.empty(0, dtype), part.num_rows)
-    return made
+    return buffers.new_rows(WHERE, np.empty(0, dtype), part.num_rows)
 
 
 def records(part: Part) -> Part:

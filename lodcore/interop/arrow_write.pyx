@@ -25,138 +25,118 @@ cdef enum:
     NULLABLE = 2
 
 
-# -- schemas ---------------------------------------------------------------------------------------------------
+ctypedef fused Struct:
+    ArrowSchema
+    ArrowArray
 
 
-cdef void release_schema(ArrowSchema* schema) noexcept nogil:
-    """Release a schema and its children, and let go of its node."""
-    cdef int64_t k
-    for k in range(schema.n_children):
-        if schema.children[k] != NULL:
-            if schema.children[k].release != NULL:
-                schema.children[k].release(schema.children[k])
-            free(schema.children[k])
-    free(schema.children)
-    if schema.private_data != NULL and Py_IsInitialized():
-        let_go(schema.private_data)
-    memset(schema, 0, sizeof(ArrowSchema))
+# -- schemas and arrays ----------------------------------------------------------------------------------------
 
 
 cdef void let_go(void* kept) noexcept with gil:
     Py_DECREF(<object> kept)
 
 
-cdef int fill_schema(ArrowSchema* schema, tuple node) except -1:
-    """Fill a struct that is all zeros; after an error it can be released."""
-    cdef tuple children = node[5]
-    cdef Py_ssize_t k
-    Py_INCREF(node)
-    schema.private_data = <void*> node
-    schema.release = release_schema
-    schema.format, schema.name = <bytes> node[0], <bytes> node[1]
-    schema.flags = NULLABLE
-    if children:
-        schema.children = <ArrowSchema**> calloc(len(children), sizeof(ArrowSchema*))
-        if schema.children == NULL:
-            raise MemoryError
-        schema.n_children = len(children)
-        for k in range(len(children)):
-            schema.children[k] = <ArrowSchema*> calloc(1, sizeof(ArrowSchema))
-            if schema.children[k] == NULL:
-                raise MemoryError
-            fill_schema(schema.children[k], children[k])
-    return 0
-
-
-cdef void destroy_schema(object capsule) noexcept:
-    cdef ArrowSchema* schema = <ArrowSchema*> PyCapsule_GetPointer(capsule, b"arrow_schema")
-    if schema.release != NULL:
-        schema.release(schema)
-    free(schema)
-
-
-def schema_capsule(tuple node not None):
-    """Make a capsule named `arrow_schema`."""
-    cdef ArrowSchema* schema = <ArrowSchema*> calloc(1, sizeof(ArrowSchema))
-    if schema == NULL:
-        raise MemoryError
-    try:
-        fill_schema(schema, node)
-        return PyCapsule_New(schema, b"arrow_schema", destroy_schema)
-    except BaseException:
-        if schema.release != NULL:
-            schema.release(schema)
-        free(schema)
-        raise
-
-
-# -- arrays ----------------------------------------------------------------------------------------------------
-
-
-cdef void release_array(ArrowArray* array) noexcept nogil:
-    """Release an array and those of its children that nobody moved away, and let go of its node."""
+cdef void release(Struct* made) noexcept nogil:
+    """Release a struct and those of its children that nobody moved away, and let go of its node."""
     cdef int64_t k
-    for k in range(array.n_children):
-        if array.children[k] != NULL:
-            if array.children[k].release != NULL:
-                array.children[k].release(array.children[k])
-            free(array.children[k])
-    free(array.children)
-    free(<void*> array.buffers)
-    if array.private_data != NULL and Py_IsInitialized():
-        let_go(array.private_data)
-    memset(array, 0, sizeof(ArrowArray))
+    for k in range(made.n_children):
+        if made.children[k] != NULL:
+            if made.children[k].release != NULL:
+                made.children[k].release(made.children[k])
+            free(made.children[k])
+    free(made.children)
+    if Struct is ArrowArray:
+        free(<void*> made.buffers)
+    if made.private_data != NULL and Py_IsInitialized():
+        let_go(made.private_data)
+    memset(made, 0, sizeof(Struct))
 
 
-cdef int fill_array(ArrowArray* array, tuple node) except -1:
+cdef int fill(Struct* made, tuple node) except -1:
     """Fill a struct that is all zeros; after an error it can be released."""
     cdef tuple buffers = node[4], children = node[5]
     cdef Py_ssize_t k
     Py_INCREF(node)
-    array.private_data = <void*> node
-    array.release = release_array
-    array.length, array.null_count = node[2], node[3]
-    if buffers:
-        array.buffers = <const void**> calloc(len(buffers), sizeof(void*))
-        if array.buffers == NULL:
-            raise MemoryError
-        array.n_buffers = len(buffers)
-        for k in range(len(buffers)):
-            if buffers[k] is not None:
-                array.buffers[k] = cnp.PyArray_DATA(<cnp.ndarray?> buffers[k])
-    if children:
-        array.children = <ArrowArray**> calloc(len(children), sizeof(ArrowArray*))
-        if array.children == NULL:
-            raise MemoryError
-        array.n_children = len(children)
-        for k in range(len(children)):
-            array.children[k] = <ArrowArray*> calloc(1, sizeof(ArrowArray))
-            if array.children[k] == NULL:
+    made.private_data = <void*> node
+    if Struct is ArrowSchema:
+        made.release = release[ArrowSchema]
+        made.format, made.name = <bytes> node[0], <bytes> node[1]
+        made.flags = NULLABLE
+    else:
+        made.release = release[ArrowArray]
+        made.length, made.null_count = node[2], node[3]
+        if buffers:
+            made.buffers = <const void**> calloc(len(buffers), sizeof(void*))
+            if made.buffers == NULL:
                 raise MemoryError
-            fill_array(array.children[k], children[k])
+            made.n_buffers = len(buffers)
+            for k in range(len(buffers)):
+                if buffers[k] is not None:
+                    made.buffers[k] = cnp.PyArray_DATA(<cnp.ndarray?> buffers[k])
+    if children:
+        made.children = <Struct**> calloc(len(children), sizeof(Struct*))
+        if made.children == NULL:
+            raise MemoryError
+        made.n_children = len(children)
+        for k in range(len(children)):
+            made.children[k] = <Struct*> calloc(1, sizeof(Struct))
+            if made.children[k] == NULL:
+                raise MemoryError
+            fill(made.children[k], children[k])
     return 0
 
 
+cdef int fill_or_fail(Struct* out, tuple node) noexcept:
+    """Fill what a stream is asked for; return what the C interface has for an error."""
+    memset(out, 0, sizeof(Struct))
+    try:
+        fill(out, node)
+    except BaseException:
+        if out.release != NULL:
+            out.release(out)
+        return ENOMEM
+    return 0
+
+
+cdef void discard(Struct* made) noexcept:
+    """Release a struct that was allocated, if it was not moved, and free it."""
+    if made.release != NULL:
+        made.release(made)
+    free(made)
+
+
+cdef void destroy_schema(object capsule) noexcept:
+    discard(<ArrowSchema*> PyCapsule_GetPointer(capsule, b"arrow_schema"))
+
+
 cdef void destroy_array(object capsule) noexcept:
-    cdef ArrowArray* array = <ArrowArray*> PyCapsule_GetPointer(capsule, b"arrow_array")
-    if array.release != NULL:
-        array.release(array)
-    free(array)
+    discard(<ArrowArray*> PyCapsule_GetPointer(capsule, b"arrow_array"))
+
+
+cdef object capsule_of(Struct* made, tuple node):
+    """Fill a struct that was allocated as zeros, and make a capsule of it."""
+    if made == NULL:
+        raise MemoryError
+    try:
+        fill(made, node)
+        if Struct is ArrowSchema:
+            return PyCapsule_New(made, b"arrow_schema", destroy_schema)
+        else:
+            return PyCapsule_New(made, b"arrow_array", destroy_array)
+    except BaseException:
+        discard(made)
+        raise
+
+
+def schema_capsule(tuple node not None):
+    """Make a capsule named `arrow_schema`."""
+    return capsule_of(<ArrowSchema*> calloc(1, sizeof(ArrowSchema)), node)
 
 
 def array_capsule(tuple node not None):
     """Make a capsule named `arrow_array`."""
-    cdef ArrowArray* array = <ArrowArray*> calloc(1, sizeof(ArrowArray))
-    if array == NULL:
-        raise MemoryError
-    try:
-        fill_array(array, node)
-        return PyCapsule_New(array, b"arrow_array", destroy_array)
-    except BaseException:
-        if array.release != NULL:
-            array.release(array)
-        free(array)
-        raise
+    return capsule_of(<ArrowArray*> calloc(1, sizeof(ArrowArray)), node)
 
 
 # -- streams ---------------------------------------------------------------------------------------------------
@@ -173,29 +153,17 @@ cdef class Chunk:
 
 
 cdef int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) noexcept with gil:
-    memset(out, 0, sizeof(ArrowSchema))
-    try:
-        fill_schema(out, (<Chunk> stream.private_data).node)
-    except BaseException:
-        if out.release != NULL:
-            out.release(out)
-        return ENOMEM
-    return 0
+    return fill_or_fail(out, (<Chunk> stream.private_data).node)
 
 
 cdef int stream_next(ArrowArrayStream* stream, ArrowArray* out) noexcept with gil:
     cdef Chunk chunk = <Chunk> stream.private_data
-    memset(out, 0, sizeof(ArrowArray))
     if chunk.given:
+        memset(out, 0, sizeof(ArrowArray))
         return 0
-    try:
-        fill_array(out, chunk.node)
-    except BaseException:
-        if out.release != NULL:
-            out.release(out)
-        return ENOMEM
-    chunk.given = True
-    return 0
+    cdef int failed = fill_or_fail(out, chunk.node)
+    chunk.given = not failed
+    return failed
 
 
 cdef const char* stream_error(ArrowArrayStream* stream) noexcept nogil:

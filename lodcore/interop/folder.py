@@ -363,8 +363,7 @@ def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: boo
         if verify:
             _verify(here, stored, offsets.view(np.uint8))
         made.append(offsets)
-    lod: LoD = core.make_lod(made, num_rows)
-    return lod
+    return core.make_lod(made, num_rows)
 
 
 def _read_into(where: str, path: str, data: Array) -> None:

@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import core
 from lodcore.tensors.lod import LoD
 
-__all__ = ["INT32_MAX", "lent", "narrow", "private_level", "private_lod"]
+__all__ = ["INT32_MAX", "lent", "private_level", "private_lod"]
 
 Array = np.ndarray[Any, Any]
 INT32_MAX = 2**31 - 1
@@ -98,14 +98,3 @@ def _is_own(array: Array) -> bool:
         base = buffers._held(base)
     base = base.obj if isinstance(base, memoryview) else base
     return not isinstance(base, (bytes, mmap.mmap))
-
-
-def narrow(where: str, offsets: Array, dtype: Any = np.int32) -> Array:
-    """Copy offsets to a narrower integer dtype, which must hold all of them."""
-    kind = np.dtype(dtype)
-    if kind.kind not in "iu":
-        raise DTypeError(f"{where}: dtype: is {kind}; integers are needed")
-    if len(offsets) and int(offsets[-1]) > np.iinfo(kind).max:
-        at = int(np.argmax(offsets > np.iinfo(kind).max))
-        raise OverflowError(f"{where}: offsets: are {offsets[at]} at position {at}; {kind} holds {np.iinfo(kind).max}")
-    return offsets.astype(kind)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.libraries import library
 from lodcore.interop.arrow import from_arrow
-from lodcore.interop.libraries import library
 from lodcore.interop.plots import occupancy
 from lodcore.interop.storage import load
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -136,8 +136,7 @@ class Shared:
         values = block[start : start + size].view(dtype).reshape(shape) if size else np.zeros(shape, dtype)
         if not shape or shape[0] != lod.num_rows:
             raise LoDError(f"{where}: its values have shape {shape}; the structure has {lod.num_rows} rows")
-        x: LoDTensor = tensor_core.new_tensor(values, lod)
-        return x
+        return tensor_core.new_tensor(values, lod)
 
 
 def _received(handle: Any, parts: tuple[Any, ...]) -> Shared:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow import ArrowTable, from_arrow
-from lodcore.interop.libraries import library
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
@@ -95,8 +95,7 @@ def gathered(name: str, rows: Array, lod: LoD, order: Array | None) -> LoDTensor
             f"{name}: has dtype {rows.dtype}; Python objects have no fixed size: give numbers, or its codes"
         )
     values = guarded_values(name, rows) if order is None else rows[order]
-    made: LoDTensor = tensor_core.new_tensor(values, lod)
-    return made
+    return tensor_core.new_tensor(values, lod)
 
 
 # -- pandas --------------------------------------------------------------------------------------------------------

@@ -9,9 +9,10 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.libraries import library
+from lodcore.base.memory import narrow
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.lending import lent, narrow, private_lod
-from lodcore.interop.libraries import library
+from lodcore.interop.lending import lent, private_lod
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
@@ -246,8 +247,7 @@ def _over(where: str, values: Array, lod: LoD, first: int, stop: int) -> LoDTens
     """Put a structure over the rows from `first` to `stop`."""
     if stop > len(values):
         raise LoDError(f"{where}: x: offsets end at {stop}; there are {len(values)} rows")
-    made: LoDTensor = tensor_core.new_tensor(buffers.view_rows(values, first, stop), lod)
-    return made
+    return tensor_core.new_tensor(buffers.view_rows(values, first, stop), lod)
 
 
 def _numpy(where: str, tensor: Any) -> Array:
@@ -284,8 +284,7 @@ def _unpacked(where: str, x: Any) -> LoDTensor:
     lod = LoD.from_lengths(lengths)
     rows = buffers.new_rows(where, data, lod.num_rows)
     kernels.rank.pack_rows(buffers.as_bytes(data), lod._view(0), order, steps._view(0), buffers.as_bytes(rows))
-    made: LoDTensor = tensor_core.new_tensor(rows, lod)
-    return made
+    return tensor_core.new_tensor(rows, lod)
 
 
 def _permutation(where: str, name: str, given: Array, count: int) -> Array:

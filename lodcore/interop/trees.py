@@ -198,8 +198,7 @@ class Reader:
             )
         if not (values.flags.c_contiguous and values.dtype.isnative):
             values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
-        made: LoDTensor = tensor_core.new_tensor(values, lod)
-        return made
+        return tensor_core.new_tensor(values, lod)
 
     def _sparse(self, node: dict[str, Any]) -> SparseTensor:
         values, indices = self.array(node["sparse"]), self.array(node["indices"])

@@ -281,8 +281,7 @@ class _Search:
         """Compute the best score that each branch can reach: that of no further loss, at the best length left."""
         decoder, exact = self.decoder, scores.astype(np.float64)
         soonest = max(length + 1, decoder.min_length)
-        reach: Array = np.maximum(exact / decoder.penalty(soonest), exact / decoder.penalty(decoder.max_length))
-        return reach
+        return np.maximum(exact / decoder.penalty(soonest), exact / decoder.penalty(decoder.max_length))
 
     def _forbidden(self, n_tokens: int, length: int) -> Array | None:
         """Tell which tokens may not come next: bool, shape (n_tokens,) or (n_branches, n_tokens), None if all may."""

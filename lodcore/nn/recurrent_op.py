@@ -115,7 +115,7 @@ class RecurrentGradientMachine:
     def __init__(self, cell: CellFunction, level: int = 0) -> None:
         self.cell = cell
         self.level = level
-        self._pullback: Pullback | None = None
+        self._pullback: Pullback[Any] | None = None
 
     def forward(self, parameters: Any, x: Any, initial_state: Any = None) -> tuple[Any, Any]:
         """Run the cell, and keep what the way back needs: outputs and the last state, as of `dynamic_rnn`."""

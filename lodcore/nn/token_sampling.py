@@ -58,8 +58,7 @@ class Sampling(NamedTuple):
             sums = np.cumsum(shares, axis=1)
         places = (sums <= (chances * sums[:, -1])[:, None]).sum(1)
         last = np.maximum((shares > 0).sum(1) - 1, 0)  # where rounding leads past the end
-        tokens: Array = np.take_along_axis(order, np.minimum(places, last)[:, None], 1)[:, 0]
-        return tokens
+        return np.take_along_axis(order, np.minimum(places, last)[:, None], 1)[:, 0]
 
 
 def sampling_of(where: str, temperature: Any, top_k: Any, top_p: Any) -> Sampling | None:

@@ -136,7 +136,7 @@ class Face:
     def __delitem__(self, key: Any) -> None:
         raise TypeError("rows cannot be deleted; take those that stay: x[mask]")
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self: Any, value: Any) -> bool:
         return bool(ops.any(ops.equal(self, value)))
 
     # -- NumPy ---------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Face:
     cumsum = cumsum
     round = rounded
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self: Any, dtype: Any) -> Any:
         """Convert to another dtype; a copy, always."""
         return ops.cast(self, dtype)
 
@@ -174,7 +174,7 @@ class Face:
         """Copy the values; the structure is shared."""
         return copy(self)
 
-    def per_sequence(self, v: Any, level: int = -1) -> Any:
+    def per_sequence(self: Any, v: Any, level: int = -1) -> Any:
         """Give every row what `v` has for its sequence; see `lodcore.ops.per_sequence`."""
         return ops.per_sequence(self, v, level)
 

@@ -238,11 +238,11 @@ def interp(x: Any, xp: Any, fp: Any, left: None = None, right: None = None, peri
 
 
 @stands_for(np.searchsorted)
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: None = None) -> Any:
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: None = None) -> Any:
     """Find places among the numbers of the same sequence; or among numbers for all, which is not recorded."""
     levels = getattr(a, "num_levels", 0)
     if levels:
         _plain("searchsorted", sorter=sorter)
         return ops.sequence_searchsorted(a, v, side)
     refuse_symbols("searchsorted", (a, v))
-    return shared("searchsorted", lambda values: np.searchsorted(a, values, side, sorter), v)  # type: ignore[call-overload]
+    return shared("searchsorted", lambda values: np.searchsorted(a, values, side, sorter), v)

@@ -55,7 +55,7 @@ REDUCING: dict[np.ufunc, Callable[..., Any]] = {
     np.logical_or: ops.any,
 }
 #: Ufuncs that combine the bits of sequences.
-BITS = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor"}
+BITS: dict[Any, Any] = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor"}
 
 
 #: Ufuncs that compare with nested lists, too.
@@ -339,7 +339,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
         if at <= levels:
             x = ops.insert_level(x, max(at - 1, 0), at == 0)
         else:
-            x = ops.index_values(x, [slice(None)] * (at - levels) + [None])
+            x = ops.index_values(x, [*[slice(None)] * (at - levels), None])
     return x
 
 

@@ -303,8 +303,7 @@ def mask_of(where: str, given: Any, count: int | None) -> Any:
         mask = np.broadcast_to(mask, count) if mask.ndim == 0 else mask
         if len(mask) != count:
             raise ShapeError(f"{where}: has {len(mask)} entries; there are {count} sequences")
-    private: Array = mask.reshape(-1).astype(bool).astype(np.uint8)
-    return private
+    return mask.reshape(-1).astype(bool).astype(np.uint8)
 
 
 def _vector(where: str, spec: Spec, kinds: str, needed: str, one_for_all: bool = False) -> Spec:

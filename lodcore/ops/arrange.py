@@ -10,12 +10,12 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import LoDError, ShapeError
-from lodcore.ops.arguments import dense_of, each_of, level_of, nested_index_of
+from lodcore.ops.arguments import dense_of, each_of, level_of
 from lodcore.ops.common import Array, check_equal
 from lodcore.ops.lod_rules import computed, levels_of, outer
-from lodcore.ops.moving import add_back, row_ranges, spec_rows, sum_copies
+from lodcore.ops.moving import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index, Nested, Role
+from lodcore.ops.roles import Counts, Dense, Index, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -89,19 +89,6 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
     return add_back(d, places, context.new("x")), None
 
 
-def _nested(where: str, given: Any) -> Any:
-    """Make a LoDTensor of nested lists of integers; all else is an index."""
-    nested = isinstance(given, (list, tuple)) and type(given) is not Spec
-    if nested and given and isinstance(given[0], (list, tuple)):
-        return nested_index_of(where, given)
-    return Index.of_list(where, given) if nested else _INDEX(where, given)
-
-
-_INDEX: Any = Index.take
-#: Integers, for all or for each; as nested lists they are a LoDTensor.
-Counts = Role("Index", _nested, _nested, Index.expected - {list, tuple}, Index.kinds, described=False)
-
-
 # -- repeated ----------------------------------------------------------------------------------------------------------
 
 
@@ -153,8 +140,7 @@ def _alike(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
     check_size("sequence_repeat", count, times, x.values.nbytes // count)
     rows = np.repeat(x.values, times, axis=0)
     levels = [*(lod.offsets(j) for j in range(k)), lod.offsets(k) * times]
-    alike: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
-    return alike
+    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
 
 
 @sequence_repeat.define_residuals("bounds")
@@ -176,18 +162,11 @@ def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     upper = [*(lod.offsets(j) for j in range(k)), bounds[offsets]]
     total = bounds.item(count)
     if k + 1 < lod.num_levels:
-        return x._gather(where, k + 1, _numbers(bounds), None, upper), bounds
+        return x._gather(where, k + 1, sequence_numbers(bounds), None, upper), bounds
     rows = buffers.new_rows(where, x.values, total)
     kernels.expand.repeat_rows(x._rows(), bounds, buffers.as_bytes(rows))
     repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
     return repeated, bounds
-
-
-def _numbers(offsets: Array) -> Array:
-    """Return for each row the number of its sequence."""
-    numbers: Array = buffers.new_int64(offsets.item(len(offsets) - 1))
-    kernels.offsets.segment_ids(offsets, numbers)
-    return numbers
 
 
 def _check_numbers(where: str, given: Any) -> None:
@@ -207,7 +186,7 @@ def _(d: Array, x: LoDTensor, level: int, bounds: Array, context: Any) -> tuple[
     k = x.lod._level(level)
     if k + 1 == x.lod.num_levels:
         return sum_copies(d, bounds, context.new("x")), None
-    return add_back(d, row_ranges(x.lod, k + 1, _numbers(bounds)), context.new("x")), None
+    return add_back(d, row_ranges(x.lod, k + 1, sequence_numbers(bounds)), context.new("x")), None
 
 
 # -- levels from lengths, and from axes of rows ------------------------------------------------------------------------
@@ -271,8 +250,7 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
         raise LoDError(f"{where}: lengths: add up to {bounds.item(len(bounds) - 1)}; x has {count} elements")
     finer = [lod.offsets(j) for j in range(k + 1, lod.num_levels)]
     levels = [*(lod.offsets(j) for j in range(k)), outer_offsets, bounds, *finer]
-    divided: LoDTensor = tensor_core.new_tensor(x.values, core.make_lod(levels, lod.num_rows))
-    return divided
+    return tensor_core.new_tensor(x.values, core.make_lod(levels, lod.num_rows))
 
 
 def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count: int) -> tuple[Array, Array]:
@@ -363,8 +341,7 @@ def rows_to_level(x: Any) -> LoDTensor:
     levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)] if isinstance(x, LoDTensor) else []
     levels.append(np.arange(n_rows + 1) * width)
     rows = np.ascontiguousarray(values).reshape(n_rows * width, *values.shape[2:])
-    made: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
-    return made
+    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
 
 
 def _check_axes(shape: tuple[int | None, ...]) -> None:

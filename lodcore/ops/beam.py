@@ -259,16 +259,14 @@ def _flat_ids(rows: Array) -> Array:
     """Give ids for a kernel."""
     if rows.dtype is INT64:
         return rows.ravel()
-    flat: Array = buffers.as_int64(rows, "beam_search: pre_ids", IndexError)
-    return flat
+    return buffers.as_int64(rows, "beam_search: pre_ids", IndexError)
 
 
 def _candidates(where: str, ids: Any, shape: tuple[int, ...]) -> Array:
     """Take the ids of the candidates, for a kernel."""
     given = _spec_like(where, "ids", ids)
     _check_candidates(where, given, shape)
-    flat: Array = buffers.as_int64(given.ravel(), f"{where}: ids", IndexError)
-    return flat
+    return buffers.as_int64(given.ravel(), f"{where}: ids", IndexError)
 
 
 def _check_candidates(where: str, ids: Any, shape: tuple[int | None, ...]) -> None:

@@ -14,7 +14,7 @@ from lodcore.ops.common import Array, check_equal
 from lodcore.ops.gather import sequence_concat
 from lodcore.ops.index import take_nested
 from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.moving import add_back, nested_operand, row_ranges, spec_rows, sum_copies
+from lodcore.ops.moving import add_back, nested_operand, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.pick import gather_nested
 from lodcore.ops.places import lod_positions
 from lodcore.ops.position import drop_level
@@ -71,11 +71,10 @@ def _repeated(where: str, x: LoDTensor, k: int, partners: Partners) -> LoDTensor
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
     total = partners.offsets.item(len(partners.offsets) - 1)
     if k + 1 < x.lod.num_levels:
-        return x._gather(where, k + 1, _numbers(partners.repeats), None, upper)
+        return x._gather(where, k + 1, sequence_numbers(partners.repeats), None, upper)
     rows = buffers.new_rows(where, x.values, total)
     kernels.expand.repeat_rows(x._rows(), partners.repeats, buffers.as_bytes(rows))
-    repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
-    return repeated
+    return tensor_core.new_tensor(rows, core.make_lod(upper, total))
 
 
 def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | None) -> LoDTensor:
@@ -84,24 +83,16 @@ def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | N
     if k + 1 == x.lod.num_levels and lod is not None:
         rows = buffers.new_rows(where, x.values, total)
         kernels.gather.copy_ranges(x._rows(), partners.ranges, buffers.as_bytes(rows))
-        taken: LoDTensor = tensor_core.new_tensor(rows, lod)
-        return taken
+        return tensor_core.new_tensor(rows, lod)
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
     return x._take(where, k + 1, partners.ranges, total, None, upper)
-
-
-def _numbers(offsets: Array) -> Array:
-    """Return for each row the number of its sequence."""
-    numbers: Array = buffers.new_int64(offsets.item(len(offsets) - 1))
-    kernels.offsets.segment_ids(offsets, numbers)
-    return numbers
 
 
 def _d_repeated(d: Array, lod: LoD, k: int, partners: Partners, place: Array) -> Array:
     """Add up the cotangents of copies of an element."""
     if k + 1 == lod.num_levels:
         return sum_copies(d, partners.repeats, place)
-    return add_back(d, row_ranges(lod, k + 1, _numbers(partners.repeats)), place)
+    return add_back(d, row_ranges(lod, k + 1, sequence_numbers(partners.repeats)), place)
 
 
 def _pair_levels(x: Any, level: Any) -> list[Any]:
@@ -307,10 +298,7 @@ def combination_places(
     places = buffers.new_int64(bounds.item(len(bounds) - 1))
     work = buffers.new_int64(size)
     kernels.combine.list_combinations(offsets, size, again, chosen, bool(of_batch), work, places)
-    made: LoDTensor = tensor_core.new_tensor(
-        places, core.make_lod([*(lod.offsets(j) for j in range(k)), bounds], len(places))
-    )
-    return made
+    return tensor_core.new_tensor(places, core.make_lod([*(lod.offsets(j) for j in range(k)), bounds], len(places)))
 
 
 def _size_and_column(where: str, n: Any, column: Any) -> tuple[int, int]:
@@ -475,8 +463,7 @@ def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
     places = buffers.new_int64(offsets.item(len(offsets) - 1))
     kernels.combine.take_turns(levels, places)
     upper = [lods[0].offsets(j) for j in range(k)]
-    made: LoDTensor = tensor_core.new_tensor(places, core.make_lod([*upper, offsets], len(places)))
-    return made
+    return tensor_core.new_tensor(places, core.make_lod([*upper, offsets], len(places)))
 
 
 @interleave_places.define_infer

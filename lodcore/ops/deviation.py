@@ -88,8 +88,7 @@ def _numbers(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
     """Tell in which dtype rows are read, and which one the result has."""
     if dtype.kind == "c":
         raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers are needed")
-    found: tuple[Any, np.dtype[Any]] = numbers_of(where, "mean", dtype)
-    return found
+    return numbers_of(where, "mean", dtype)
 
 
 def _number(where: str, ddof: Any) -> float:

@@ -13,7 +13,7 @@ from lodcore.errors import LoDError
 from lodcore.ops.arguments import level_of, structure_of
 from lodcore.ops.common import Array, below, check_equal
 from lodcore.ops.lod_rules import computed, levels_of, outer, same_as
-from lodcore.ops.moving import add_back, as_rows_or_nested, lod_of, row_ranges, spec_rows, sum_copies
+from lodcore.ops.moving import add_back, as_rows_or_nested, lod_of, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested, Rows, Structure
 from lodcore.tensors import tensor_core
@@ -71,7 +71,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = Non
         things = "sequences" if isinstance(x, LoDTensor) else "rows"
         raise LoDError(f"{where}: x: has {len(x)} {things}; level {k} of y has {count} sequences")
     if isinstance(x, LoDTensor):
-        return x._gather(where, 0, _numbers(lod, k), out)
+        return x._gather(where, 0, sequence_numbers(lod._view(k)), out)
     offsets = lod._view(k)
     rows = buffers.new_rows(where, x, offsets[count], out)
     over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), offsets, buffers.as_bytes(rows))
@@ -84,14 +84,6 @@ def _reference(where: str, y: Any, ref_level: int) -> tuple[LoD, int]:
     return lod, level_of(where, lod, ref_level, "ref_level")
 
 
-def _numbers(lod: LoD, k: int) -> Array:
-    """Return for each element of level k the number of its sequence."""
-    offsets = lod._view(k)
-    numbers: Array = buffers.new_int64(offsets[len(offsets) - 1])
-    kernels.offsets.segment_ids(offsets, numbers)
-    return numbers
-
-
 @sequence_expand.define_infer
 def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
     level_of("sequence_expand", structure_of("sequence_expand: y", y), ref_level, "ref_level")
@@ -102,7 +94,7 @@ def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
 def _(d: Array, x: Any, y: Any, ref_level: int, context: Any) -> tuple[Array, None]:
     lod, k = _reference("sequence_expand", y, ref_level)
     if isinstance(x, LoDTensor) and x.lod.num_levels:
-        return add_back(d, row_ranges(x.lod, 0, _numbers(lod, k)), context.new("x")), None
+        return add_back(d, row_ranges(x.lod, 0, sequence_numbers(lod._view(k))), context.new("x")), None
     return sum_copies(d, lod.offsets(k), context.new("x")), None
 
 
@@ -150,8 +142,7 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
         raise LoDError(f"{where}: x: has {len(x)} rows; level {k} of y has {count} sequences")
     rows = buffers.new_rows(where, x, lod.num_rows, out)
     over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), below(lod, k), buffers.as_bytes(rows))
-    expanded: LoDTensor = tensor_core.owned_tensor(rows, lod)
-    return expanded
+    return tensor_core.owned_tensor(rows, lod)
 
 
 @sequence_expand_as.define_infer
@@ -233,8 +224,7 @@ def sequence_reverse(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
         return moved
     rows = buffers.new_rows(where, x.values, lod.num_rows, out)
     over_sequences(kernels.expand.reverse_rows, "ror", x._rows(), lod._view(k), buffers.as_bytes(rows))
-    reversed_rows: LoDTensor = tensor_core.owned_tensor(rows, lod)
-    return reversed_rows
+    return tensor_core.owned_tensor(rows, lod)
 
 
 @sequence_reverse.define_infer

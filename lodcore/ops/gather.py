@@ -122,8 +122,7 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     lod = concat_lods(where, [x.lod for x in batches])
     values = _alike(where, batches)
     rows = join_rows(where, values, lod.num_rows, out)
-    joined: LoDTensor = tensor_core.owned_tensor(rows, lod)
-    return joined
+    return tensor_core.owned_tensor(rows, lod)
 
 
 @concat_batches.define_infer
@@ -208,8 +207,7 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
     levels = put_together(where, lods, k, count, values, rows, kernels.expand.join_sequences)
     if k:
         levels = [*(first.offsets(j) for j in range(k)), *levels]
-    joined: LoDTensor = tensor_core.owned_tensor(rows, core.make_lod(levels, total))
-    return joined
+    return tensor_core.owned_tensor(rows, core.make_lod(levels, total))
 
 
 @sequence_concat.define_infer

@@ -142,8 +142,7 @@ def elementwise_operator(
 def _dtype(function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
     """Find out the dtype of a result, of dtypes and types of numbers; TypeError as of NumPy."""
     if isinstance(function, np.ufunc):
-        found: np.dtype[Any] = function.resolve_dtypes((*given, *[None] * function.nout))[function.nin]
-        return found
+        return function.resolve_dtypes((*given, *[None] * function.nout))[function.nin]
     with np.errstate(all="ignore"):
         result = function(*[x(1) if isinstance(x, type) else np.ones(1, x) for x in given])
     dtype: np.dtype[Any] = result.dtype

@@ -68,8 +68,7 @@ PARTS = {
 
 
 def _num_levels(x: Any, part: str) -> int:
-    levels: int = x.num_levels if part == "lod" else 0
-    return levels
+    return x.num_levels if part == "lod" else 0
 
 
 @operator(x=Structured, lod_rule=computed("as the part", _num_levels), differentiable=False)

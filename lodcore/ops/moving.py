@@ -28,6 +28,7 @@ __all__ = [
     "reals",
     "row_by_row",
     "row_ranges",
+    "sequence_numbers",
     "spec_rows",
     "sum_copies",
 ]
@@ -133,8 +134,7 @@ def row_ranges(lod: LoD, k: int, index: Array) -> Array:
 
 def row_by_row(places: Array) -> Array:
     """Give where rows lie, taken by their numbers: int64, shape (n, 2)."""
-    ranges: Array = np.stack([places, places + 1], axis=1)
-    return ranges
+    return np.stack([places, places + 1], axis=1)
 
 
 def add_back(d: Array, ranges: Array, place: Array) -> Array:
@@ -157,3 +157,10 @@ def _summed(kernel: Callable[..., Any], d: Array, place: Array, *args: Any) -> A
     kernel(reals(d.astype(dtype)), *args, reals(sums))
     place[...] = sums
     return place
+
+
+def sequence_numbers(offsets: Any) -> Array:
+    """Return for each row the number of its sequence."""
+    numbers = buffers.new_int64(offsets[len(offsets) - 1])
+    kernels.offsets.segment_ids(offsets, numbers)
+    return numbers

@@ -117,8 +117,7 @@ def _(x: Spec, value: float) -> Spec:
 @fill_nan.define_vjp
 def _(d: Array, x: Any) -> Array:
     values = np.asarray(rows_of(x))
-    d_x: Array = np.where(values == values, d, 0).astype(values.dtype, copy=False)
-    return d_x
+    return np.where(values == values, d, 0).astype(values.dtype, copy=False)
 
 
 def _chosen(x: Any, where: Any) -> Any:

@@ -203,8 +203,7 @@ def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
         check_apart(where, out, length)
     rows = buffers.new_rows(where, padded, offsets.item(count), out, 2)
     over_sequences(kernels.pad.unpad_rows, "so.r", buffers.as_lines(padded), offsets, False, buffers.as_bytes(rows))
-    unpadded: LoDTensor = tensor_core.owned_tensor(rows, core.make_lod([offsets], len(rows)))
-    return unpadded
+    return tensor_core.owned_tensor(rows, core.make_lod([offsets], len(rows)))
 
 
 def _padded(x: Any) -> Array:

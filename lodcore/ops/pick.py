@@ -133,8 +133,7 @@ def _with_empty(x: LoDTensor) -> LoDTensor:
     """Put an empty sequence behind the others; the values are shared."""
     levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)]
     levels[0] = np.append(levels[0], levels[0][-1])
-    wide: LoDTensor = tensor_core.new_tensor(x.values, core.make_lod(levels, x.lod.num_rows))
-    return wide
+    return tensor_core.new_tensor(x.values, core.make_lod(levels, x.lod.num_rows))
 
 
 def _rows_taken(where: str, x: Array, places: Array, default: Any, lod: LoD | None) -> Any:

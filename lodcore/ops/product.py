@@ -198,13 +198,9 @@ def refuse_empty(x: Any, where: str, level: int = -1) -> Any:
     lengths = rows_below(x.lod, k)
     if np.count_nonzero(lengths) < len(lengths):
         s = int(np.argmin(lengths != 0))
-        needed = (
-            "an element is needed"
-            if where.startswith("nanarg")
-            else "give empty="
-            if "arg" in where
-            else "give empty=, or an initial value"
-        )
+        needed = "give empty=, or an initial value"
+        if "arg" in where:
+            needed = "an element is needed" if where.startswith("nan") else "give empty="
         raise ValueError(f"{where}: sequence {s} of level {k} is empty; {needed}")
     return x
 

@@ -78,8 +78,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     check_size(where, total, 1, dtype.itemsize)
     values = buffers.new_rows(where, np.empty(0, dtype), total)
     kernels.ranges.fill_ranges(np.ascontiguousarray(first), np.ascontiguousarray(step), offsets, values)
-    made: LoDTensor = tensor_core.new_tensor(values, core.make_lod([offsets], total))
-    return made
+    return tensor_core.new_tensor(values, core.make_lod([offsets], total))
 
 
 def _vector(where: str, given: Any) -> Array:
@@ -101,8 +100,7 @@ def _exact(where: str, vector: Array, dtype: np.dtype[Any]) -> Array:
     """Convert numbers to the dtype of the ranges."""
     if dtype.kind == "i" and vector.dtype.kind == "u" and vector.size and vector.max() > 2**63 - 1:
         raise ValueError(f"{where}: has the number {vector.max()}; int64 cannot hold it")
-    made: Array = vector.astype(dtype)
-    return made
+    return vector.astype(dtype)
 
 
 def _extremes(*vectors: Array) -> list[tuple[Array, int]]:
@@ -140,8 +138,7 @@ def _sizes(where: str, first: Array, last: Array, step: Array) -> Array:
         sizes = np.where(up | down, (distance - np.uint64(1)) // np.maximum(by, np.uint64(1)) + np.uint64(1), 0)
     if (sizes >= np.uint64(2**62)).any():
         raise MemoryError(f"{where}: a range has more numbers than fit in memory")
-    counted: Array = sizes.astype(np.int64)
-    return counted
+    return sizes.astype(np.int64)
 
 
 @arange.define_infer

@@ -241,8 +241,7 @@ def _(d: Array, x: Any, name: str, axes: Any, out: Any) -> Array:
         extreme = np.asarray(rows_of(out)).reshape(_shape(values.shape, axes, True)).transpose(*front, *axes)
         d_flat = _at_the_first(flat, extreme.reshape(wide.shape), wide, name)
     moved = [values.shape[axis] for axis in (*front, *axes)]
-    d_x: Array = d_flat.reshape(moved).transpose(np.argsort([*front, *axes]))
-    return d_x
+    return d_flat.reshape(moved).transpose(np.argsort([*front, *axes]))
 
 
 def _products_of_others(values: Array) -> Array:

@@ -26,6 +26,7 @@ from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [
     "Batches",
+    "Counts",
     "Dense",
     "Given",
     "Index",
@@ -40,6 +41,7 @@ __all__ = [
     "Structure",
     "Structured",
     "Table",
+    "Updates",
 ]
 
 
@@ -123,6 +125,11 @@ def _rows_of_list(where: str, given: Any) -> Any:
     return as_nested(where, given) if given and isinstance(given[0], (list, tuple)) else as_array(where, given)
 
 
+def _counts_of_list(where: str, given: Any) -> Any:
+    nested = given and isinstance(given[0], (list, tuple))
+    return nested_index_of(where, given) if nested else _copied(where, given)
+
+
 def _index_of_list(where: str, given: Any) -> Any:
     flat = given and not isinstance(given[0], (list, tuple, np.ndarray))
     return as_array(where, given) if flat else nested_index_of(where, given)
@@ -181,7 +188,7 @@ def _stays(where: str, given: Any) -> Any:
     return operand_of(where, given) if type(given) is Spec else given_of(where, given)
 
 
-def _taken(
+def listed_or(
     of_list: Callable[[str, Any], Any], take_other: Callable[[str, Any], Any] = _stays
 ) -> Callable[[str, Any], Any]:
     """Make what takes lists as tensors, and anything else as another function does."""
@@ -206,21 +213,26 @@ NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_
 ANY = frozenset((np.ndarray, LoDTensor))
 
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
-NestedIndex = Role("NestedIndex", _index_of_list, _taken(_index_of_list), ANY, ANY)
+NestedIndex = Role("NestedIndex", _index_of_list, listed_or(_index_of_list), ANY, ANY)
 Structure = Role(
     "Structure",
     _structure_of_list,
-    _taken(_structure_of_list, _structure_or_array),
+    listed_or(_structure_of_list, _structure_or_array),
     ANY | {LoD},
     ANY | {LoD},
     described=False,
 )
-Rows = Role("Rows", _rows_of_list, _taken(_rows_of_list, rows_given_of), ANY | {list}, frozenset([LoDTensor]))
+Rows = Role("Rows", _rows_of_list, listed_or(_rows_of_list, rows_given_of), ANY | {list}, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
 Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
 Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, np.bool_}, ANY, described=False)
 ORDERS = frozenset((RankTable, IndicesMap))
 
+COUNTS = Index.expected - {list, tuple}
+#: Integers, for all or for each; as nested lists they are a LoDTensor.
+Counts = Role("Index", _counts_of_list, listed_or(_counts_of_list), COUNTS, ANY, described=False)
+#: Rows, or a number, which takes the dtype of what it is added to: shape rules get it as it is.
+Updates = Role("Rows", nested_of, listed_or(nested_of, operand_of), ANY | {int, float}, ANY, described=False)
 Steps = Role("Steps", _kept, kinds=frozenset([TensorArray]), place=("TensorArray",))
 Map = Role("Map", _kept, kinds=ORDERS, place=("IndicesMap", "RankTable"))
 Table = Role("Table", _kept, kinds=ORDERS, place=("RankTable", "IndicesMap"))
@@ -263,8 +275,6 @@ def spec_of(value: Any) -> Spec:
         return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return Spec((), np.asarray(value).dtype, 0, np.ndarray)
-    if isinstance(value, LoD):
-        return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
     if isinstance(value, Tensor):
         return Spec(value.shape, value.dtype, 0, type(value))
     return Spec((), np.dtype(np.void), 0, type(value))

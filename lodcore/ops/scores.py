@@ -72,8 +72,7 @@ def sequence_softmax(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells, cost=COST)
     if dtype is not work:
         settle(cells, result)
-    made: LoDTensor = tensor_core.owned_tensor(result, lod)
-    return made
+    return tensor_core.owned_tensor(result, lod)
 
 
 @sequence_softmax.define_infer
@@ -197,8 +196,7 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells, cost=2)
     if dtype is not work:
         settle(cells, result)
-    made: LoDTensor = tensor_core.owned_tensor(result, lod)
-    return made
+    return tensor_core.owned_tensor(result, lod)
 
 
 @sequence_cumsum.define_infer

@@ -181,8 +181,7 @@ def _(d: Array, x: Any, xp: Any, fp: Any, places: Array, weights: Array, needs: 
         slopes = np.where(between, (values[after] - values[k]) / (known[after] - known[k]), 0.0) * d
 
     def added(low: Array, high: Array) -> Array:
-        made: Array = np.bincount(k, low, count) + np.bincount(after, high, count)
-        return made
+        return np.bincount(k, low, count) + np.bincount(after, high, count)
 
     d_x = slopes.astype(x.dtype) if needs[0] else None
     d_xp = added(-slopes * (1 - weights), -slopes * weights).astype(xp.dtype) if needs[1] else None

@@ -98,8 +98,7 @@ def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) 
         _check_weights(x.lod, rows, offsets)
         values = buffers.new_rows(WHERE, np.empty((0, *y.values.shape[1:]), dtype), lod.num_rows)
         weighted(x.values, rows, y.values, offsets, values)
-    made: LoDTensor = tensor_core.new_tensor(values, lod)
-    return made
+    return tensor_core.new_tensor(values, lod)
 
 
 # -- what is given -----------------------------------------------------------------------------------------------------
@@ -158,8 +157,7 @@ def scores_lod(where: str, lod: LoD, rows: Array, lengths: Array, size: int) -> 
     unharmed(kernels.offsets.offsets_from_lengths(np.repeat(lengths, rows), offsets))
     total = offsets.item(lod.num_rows)
     check_size(where, total, size)
-    made: LoD = core.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
-    return made
+    return core.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
 
 
 def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:

@@ -81,8 +81,7 @@ def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTen
     if len(chances) != count:
         raise DTypeError(f"{where}: rng: drew {len(chances)} numbers; {count} are needed")
     kernels.shuffle.shuffle_places(lod._view(k), drawn, chances, work, places)
-    made: LoDTensor = tensor_core.new_tensor(places, core.make_lod([*(lod.offsets(j) for j in range(k)), drawn], count))
-    return made
+    return tensor_core.new_tensor(places, core.make_lod([*(lod.offsets(j) for j in range(k)), drawn], count))
 
 
 def _drawn(lengths: Any, size: Any) -> Any:

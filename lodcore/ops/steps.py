@@ -135,8 +135,7 @@ def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, c
         for index in range(count):
             buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
         steps = TensorArray.over(tensor_core.new_tensor(buffer, by_step.lod))
-    made: Array = packed(steps, order.level, order, context.new("x")).values
-    return made
+    return packed(steps, order.level, order, context.new("x")).values
 
 
 @operator(ta=Steps, indices_map=Map, lod_rule=of_sequences)
@@ -207,8 +206,7 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
         return tensor_core.new_tensor(flat, core.make_lod(upper, 0))
     back = np.empty(len(indices_map), np.int64)
     back[indices_map.values] = np.arange(len(back))
-    made: LoDTensor = flat._gather(where, 0, back, out, upper)
-    return made
+    return flat._gather(where, 0, back, out, upper)
 
 
 def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
@@ -237,8 +235,7 @@ def _pack_buffer(
     rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
     offsets = indices_map.lod._view(indices_map.level)
     kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, buffers.as_bytes(rows))
-    made: LoDTensor = tensor_core.owned_tensor(rows, core.make_lod(upper, len(rows)))
-    return made
+    return tensor_core.owned_tensor(rows, core.make_lod(upper, len(rows)))
 
 
 def _pack_arrays(
@@ -254,8 +251,7 @@ def _pack_arrays(
     bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, target)
     if bad >= 0:
         raise ShapeError(f"{where}: element {bad}: changed while it was read")
-    made: LoDTensor = tensor_core.owned_tensor(rows, core.make_lod(upper, total))
-    return made
+    return tensor_core.owned_tensor(rows, core.make_lod(upper, total))
 
 
 @tensor_array_pack.define_residuals("sizes")

@@ -69,8 +69,7 @@ def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
         )
     total = scaled.item(len(scaled) - 1)
     levels = [*(lod.offsets(j) for j in range(k)), scaled]
-    reshaped: LoDTensor = tensor_core.new_tensor(values.reshape(total, new_dim), core.make_lod(levels, total))
-    return reshaped
+    return tensor_core.new_tensor(values.reshape(total, new_dim), core.make_lod(levels, total))
 
 
 def _width(where: str, new_dim: Any) -> int:
@@ -153,15 +152,13 @@ def _target(where: str, y: Any, target_lod: Any) -> LoD:
         if isinstance(y, LoDTensor) and y.lod.num_levels:
             return y.lod
         offsets = y.values if isinstance(y, LoDTensor) else y
-        lod: LoD = core.checked_lod((offsets,), None, f"{where}: y")
-        return lod
+        return core.checked_lod((offsets,), None, f"{where}: y")
     if target_lod is None:
         raise LoDError(f"{where}: y, target_lod: neither is given; one of them is needed")
     if isinstance(target_lod, LoD):
         return target_lod
     levels = tuple(target_lod) if _has_levels(target_lod) else (target_lod,)
-    made: LoD = core.checked_lod(levels, None, f"{where}: target_lod")
-    return made
+    return core.checked_lod(levels, None, f"{where}: target_lod")
 
 
 def _has_levels(target_lod: Any) -> bool:
@@ -232,8 +229,7 @@ def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor
         levels, values = [], x
     if n_rows != len(values):
         raise LoDError(f"{where}: {name}: have {n_rows} rows; x has {len(values)}")
-    appended: LoDTensor = tensor_core.new_tensor(values, core.make_lod([*levels, finest], n_rows))
-    return appended
+    return tensor_core.new_tensor(values, core.make_lod([*levels, finest], n_rows))
 
 
 def _check_one(lengths: Any, offsets: Any) -> None:

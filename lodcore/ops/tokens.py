@@ -12,11 +12,11 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out, check_size, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of, nested_of, operand_of
+from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of
 from lodcore.ops.common import Array, below, check_equal, unbroadcast
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index, Nested, NestedIndex, Role
+from lodcore.ops.roles import Dense, Index, Nested, NestedIndex, Updates
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
@@ -29,18 +29,6 @@ INT64 = np.dtype(np.int64)
 LIMITS = {dtype: (np.iinfo(dtype).min, np.iinfo(dtype).max) for dtype in map(np.dtype, "bhilqBHILQ")}
 SMALL = 64  # rows that are worth less than a change of their size
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-
-
-def _updates_given(where: str, given: Any) -> Any:
-    """Take nested lists, or what broadcasts against rows."""
-    lists = isinstance(given, (list, tuple)) and type(given) is not Spec
-    return nested_of(where, given) if lists else operand_of(where, given)
-
-
-#: Rows, or a number, which takes the dtype of what it is added to: shape rules get it as it is.
-Updates = Role(
-    "Rows", nested_of, _updates_given, NestedIndex.expected | {int, float}, NestedIndex.kinds, described=False
-)
 
 
 # -- windows -----------------------------------------------------------------------------------------------------------
@@ -229,8 +217,7 @@ def _bits(tokens: Array | list[int], unsigned: bool) -> Array:
     if not isinstance(tokens, list):
         return tokens[tokens >= 0]
     if unsigned:
-        bits: Array = np.array([number for number in tokens if 0 <= number < 2**64], UNSIGNED[8]).view(INT64)
-        return bits
+        return np.array([number for number in tokens if 0 <= number < 2**64], UNSIGNED[8]).view(INT64)
     return np.array([number for number in tokens if -(2**63) <= number < 2**63], INT64)
 
 
@@ -246,8 +233,7 @@ def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[An
 
 
 def _levels_of_lines(x: Any) -> int:
-    levels: int = getattr(x, "num_levels", 0)
-    return levels
+    return getattr(x, "num_levels", 0)
 
 
 @operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=computed("that of `x`", _levels_of_lines))

@@ -317,8 +317,7 @@ def _padding_bytes(padding: Array, dtype: np.dtype[Any]) -> Array:
     """Return rows of padding for a kernel."""
     if padding.dtype != dtype or not buffers.is_plain(padding):
         padding = np.ascontiguousarray(padding, dtype)
-    rows: Array = buffers.as_bytes(padding)
-    return rows
+    return buffers.as_bytes(padding)
 
 
 # -- every column by itself --------------------------------------------------------------------------------------------

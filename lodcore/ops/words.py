@@ -56,8 +56,7 @@ def encode_utf8(x: Any) -> LoDTensor:
     """
     letters, offsets, lod = _words("encode_utf8: x", x)
     levels = [lod.offsets(k) for k in range(lod.num_levels)]
-    made: LoDTensor = tensor_core.new_tensor(letters, core.make_lod([*levels, offsets], len(letters)))
-    return made
+    return tensor_core.new_tensor(letters, core.make_lod([*levels, offsets], len(letters)))
 
 
 def decode_utf8(x: Any, dtype: Any = str) -> Any:
@@ -392,7 +391,7 @@ class Vocabulary:
     # -- files ---------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        unknown = None if self.unknown_id is None else self._bytes[self.unknown_id].tobytes()
+        unknown = None if self.unknown_id is None else np.asarray(self._bytes[self.unknown_id]).tobytes()
         return Vocabulary, (self._bytes, unknown, self.counts)
 
     def save(self, file: Any) -> None:

@@ -82,8 +82,7 @@ def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels:
     made = as_dtype(where, dtype)
     if made is None or made == x.dtype:
         return x
-    converted: LoDTensor = tensor_core.new_tensor(x.values.astype(made), x.lod)
-    return converted
+    return tensor_core.new_tensor(x.values.astype(made), x.lod)
 
 
 def exactly(x: LoDTensor) -> LoDTensor:

@@ -88,8 +88,7 @@ class LoD(core.LoDBody):
         >>> LoD.from_offsets([0, 2, 5, 9])
         LoD([xx] [xxx] [xxxx])
         """
-        lod: LoD = core.checked_lod(levels, num_rows)
-        return lod
+        return core.checked_lod(levels, num_rows)
 
     @classmethod
     def from_lengths(cls, *levels: npt.ArrayLike, num_rows: int | None = None) -> LoD:
@@ -140,8 +139,7 @@ class LoD(core.LoDBody):
         rows = int(made[-1][-1])
         if num_rows is not None and whole(num_rows, "num_rows") != rows:
             raise LoDError(f"LoD.from_lengths: lengths[{len(made) - 1}]: add up to {rows}; num_rows is {num_rows}")
-        lod: LoD = core.make_lod(made, rows)
-        return lod
+        return core.make_lod(made, rows)
 
     @classmethod
     def from_segment_ids(cls, ids: npt.ArrayLike, num_sequences: int | None = None) -> LoD:
@@ -195,8 +193,7 @@ class LoD(core.LoDBody):
                 raise LoDError(f"{where}: ids: is {found} at row {bad}, after {before}; ids never fall")
             rule = f"0 .. {count - 1} is valid" if count > 0 else "there are no sequences"
             raise LoDError(f"{where}: ids: is {found} at row {bad}; {rule}")
-        lod: LoD = core.make_lod([offsets], offsets.item(count))
-        return lod
+        return core.make_lod([offsets], offsets.item(count))
 
     @classmethod
     def from_row_offsets(cls, *levels: npt.ArrayLike) -> LoD:
@@ -240,8 +237,7 @@ class LoD(core.LoDBody):
                 )
             made.append(offsets)
         made.append(singles[-1].offsets())
-        lod: LoD = cls.from_offsets(*made)
-        return lod
+        return cls.from_offsets(*made)
 
     # -- questions -----------------------------------------------------------------------------------------
 
@@ -283,8 +279,7 @@ class LoD(core.LoDBody):
         k = self._level(level)
         offsets = self._view(k)
         if k == self.num_levels - 1:
-            last: Int64 = self.offsets(k)
-            return last
+            return self.offsets(k)
         for inner in range(k + 1, self.num_levels):
             through = buffers.new_int64(len(offsets))
             kernels.levels.compose(offsets, self._view(inner), through)
@@ -368,8 +363,7 @@ class LoD(core.LoDBody):
         """
         k = self._level(level)
         first, last, _ = slice(start, stop).indices(self.num_sequences(k))
-        lod: LoD = core.cut(self, k, first, max(first, last))[0]
-        return lod
+        return core.cut(self, k, first, max(first, last))[0]
 
     def prefix(self, num_levels: int) -> LoD:
         """Keep the first levels only: what the last of them counts are rows then.
@@ -398,8 +392,7 @@ class LoD(core.LoDBody):
         count = integer("LoD.prefix: num_levels", num_levels)
         if not 0 <= count <= self.num_levels:
             raise LevelError(f"LoD.prefix: num_levels: is {count}; 0 .. {self.num_levels} is valid")
-        lod: LoD = self if count == self.num_levels else self._part(0, count)
-        return lod
+        return self if count == self.num_levels else self._part(0, count)
 
     def concat(self, *others: LoD) -> LoD:
         """Put batches behind each other.
@@ -424,8 +417,7 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2]).concat(LoD.from_lengths([0, 1]))
         LoD([xx] [] [x])
         """
-        lod: LoD = concat_lods("LoD.concat", [self, *others])
-        return lod
+        return concat_lods("LoD.concat", [self, *others])
 
     def append(self, *, lengths: npt.ArrayLike | None = None, offsets: npt.ArrayLike | None = None) -> LoD:
         """Add a finest level: what were rows become sequences.
@@ -460,8 +452,7 @@ class LoD(core.LoDBody):
                 f"LoD.append: {argument}: make {fresh.num_sequences()} sequences; the last level counts {self.num_rows}"
             )
         levels = [self.offsets(k) for k in range(self.num_levels)]
-        lod: LoD = core.make_lod([*levels, fresh.offsets()], fresh.num_rows)
-        return lod
+        return core.make_lod([*levels, fresh.offsets()], fresh.num_rows)
 
     def drop(self, level: int = 0) -> LoD:
         """Remove a level: the one before it then counts what it counted.
@@ -485,13 +476,11 @@ class LoD(core.LoDBody):
         """
         k = self._level(level)
         if k == 0:
-            finer: LoD = self._part(1, self.num_levels)
-            return finer
+            return self._part(1, self.num_levels)
         levels = [self.offsets(j) for j in range(self.num_levels)]
         joined = buffers.new_int64(len(levels[k - 1]))
         kernels.levels.compose(levels[k - 1], levels[k], joined)
-        lod: LoD = core.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
-        return lod
+        return core.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
 
     # -- protocols -----------------------------------------------------------------------------------------
 

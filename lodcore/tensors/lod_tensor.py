@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -68,8 +68,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")
         if share and rows is not values and not is_view(rows, values):
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
-        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
-        return x
+        return tensor_core.new_of_class(cls, rows, lod)
 
     # -- to make one --------------------------------------------------------------------------------------
 
@@ -77,8 +76,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and offsets, coarse first; see `LoD.from_offsets`."""
         rows = guarded_values("LoDTensor.from_offsets: values", values)
-        x: LoDTensor = tensor_core.new_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
-        return x
+        return tensor_core.new_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
 
     from_row_splits = from_offsets
 
@@ -86,8 +84,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and lengths, coarse first; see `LoD.from_lengths`."""
         rows = guarded_values("LoDTensor.from_lengths: values", values)
-        x: LoDTensor = tensor_core.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
-        return x
+        return tensor_core.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
 
     @classmethod
     def from_segment_ids(cls, values: npt.ArrayLike, ids: npt.ArrayLike, num_sequences: int | None = None) -> LoDTensor:
@@ -96,8 +93,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         lod = LoD.from_segment_ids(ids, num_sequences)
         if len(rows) != lod.num_rows:
             raise LoDError(f"LoDTensor.from_segment_ids: ids: has {lod.num_rows} entries; values has {len(rows)} rows")
-        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
-        return x
+        return tensor_core.new_of_class(cls, rows, lod)
 
     @classmethod
     def from_starts_stops(cls, values: npt.ArrayLike, starts: npt.ArrayLike, stops: npt.ArrayLike) -> LoDTensor:
@@ -145,8 +141,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         total = offsets.item(len(ranges))
         taken = buffers.new_rows(where, rows, total)
         kernels.gather.copy_ranges(buffers.as_bytes(rows), ranges, buffers.as_bytes(taken))
-        x: LoDTensor = tensor_core.new_of_class(cls, taken, core.make_lod([offsets], total))
-        return x
+        return tensor_core.new_of_class(cls, taken, core.make_lod([offsets], total))
 
     @classmethod
     def from_arrays(cls, arrays: Any, dtype: npt.DTypeLike | None = None, *, out: Array | None = None) -> LoDTensor:
@@ -232,16 +227,14 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         [[[1, 2], []], [], [[4]]]
         """
         rows, lod = unpadded("LoDTensor.from_padded", dense, lengths, mask, side)
-        x: LoDTensor = tensor_core.new_of_class(cls, rows, lod)
-        return x
+        return tensor_core.new_of_class(cls, rows, lod)
 
     # -- questions -----------------------------------------------------------------------------------------
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Lengths of the outermost level: int64."""
-        lengths: npt.NDArray[np.int64] = self.lod.lengths(0)
-        return lengths
+        return self.lod.lengths(0)
 
     @property
     def shape(self) -> tuple[int | None, ...]:
@@ -337,6 +330,29 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             shape.append(int(lengths[0]) if len(lengths) else 0)
         return self._kept.reshape(*shape, *self._kept.shape[1:])
 
+    @overload
+    def to_padded(
+        self,
+        fill_value: npt.ArrayLike = 0,
+        side: Literal["right", "left"] = "right",
+        length: int | None = None,
+        multiple_of: int = 1,
+        return_mask: Literal[False] = False,
+        out: Array | None = None,
+        levels: int = 1,
+    ) -> npt.NDArray[Any]: ...
+    @overload
+    def to_padded(
+        self,
+        fill_value: npt.ArrayLike = 0,
+        side: Literal["right", "left"] = "right",
+        length: int | None = None,
+        multiple_of: int = 1,
+        *,
+        return_mask: Literal[True],
+        out: Array | None = None,
+        levels: int = 1,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]: ...
     def to_padded(
         self,
         fill_value: Any = 0,
@@ -455,8 +471,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         """Make a copy that shares no values; the structure is shared."""
         rows = buffers.new_rows("LoDTensor.clone", self._kept, self.lod.num_rows)
         unharmed(kernels.gather.join_rows([self._kept], buffers.as_bytes(rows)))
-        x: LoDTensor = tensor_core.new_of_class(type(self), rows, self.lod)
-        return x
+        return tensor_core.new_of_class(type(self), rows, self.lod)
 
     # -- protocols -----------------------------------------------------------------------------------------
 

@@ -33,8 +33,7 @@ def of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_le
         values = values_of_leaves(where, leaves, dtype)
         if values.dtype.hasobject:
             raise no_number(where, levels, leaves)
-    x: Any = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
-    return x
+    return tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
 
 
 def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_levels: int | None) -> Any:
@@ -50,8 +49,7 @@ def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_le
     outer = LoD.from_lengths([len(x) for x in xs]).offsets()
     values, _ = join_arrays(where, [x.values for x in xs], dtype)
     levels = [outer, *(inner.offsets(k) for k in range(inner.num_levels))]
-    made: Any = tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
-    return made
+    return tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
 
 
 def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...]) -> Any:

@@ -81,8 +81,7 @@ class SparseTensor(Tensor):
     @property
     def indices(self) -> npt.NDArray[np.int64]:
         """The number of each row: int64, shape (n,), read-only for good."""
-        index: npt.NDArray[np.int64] = buffers.private(self._joined()[0])
-        return index
+        return buffers.private(self._joined()[0])
 
     @property
     def values(self) -> Array:
@@ -107,8 +106,7 @@ class SparseTensor(Tensor):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the values."""
-        dtype: np.dtype[Any] = np.result_type(*{rows.dtype for _, rows in self._parts})
-        return dtype
+        return np.result_type(*{rows.dtype for _, rows in self._parts})
 
     def _joined(self) -> tuple[Any, Array]:
         """Put the parts of a sum behind each other, once."""
@@ -183,8 +181,7 @@ class SparseTensor(Tensor):
             return made
         if not isinstance(other, (np.ndarray, np.generic, DenseTensor, bool, int, float, complex)):
             return NotImplemented
-        total: Array = self.to_dense() + (other.values if isinstance(other, DenseTensor) else other)
-        return total
+        return self.to_dense() + (other.values if isinstance(other, DenseTensor) else other)
 
     def __radd__(self, other: Any) -> Any:
         """Add to an array: dense."""

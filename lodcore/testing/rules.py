@@ -115,8 +115,7 @@ def _wrong_structure(said: Any, lod: Any, tensors: dict[int, Any]) -> str:
 
 
 def _lod_of(x: Any) -> LoD:
-    lod: LoD = x if isinstance(x, LoD) else x.lod
-    return lod
+    return x if isinstance(x, LoD) else x.lod
 
 
 # -- gradients ---------------------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ VAST = np.broadcast_to(np.int32(0), (2**20, 2**20))
         (lambda: attention_inputs([[[1, 2]], [[3]]], 2**30), OverflowError, "in 2 rows; int32 counts to"),
         (lambda: AttentionInputs(*[np.zeros((2**21, 1))] * 6, 0)._replace(seq_idx=VAST).mask(), MemoryError, "mask"),
         (lambda: cu_seqlens(LoDTensor(np.arange(3), LoD.from_offsets(num_rows=3))), LoDError, "has no levels"),
-        (lambda: cu_seqlens(LoD.from_offsets([0, 2**31])), OverflowError, "int32 counts to"),
+        (lambda: cu_seqlens(LoD.from_offsets([0, 2**31])), OverflowError, "int32 holds"),
     ],
 )
 def test_wrong_calls(call, error, says):

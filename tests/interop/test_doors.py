@@ -65,7 +65,7 @@ def test_public_doors_are_those_of_interop():
     ],
 )
 def test_a_missing_library_is_named(call, library, extra, monkeypatch):
-    from lodcore.interop import libraries
+    from lodcore.base import libraries
 
     def none(name):
         raise ModuleNotFoundError(f"No module named {name!r}")
@@ -320,7 +320,7 @@ def test_inspect_needs_pyarrow_for_parquet(tmp_path, capsys, monkeypatch):
     def none(name):
         raise ModuleNotFoundError(f"No module named {name!r}")
 
-    monkeypatch.setattr("lodcore.interop.libraries.import_module", none)
+    monkeypatch.setattr("lodcore.base.libraries.import_module", none)
     (tmp_path / "x.parquet").write_bytes(b"PAR1....PAR1")
     assert main(["inspect", str(tmp_path / "x.parquet")]) == 1
     assert 'pip install "lodcore[arrow]"' in capsys.readouterr().err

@@ -157,7 +157,7 @@ def small_documents(glosses: Glosses) -> list[list[int]]:
     """Choose documents that a picture has room for: their numbers of words a sentence, most sentences first."""
     chosen: list[list[int]] = []
     for document in glosses.documents:
-        lengths = document.lengths.tolist()
+        lengths = [len(words) for words in document.tolist()]
         if len(lengths) <= DRAWN_SENTENCES and max(lengths) <= DRAWN_WORDS:
             chosen.append(lengths)
         if len(chosen) == NUM_DRAWN:

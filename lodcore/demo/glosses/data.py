@@ -48,7 +48,7 @@ class Collection(NamedTuple):
     words: list[str]
     topics: list[str]
 
-    def sentences(self, document: LoDTensor) -> list[str]:
+    def sentences(self, document: LoDTensor | NDArray[Any]) -> list[str]:
         """Write out the sentences of one document."""
         return [" ".join(self.words[word] for word in words) for words in document.tolist()]
 

@@ -197,5 +197,5 @@ class NaiveBayes:
 
     def scores(self, documents: LoDTensor) -> Array:
         """Give a score for each document and topic: words are summed over whole documents, both levels at once."""
-        summed: Array = lodcore.sequence_pool(lodcore.lookup_table(self.words, documents), "sum", level=0)
-        return summed + self.topics
+        summed = lodcore.sequence_pool(lodcore.lookup_table(self.words, documents), "sum", level=0)
+        return np.asarray(summed) + self.topics

@@ -70,5 +70,4 @@ def _unfold(planes: NDArray[np.uint8]) -> NDArray[np.float64]:
     low, middle, high = planes.astype(np.int64)
     folded = (low | middle << 8 | high << 16).T
     whole = np.cumsum(folded >> 1 ^ -(folded & 1), axis=0)
-    frames: NDArray[np.float64] = whole / 1e6
-    return frames
+    return whole / 1e6

@@ -18,6 +18,7 @@ with leaky-integrator neurons", Neural Networks 20 (3), 2007. It gives this very
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +160,7 @@ def pool_states(states: LoDTensor, is_backward: bool) -> Float32:
     -------
     float32 ndarray, shape (num_recordings, 4 * num_units)
     """
-    kinds = ("mean", "max", "min", "first" if is_backward else "last")
+    kinds: tuple[Any, ...] = ("mean", "max", "min", "first" if is_backward else "last")
     return np.hstack([lodcore.sequence_pool(states, kind) for kind in kinds])
 
 

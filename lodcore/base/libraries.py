@@ -1,11 +1,11 @@
-"""Libraries that are imported when a door to them is used."""
+"""Libraries that are imported when they are first needed."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-__all__ = ["library"]
+__all__ = ["axes_of", "library"]
 
 
 def library(module: str, extra: str, where: str) -> Any:
@@ -35,3 +35,9 @@ def library(module: str, extra: str, where: str) -> Any:
         raise ImportError(
             f'{where}: needs {name}, which cannot be imported ({error}); pip install "lodcore[{extra}]"', name=name
         ) from error
+
+
+def axes_of(where: str, axes: Any) -> Any:
+    """Return the axes of matplotlib to draw in: those given, or new ones."""
+    pyplot = library("matplotlib.pyplot", "plots", where)
+    return pyplot.subplots()[1] if axes is None else axes

@@ -1,0 +1,130 @@
+"""Writes the types of all operators into two stubs of `lodcore.ops`, from their roles, annotations and docstrings.
+
+What stands before the mark there is written by hand. A Variable stands for its value.
+"""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+from lodcore import ops
+from lodcore.ops import public
+from lodcore.ops.kinds import ElementwiseOp
+from lodcore.ops.registry import Op
+
+STUBS = {name: Path(ops.__file__).with_name(f"{name}.pyi") for name in ("public", "__init__")}
+MARK = "# -- made by `make pages` of roles, annotations and docstrings\n"
+
+#: What people may write for a parameter without a role, by its name.
+BY_NAME = {
+    "axis": "int | tuple[int, ...] | None",
+    "axes": "tuple[int, ...] | None",
+    "dtype": "npt.DTypeLike | None",
+    "rng": "int | np.random.Generator",
+    "shape": "int | tuple[int, ...]",
+    "size": "int | _Index",
+    "target_lod": "LoD | _Lists | None",
+    "xs": "_Batches",
+    "f": "Callable[..., object]",
+}
+
+#: What a docstring says of a result, each word as a type.
+RESULTS = {"LoDTensor": "LoDTensor", "ndarray": "_Array", "number": "_Number", "TensorArray": "TensorArray"}
+RESULTS |= {"IndicesMap": "IndicesMap", "RankTable": "RankTable", "int64": "_Array", "list": "list[LoDTensor | _Array]"}
+
+
+def sections(function):
+    """Read the types that a docstring names: of each parameter, and of each result."""
+    text = inspect.getdoc(function) or ""
+    found = []
+    for name in ("Parameters", "Returns"):
+        section = re.search(rf"{name}\n-+\n(.*?)(?:\n\n[A-Z]\w+\n-+|\Z)", text, re.DOTALL)
+        found.append(re.findall(r"^(\S.*)$", section[1], re.MULTILINE) if section else [])
+    named = [line.partition(" : ") for line in found[0]]
+    return {name.strip(): of for names, _, of in named for name in names.split(",")}, found[1]
+
+
+def parameter(function, one, said):
+    """Write a parameter with its type."""
+    role = getattr(function, "roles", {}).get(one.name)
+    kind = re.sub(r"\bArray\b", "_Array", str(one.annotation))
+    choices = re.match(r"\{(\".*\")\}", said.get(one.name) or "")
+    if role is not None:
+        kind = f"_{role}"
+    elif choices:
+        kind = f"Literal[{choices[1]}]"
+    elif "Any" in kind:
+        kind = BY_NAME.get(one.name, "_Dense")
+    if one.default is None and "None" not in kind:
+        kind += " | None"
+    stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+    return f"{stars}{one.name}: {kind}" + (" = ..." if one.default is not one.empty else "")
+
+
+def result(function, lines):
+    """Write the type of a result."""
+    kind = str(inspect.signature(function).return_annotation)
+    if "Any" not in kind:
+        return re.sub(r"\bArray\b", "_Array", kind)
+    entries = [line.partition(" : ") for line in lines] or [("LoDTensor or ndarray", "", "")]
+    each = []
+    for names, _, said in entries:
+        words = [RESULTS[word] for word in re.findall(r"\w+", said or names) if word in RESULTS]
+        one = " | ".join(dict.fromkeys(words)) or "LoDTensor | _Array"
+        if names.startswith(("*", "tuple of n")):
+            return "tuple[LoDTensor | _Array, ...]"
+        each += [one] * (len(names.split(",")) if said else 1)
+    return each[0] if len(each) == 1 else f"tuple[{', '.join(each)}]"
+
+
+def declaration(name, function):
+    """Write the lines of one operator."""
+    said, returned = sections(function)
+    signature = inspect.signature(function)
+    parameters = []
+    for one in signature.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and "*" not in parameters and not any(x[0] == "*" for x in parameters):
+            parameters.append("*")
+        parameters.append(parameter(function, one, said))
+    kind = result(function, returned)
+    forms = [(parameters, kind)]
+    if isinstance(function, ElementwiseOp):
+        forms = [
+            (
+                [text.replace("_Dense", "LoDTensor") if j == k else text for j, text in enumerate(parameters)],
+                "LoDTensor",
+            )
+            for k in range(len(parameters))
+        ] + forms
+    elif "axis: int | tuple[int, ...] | None = ..." in parameters and ("_Number" in kind or not returned):
+        whole = [text.replace(BY_NAME["axis"], "None") for text in parameters]
+        forms = [(whole, "_Number"), (parameters, "LoDTensor | _Array")]
+    prefix = "@overload\n" if len(forms) > 1 else ""
+    return "".join(f"{prefix}def {name}({', '.join(given)}) -> {kind}: ...\n" for given, kind in forms)
+
+
+def declarations(stub):
+    """Write the lines of the operators of one stub."""
+    known = {name for name in vars(public) if name[0] != "_"}
+    names = sorted(known if stub == "public" else set(ops.__all__) - known)
+    functions = {name: getattr(ops, name) for name in names}
+    return "".join(
+        declaration(name, function)
+        for name, function in functions.items()
+        if isinstance(function, Op) or (inspect.isfunction(function) and function.__module__ not in BY_HAND)
+    )
+
+
+def stub_text(stub):
+    """Write a stub: its beginning as it stands there, and the operators."""
+    return STUBS[stub].read_text().partition(MARK)[0] + MARK + declarations(stub)
+
+
+#: Files whose functions make operators and rules, and are declared by hand.
+BY_HAND = {f"lodcore.ops.{name}" for name in ("registry", "lod_rules", "kinds", "checking", "roles")}
+
+if __name__ == "__main__":
+    for name, path in STUBS.items():
+        path.write_text(stub_text(name))
+        sys.stdout.write(f"{path}\n")

@@ -110,7 +110,7 @@ def is_vector(key: Any) -> bool:
 
 
 def check_together(before: list[Any], behind: list[Any]) -> None:
-    """Raise where vectors, and integers beside them, stand on both sides of an Ellipsis, and their axis is not first."""
+    """Raise where vectors, and integers beside them, stand around an Ellipsis, so that their axis is not first."""
     if not any(map(is_vector, [*before, *behind])):
         return
     left, right = ([is_vector(key) or is_number(key) for key in keys] for keys in (before, behind))

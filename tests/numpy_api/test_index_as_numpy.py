@@ -1,4 +1,4 @@
-"""Indices of many kinds in one, on sequences that are equally long, give and write what NumPy's rule says, or refuse."""
+"""Indices of many kinds in one, on equally long sequences: what NumPy's rule gives and writes, or a refusal."""
 
 import random
 
@@ -101,5 +101,5 @@ def test_vectors_that_go_together(key, levels):
 )
 def test_vectors_that_do_not_go_together(key):
     x = tensor_of(np.arange(36.0).reshape(3, 3, 4), 1)
-    with pytest.raises((IndexError, TypeError), match="broadcast|separated"):
+    with pytest.raises((IndexError, TypeError), match=r"broadcast|separated"):
         eval(f"x{key}", {"x": x})

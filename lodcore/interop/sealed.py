@@ -70,7 +70,7 @@ def share(x: Any) -> Shared:
             del block
         _seal(handle)
         shape, description = x.values.shape, np.lib.format.dtype_to_descr(x.dtype)
-        return Shared(handle, lod.num_levels, words, start, shape, description)
+        return _holding(handle, lod.num_levels, words, start, shape, description)
     except BaseException:
         os.close(handle)
         raise
@@ -95,10 +95,11 @@ class Shared:
     memory, so that its structure is checked there, and not copied.
     """
 
-    def __init__(
-        self, handle: int, num_levels: int, words: int, start: int, shape: tuple[int, ...], description: Any
-    ) -> None:
-        self._handle, self._parts = handle, (num_levels, words, start, shape, description)
+    _handle: int
+    _parts: tuple[int, int, int, tuple[int, ...], Any]
+
+    def __init__(self, *arguments: Any) -> None:
+        raise TypeError("Shared: is made by lodcore.interop.share")
 
     def __del__(self) -> None:
         handle = self.__dict__.pop("_handle", None)
@@ -141,4 +142,11 @@ class Shared:
 
 def _received(handle: Any, parts: tuple[Any, ...]) -> Shared:
     """Take a handle that another process sent."""
-    return Shared(handle.detach(), *parts)
+    return _holding(handle.detach(), *parts)
+
+
+def _holding(handle: int, *parts: Any) -> Shared:
+    """Make a Shared that closes the handle in the end."""
+    made = Shared.__new__(Shared)
+    made._handle, made._parts = handle, parts
+    return made

@@ -11,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.exchange import refuse_exchange
-from lodcore.numpy_api.paired import Group, is_number, is_vector
+from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
 from lodcore.ops.alignment import fitted
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.common import check_equal, kept_in, rows_of
@@ -92,7 +92,18 @@ def _expanded(keys: tuple[Any, ...], ndim: int) -> list[Any]:
         raise IndexError("an index can only have a single ellipsis ('...')")
     if not places:
         return prepared
-    return [*prepared[: places[0]], *[ALL] * (ndim - count), *prepared[places[0] + 1 :]]
+    before, behind = prepared[: places[0]], prepared[places[0] + 1 :]
+    if count == ndim:  # it stands for no axis, and separates vectors all the same
+        check_together(before, behind)
+    return [*before, *[ALL] * (ndim - count), *behind]
+
+
+def _numbered(x: Any, keys: list[Any]) -> list[Any]:
+    """Make of a mask of the batch the numbers that it holds, where other vectors go with it."""
+    mask = keys[0] if keys else None
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (len(x),):
+        return keys
+    return [np.flatnonzero(mask), *keys[1:]] if sum(map(is_vector, keys)) > 1 else keys
 
 
 # -- what is taken -----------------------------------------------------------------------------------------------------
@@ -138,7 +149,8 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         one = _prepared(key)
         if one is not Ellipsis and _axes(one) <= x.ndim:
             return _along(x, one, 0)[0]
-    group = Group(_expanded(key if isinstance(key, tuple) else (key,), x.ndim))
+    keys = _expanded(key if isinstance(key, tuple) else (key,), x.ndim)
+    group = Group(keys if isinstance(x, Symbol) else _numbered(x, keys))
     at = 0
     for j, one in enumerate(group.keys):
         levels = _levels(x)

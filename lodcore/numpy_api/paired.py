@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol
 
-__all__ = ["Group", "is_number", "is_vector"]
+__all__ = ["Group", "check_together", "is_number", "is_vector"]
 
 
 class Group:
@@ -28,8 +28,11 @@ class Group:
 
     def __init__(self, keys: list[Any]) -> None:
         vectors = [key for key in keys if is_vector(key)]
-        lengths = {len(key) for key in vectors if isinstance(key, np.ndarray) and key.dtype != np.bool_} - {1}
-        size = lengths.pop() if len(lengths) == 1 and len(vectors) > 1 else None
+        lengths = {length for length in map(_length, vectors) if length is not None}
+        sizes = [length for length in lengths if length != 1]
+        if len(sizes) > 1:
+            raise _mismatch(*sizes[:2])
+        size = sizes[0] if sizes and len(vectors) > 1 else None
         self.keys = keys if size is None else [_stretched(key, size) for key in keys]
         self.axis: int | None = None
         self._several = bool(vectors)
@@ -104,6 +107,22 @@ def is_vector(key: Any) -> bool:
     if isinstance(key, Symbol):
         return not getattr(key, "num_levels", 0) and key.ndim > 0  # type: ignore[attr-defined]
     return isinstance(key, np.ndarray)
+
+
+def check_together(before: list[Any], behind: list[Any]) -> None:
+    """Raise where vectors, and integers beside them, stand around an Ellipsis, so that their axis is not first."""
+    if not any(map(is_vector, [*before, *behind])):
+        return
+    left, right = ([is_vector(key) or is_number(key) for key in keys] for keys in (before, behind))
+    if any(left) and any(right) and not left[0]:
+        raise _separated()
+
+
+def _length(key: Any) -> int | None:
+    """Return how many entries a vector names, None if that is not known or they have several axes."""
+    if not isinstance(key, np.ndarray) or key.ndim != 1:
+        return None
+    return int(np.count_nonzero(key)) if key.dtype == np.bool_ else len(key)
 
 
 def _stretched(key: Any, size: int) -> Any:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop import share
+from lodcore.interop import sealed, share
 from lodcore.interop.npz import dtype_of
 from tests.helpers.draw import DTYPES, lod_tensors
 
@@ -666,12 +666,11 @@ class TestSealed:
         assert x.tolist() == DEEP.tolist()
 
     def test_what_is_not_sealed_or_wrong_is_refused(self):
-        from lodcore.interop import Shared
 
         handle = os.memfd_create("x", os.MFD_ALLOW_SEALING)
         os.ftruncate(handle, 4096)
         with pytest.raises(LoDError, match="its memory is not sealed"):
-            Shared(handle, 1, 4, 64, (0,), "<f8").tensor()
+            sealed._holding(handle, 1, 4, 64, (0,), "<f8").tensor()
         good = share(DEEP)
         parts = good._parts
         for wrong in (
@@ -683,7 +682,15 @@ class TestSealed:
             (1, *parts[1:]),
         ):
             with pytest.raises(LoDError):
-                Shared(os.dup(good._handle), *wrong).tensor()
+                sealed._holding(os.dup(good._handle), *wrong).tensor()
+
+
+@pytest.mark.parametrize("arguments", [(), (1,), (2, 1, 4, 64, (0,), "<f8")])
+def test_a_number_of_a_file_is_nothing_to_make_one_of(arguments):
+    """It would close that file in the end."""
+    with pytest.raises(TypeError, match="is made by"):
+        sealed.Shared(*arguments)
+    os.fstat(2)
 
 
 def test_without_such_memory_it_says_so(monkeypatch):

@@ -16,6 +16,8 @@ from lodcore.testing import ways
 from lodcore.testing.samples import Sample
 from tests.helpers import wrong_calls
 from tests.helpers.wrong_calls import RIGHT
+from tests.robustness import more_calls
+from tests.robustness.more_calls import between_passes as between_passes
 from tests.samples import SAMPLES
 
 EXAMPLES = 3  # of each operator, and of its gradient
@@ -27,6 +29,11 @@ class Case(NamedTuple):
     name: str
     run: Callable[..., Any]
     arguments: Any
+
+    @property
+    def is_gradient(self) -> bool:
+        """Whether it has a forward pass and a backward pass, with `between_passes` between them."""
+        return self.name.startswith(("gradient", "grad_of"))
 
 
 def drawn(strategy: Any, count: int) -> list[Any]:
@@ -69,9 +76,9 @@ def _backward(op: Any, keywords: dict[str, Any]) -> Callable[..., Any]:
             return op(*given, **keywords)
 
         value, pullback = vjp(f, *[arguments[j] for j in places])
-        several = isinstance(value, (list, tuple))
-        made = [np.ones_like(x.values if isinstance(x, LoDTensor) else x) for x in (value if several else [value])]
-        return pullback(*made)
+        more_calls.pause(value)
+        made = more_calls.ones_like(value)
+        return pullback(*made) if isinstance(made, list) else pullback(made)
 
     return run
 
@@ -270,6 +277,10 @@ def cases() -> list[Case]:
                 found.append(Case(f"gradient of {name} {j}", _backward(op, one.kwargs), one.args))
     names = {**things(), **HELPERS}
     for text in TEXTS:
+        used = [(name, value) for name, value in names.items() if name in text]
+        found.append(Case(text, _text(text), tuple(used)))
+    names = {**more_calls.things(), **more_calls.HELPERS}
+    for text in more_calls.TEXTS:
         used = [(name, value) for name, value in names.items() if name in text]
         found.append(Case(text, _text(text), tuple(used)))
     for text in RIGHT:

@@ -1,4 +1,5 @@
-"""Change what a call works on while it runs: after any Python-level step of it, in finalizers, and in other threads.
+"""Change what a call works on while it runs: after any Python-level step of it, between the passes of a gradient, in
+finalizers, in other threads, and in a thread without the interpreter's lock.
 
     python -m tests.robustness.injection --seconds 60 --seed 0
 
@@ -23,13 +24,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import lodcore
-from lodcore import IndicesMap, LoD, LoDTensor, RankTable, SparseTensor, TensorArray
+from lodcore import IndicesMap, LoD, LoDTensor, RankTable, SparseTensor, TensorArray, Vocabulary
+from lodcore.batching import PackPlan
 from tests.robustness import calls
+from tests.robustness.writing import Writer
 
 ALLOWED = (
     *(ValueError, TypeError, IndexError, KeyError, MemoryError, AttributeError, RuntimeError, BufferError),
     *(ArithmeticError, OSError),
 )
+MEMORY = 2**30  # what calls may have
+#: What lodcore makes, and hands arrays out of.
+MADE = (RankTable, IndicesMap, SparseTensor, PackPlan, Vocabulary)
 
 
 # -- what is changed ---------------------------------------------------------------------------------------------------
@@ -61,7 +67,11 @@ def own(value: Any, victims: Victims) -> Any:
         return made
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(own(one, victims) for one in value)
-    if isinstance(value, (RankTable, IndicesMap, SparseTensor)):
+    if type(value) is dict:
+        tree = {key: own(one, victims) for key, one in value.items()}
+        victims.lists.append((tree, dict(tree)))
+        return tree
+    if isinstance(value, MADE):
         victims.tensors.append(value)
     return value
 
@@ -79,8 +89,10 @@ def set_field(array: Any, name: str, value: Any) -> None:
 
 def change_array(array: Any, random: random.Random) -> None:
     """Do one thing to an array that NumPy lets everyone do at any time."""
-    which = random.randrange(10)
-    if which == 0:
+    which = random.randrange(12)
+    if which >= 10:
+        attempt(write_one, array, random)
+    elif which == 0:
         attempt(set_field, array, "shape", (-1,))
     elif which == 1:
         attempt(set_field, array, "shape", (-1, 1))
@@ -102,10 +114,26 @@ def change_array(array: Any, random: random.Random) -> None:
         attempt(set_field, array, "shape", array.shape[::-1])
 
 
-def change_list(made: list[Any], random: random.Random) -> None:
-    """Empty a list, or put something else into it."""
+def write_one(array: Any, random: random.Random) -> None:
+    """Write something else into one cell of an array, in all of its bytes."""
+    cells = array.reshape(-1).view(np.uint8) if array.flags.c_contiguous and not array.dtype.hasobject else array[:0]
+    at = random.randrange(max(array.size, 1)) * array.itemsize
+    cells[at : at + array.itemsize] = random.choice([0, 1, 0x7F, 0x80, 0xFF])
+
+
+def change_list(made: Any, random: random.Random) -> None:
+    """Empty a list, or a dict, or put something else into it."""
     which = random.randrange(5)
-    if which == 0:
+    if isinstance(made, dict):
+        if which == 0 or not made:
+            made.clear()
+        elif which == 1:
+            made[random.choice([*made])] = random.choice([None, 10**9, np.ones(3), {}])
+        elif which == 2:
+            made[random.choice(["z", 0, None])] = np.ones(3)
+        else:
+            made.pop(random.choice([*made]))
+    elif which == 0:
         made.clear()
     elif which == 1 and made:
         made[random.randrange(len(made))] = None
@@ -119,7 +147,7 @@ def change_list(made: list[Any], random: random.Random) -> None:
 
 def handed_by(tensor: Any, random: random.Random) -> list[Any]:
     """List arrays that a tensor hands out, and what these are views of."""
-    names = ("values", "offsets", "lengths", "indices", "order", "steps")
+    names = ("values", "offsets", "lengths", "indices", "order", "steps", "documents", "starts", "sizes", "counts")
     found = []
     for name in names:
         with suppress(*ALLOWED):
@@ -158,6 +186,18 @@ def change(victims: Victims, random: random.Random) -> None:
             change_handed(random.choice(handed), random)
 
 
+def change_result(result: Any, random: random.Random) -> None:
+    """Change what a call has returned, wherever it has arrays."""
+    if isinstance(result, (list, tuple)):
+        for one in result:
+            change_result(one, random)
+    elif isinstance(result, LoDTensor):
+        change_result(result.values, random)
+    elif isinstance(result, np.ndarray):
+        change_array(result, random)
+        attempt(write_one, result, random)
+
+
 # -- what a call gives -------------------------------------------------------------------------------------------------
 
 
@@ -194,6 +234,7 @@ class Machine:
         self.random, self.end = random.Random(seed), end
         self.count = self.raised = 0
         self._log = None if log is None else os.open(log, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        self._writer = Writer()
 
     def note(self, text: str) -> None:
         """Write down what runs next."""
@@ -269,6 +310,29 @@ class Machine:
             met = seen if seen < at else met
             at += 1 + self.random.randrange(2 * every - 1)
 
+    def between(self, case: calls.Case, times: int) -> None:
+        """Change something after the forward pass, its results too, before the backward pass."""
+        for _ in range(times):
+            victims, arguments = self.fresh(case)
+
+            def step(value: Any, victims: Victims = victims) -> None:
+                for _ in range(self.random.randrange(1, 6)):
+                    change(victims, self.random)
+                change_result(value, self.random)
+
+            self.note(f"{case.name}: between its passes")
+            with calls.between_passes(step):
+                self.run(case, victims, arguments)
+
+    def written(self, case: calls.Case, seconds: float) -> None:
+        """Write into arrays in a thread that does not wait for the interpreter's lock."""
+        victims, arguments = self.fresh(case)
+        self.note(f"{case.name}: written")
+        with self._writer.writes(victims.arrays, self.random.randrange(1 << 30)):
+            end = time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                self.run(case, victims, arguments)
+
     def collected(self, case: calls.Case, most: int) -> None:
         """Change something in finalizers, which the garbage collector runs inside the call."""
         before = gc.get_threshold()
@@ -302,7 +366,8 @@ class Machine:
                     attempt(set_field, array, "dtype", dtype)
                     attempt(set_field, array, "shape", shape)
                 for made, content in victims.lists:
-                    made[:] = content
+                    made.clear()
+                    made.update(content) if isinstance(made, dict) else made.extend(content)
 
         self.note(f"{case.name}: threaded")
         before = sys.getswitchinterval()
@@ -334,24 +399,39 @@ def soak(seed: int, seconds: float, log: str | None = None, names: str = "") -> 
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     cases = [case for case in calls.cases() if names in case.name]
-    # In a loop the greatest length may become one that takes minutes to write, though there is memory for it.
-    cases = [case for case in cases if not ("sequence_mask" in case.name and "body" in case.name)]
     machine = Machine(seed, log, time.perf_counter() + seconds)
     while not machine.over():
         machine.random.shuffle(cases)
         for case in cases:
             if machine.over():
                 break
-            way = machine.random.randrange(4)
-            if way == 0:
+            way = machine.random.randrange(5)
+            if case.is_gradient and machine.random.random() < 0.5:
+                machine.between(case, 6)
+            elif way == 0:
                 machine.profiled(case, 7)
             elif way == 1:
                 machine.traced(case, 97)
             elif way == 2:
                 machine.collected(case, 12)
+            elif way == 3:
+                machine.written(case, 0.02)
             else:
                 machine.threaded(case, 0.02)
     return machine
+
+
+def bound_memory() -> None:
+    """Let no call have more memory than is quickly written: a length that is changed may be one of many gigabytes.
+
+    Under a sanitizer, which itself maps far more, its option max_allocation_size_mb does that.
+    """
+    if sys.platform == "linux" and "asan" not in os.environ.get("LD_PRELOAD", ""):
+        import resource
+
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
 
 
 def main() -> None:
@@ -362,6 +442,7 @@ def main() -> None:
     parser.add_argument("--log", help="a file that holds the case that runs")
     parser.add_argument("--names", default="", help="only cases whose names have this in them")
     chosen = parser.parse_args()
+    bound_memory()
     machine = soak(chosen.seed, chosen.seconds, chosen.log, chosen.names)
     print(f"{machine.count} calls, {machine.raised} raised an error; lodcore {lodcore.__version__} lives")
 

@@ -69,10 +69,10 @@ def turned(array, *shapes):
 """
 
 
-def survives(program: str, seconds: float = 120, *arguments: str) -> str:
+def survives(program: str, seconds: float = 120, *arguments: str, prelude: str = PRELUDE) -> str:
     """Run a program, and return what it printed; raise if it died, or took too long."""
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", PRELUDE + program, *arguments],
+        [sys.executable, "-X", "faulthandler", "-c", prelude + program, *arguments],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,

@@ -11,10 +11,10 @@ from tests.robustness.programs import ROOT
 pytestmark = pytest.mark.not_on_reference
 
 
-def machine(log, *options):
-    """Run the machine in a process of its own; what it wrote last tells what killed it."""
+def machine(log, *options, module="injection"):
+    """Run a machine in a process of its own; what it wrote last tells what killed it."""
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-m", "tests.robustness.injection", "--log", str(log), *options],
+        [sys.executable, "-X", "faulthandler", "-m", f"tests.robustness.{module}", "--log", str(log), *options],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
@@ -30,6 +30,12 @@ def machine(log, *options):
 @pytest.mark.parametrize("seed", range(2))
 def test_everything_changes_while_calls_run(seed, tmp_path):
     printed = machine(tmp_path / "log", "--seconds", "20", "--seed", str(seed))
+    assert "lives" in printed
+    assert int(printed.split()[0]) > 200
+
+
+def test_everything_is_called_with_whatever_there_is(tmp_path):
+    printed = machine(tmp_path / "log", "--seconds", "15", "--seed", "0", module="liars")
     assert "lives" in printed
     assert int(printed.split()[0]) > 200
 

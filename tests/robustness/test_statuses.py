@@ -24,7 +24,23 @@ def telling():
     return found
 
 
+def returning():
+    """Name the kernels that return something, a status or a number, as their stubs say."""
+    found = set()
+    for path in (LODCORE / "kernels").glob("*.pyi"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef) and ast.unparse(node.returns) != "None":
+                found.add(f"kernels.{path.stem}.{node.name}")
+    return found
+
+
 TELLING = telling()
+RETURNING = returning()
+#: How many there are, which the offsets that are written say, too.
+KNOWN = {
+    "lodcore/nn/beam_search.py": {"kernels.beam.select_best"},
+    "lodcore/numpy_api/indexing.py": {"kernels.index.true_offsets"},
+}
 #: Of what is passed on as a value: who calls it looks at what it gives, or the data was checked before.
 PASSED_ON = {
     "lodcore/ops/embedding.py": {"kernels.embedding.sum_bags", "kernels.embedding.best_bags"},  # by pool_bags
@@ -38,7 +54,7 @@ def ignored(text):
     dropped = [
         ast.unparse(node.value.func)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in TELLING
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in RETURNING
     ]
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     passed = {
@@ -54,6 +70,13 @@ def test_there_are_kernels_that_tell():
     assert "kernels.pool.sum_rows" not in TELLING
 
 
+def test_what_tells_returns_something():
+    assert TELLING <= RETURNING
+    assert "kernels.group.number_keys" in RETURNING
+    assert "kernels.pool.sum_rows" not in RETURNING
+    assert not set().union(*KNOWN.values()) & TELLING
+
+
 def test_a_status_that_is_thrown_away_would_be_seen():
     assert ignored("kernels.gather.take_sequences(a, b, c, d)\n")[0] == ["kernels.gather.take_sequences"]
     assert ignored("run(kernels.gather.take_sequences, a)\n")[1] == {"kernels.gather.take_sequences"}
@@ -63,12 +86,13 @@ def test_a_status_that_is_thrown_away_would_be_seen():
 @pytest.mark.parametrize("path", sorted(LODCORE.rglob("*.py")), ids=lambda path: str(path.relative_to(LODCORE)))
 def test_no_status_is_thrown_away(path):
     dropped, passed = ignored(path.read_text())
-    assert dropped == []
-    assert passed <= PASSED_ON.get(str(path.relative_to(LODCORE.parent)), set())
+    name = str(path.relative_to(LODCORE.parent))
+    assert set(dropped) == KNOWN.get(name, set())
+    assert passed <= PASSED_ON.get(name, set())
 
 
 @pytest.mark.parametrize("path", sorted(LODCORE.rglob("*.pyx")), ids=lambda path: str(path.relative_to(LODCORE)))
 def test_no_status_is_thrown_away_in_compiled_code(path):
     for line in path.read_text().splitlines():
         found = re.match(r"\s*(kernels\.\w+\.\w+)\(", line)
-        assert found is None or found.group(1) not in TELLING, line
+        assert found is None or found.group(1) not in RETURNING, line

@@ -1,0 +1,145 @@
+"""Signals, forks and interpreters: a call ends whole or raises, and the next one is right."""
+
+import sys
+
+import pytest
+
+from tests.robustness.programs import survives
+
+pytestmark = pytest.mark.not_on_reference
+
+#: Calls that take long, or are made again and again.
+LONG = {
+    "a loop": "endless()",
+    "a loop under vjp": "vjp(lambda v: endless(v), 1.0)",
+    "kernels": "again(lambda: np.sort(x, 1))",
+    "kernels in threads": "again(lambda: lodcore.sequence_reverse(x))",
+    "a function of each sequence": "again(lambda: lodcore.map_sequences(np.sort, x))",
+    "a layer, forth and back": "again(lambda: vjp(lambda a: layer(p, a)[0], w)[1](np.ones((6000, 8))))",
+    "plans": "again(lambda: batching.pack_plan(np.arange(60_000) % 977 + 1, 1024))",
+    "lists": "again(x.tolist)",
+    "files": "again(lambda: lodcore.load(saved()))",
+}
+
+
+@pytest.mark.parametrize("call", LONG)
+def test_an_interrupt_ends_what_takes_long(call):
+    survives(f"""
+import io, os, signal
+from lodcore import batching, nn
+x = LoDTensor.from_lengths(np.arange(1_000_000.0), [1000] * 1000)
+w = LoDTensor.from_lengths(np.ones((6000, 8)), [60] * 100)
+layer = nn.LSTM(8, 8)
+p = layer.init(np.random.default_rng(0), float)
+if "threads" in {call!r}:
+    lodcore.set_num_threads(3)
+def endless(start=1.0):
+    loop = lodcore.while_loop()
+    with loop.loop():
+        t = loop.loop_var(0)
+        loop.break_if(t >= 10**9)
+        s = loop.loop_var(start)
+        s.update(s * 1.0)
+def again(call):
+    while True:
+        call()
+def saved():
+    file = io.BytesIO()
+    lodcore.save(file, x)
+    file.seek(0)
+    return file
+given, structure = x.values.copy(), x.lod.lengths(0).copy()
+for wait in (0.05, 0.2):
+    threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        {LONG[call]}
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("it was not interrupted")
+    assert (x.values == given).all() and (x.lod.lengths(0) == structure).all()
+    assert lodcore.sequence_pool(x, "sum").shape == (1000,)
+    assert (lodcore.sequence_reverse(lodcore.sequence_reverse(x)).values == given).all()
+    loop = lodcore.while_loop()  # no Block is open any more
+    with loop.loop():
+        t = loop.loop_var(0)
+        loop.break_if(t >= 3)
+    assert vjp(lambda v: v * 2.0, 3.0)[1](1.0) == (2.0,)
+""")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.parametrize("count", [1, 3])
+def test_forks_while_threads_work(count):
+    """A child has none of the threads, and computes all the same."""
+    survives(f"""
+import os
+lodcore.set_num_threads({count})
+x = LoDTensor.from_lengths(np.ones((300_000, 8)), [300] * 1000)
+done = threading.Event()
+def work():
+    while not done.is_set():
+        lodcore.sequence_reverse(x)
+        lodcore.sequence_pool(x, "max")
+        loop = lodcore.while_loop()
+        with loop.loop():
+            t = loop.loop_var(0)
+            loop.break_if(t >= 3)
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(12):
+    child = os.fork()
+    if child == 0:
+        found = lodcore.sequence_pool(lodcore.sequence_reverse(x), "sum")
+        y, back = vjp(lambda a: lodcore.sequence_pool(a, "max"), x)
+        lodcore.set_num_threads(2)
+        lodcore.sequence_reverse(x)
+        os._exit(0 if (found == 300).all() and back(np.ones((1000, 8)))[0].values.sum() == 8000 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+done.set()
+for thread in threads:
+    thread.join()
+""")
+
+
+@pytest.mark.parametrize("first", ["the main one", "another one"])
+def test_a_second_interpreter_gets_an_import_error(first):
+    """Whichever interpreter comes first has it; any other one is told, and nothing dies."""
+    printed = survives(
+        prelude="",
+        program=f"""
+import sys, warnings
+warnings.simplefilter("ignore")
+try:
+    import _xxsubinterpreters as interpreters
+    make, run, end = interpreters.create, interpreters.run_string, interpreters.destroy
+except ImportError:
+    import _interpreters as interpreters
+    def make(): return interpreters.create("legacy")
+    run, end = interpreters.run_string, interpreters.destroy
+code = '''
+import warnings
+warnings.simplefilter("ignore")
+try:
+    import lodcore
+    x = lodcore.array([[1.0, 2.0], [3.0]])
+    print("WHO", lodcore.sequence_pool(x, "sum").tolist(), lodcore.vjp(lambda a: a * 2.0, x)[1](x)[0].tolist())
+except ImportError as error:
+    print("WHO ImportError", error)
+'''
+if {first!r} == "the main one":
+    exec(code.replace("WHO", "main"))
+for _ in range(3):
+    other = make()
+    run(other, code.replace("WHO", "other"))
+    run(other, code.replace("WHO", "other"))
+    end(other)
+exec(code.replace("WHO", "main"))
+""",
+    )
+    lines = printed.splitlines()
+    assert len([line for line in lines if "[3.0, 3.0] [[2.0, 4.0], [6.0]]" in line]) == 2, printed
+    told = [line for line in lines if "ImportError" in line]
+    assert len(told) == (6 if first == "the main one" else 5), printed
+    assert all("interpreter" in line for line in told), printed

@@ -1,8 +1,8 @@
 """What dtype each operator gives of each dtype that it is given: run, and inferred.
 
 A call of an operator is a small one that computes; its tensors of floats are given in another dtype, or its integers,
-if it takes nothing else. `python -m tests.helpers.dtypes_of_results` prints what `tests.helpers.table_of_dtypes` holds. A
-new operator gets a row; a row that changes is a change of what users get.
+if it takes nothing else. `python -m tests.helpers.dtypes_of_results` prints what is in
+`tests.helpers.table_of_dtypes`. A new operator gets a row; a row that changes is a change of what users get.
 """
 
 import warnings

@@ -91,7 +91,11 @@ SAMPLES = {
         [
             ("concat_batches([flat, x])", LoDError, "batch 1.*2 levels.*1"),
             ("concat_batches([flat, wide])", DTypeError, r"xs\[1\]: has dtype float64; xs\[0\] has int64"),
-            ("concat_batches([wide, wide[:, :1]])", ShapeError, r"xs\[1\].*rows of shape"),
+            (
+                "concat_batches([wide, LoDTensor(np.zeros((5, 1)), flat.lod)])",
+                ShapeError,
+                r"xs\[1\].*rows of shape \(1,\)",
+            ),
         ],
     ),
     "sequence_concat": Samples(

@@ -342,3 +342,18 @@ def test_pack_at_another_level_than_that_of_the_map(level, other):
     steps, indices_map = TensorArray.unpack(x, level)
     with pytest.raises(LoDError, match=rf"level: is {other}; the map is of level {level}"):
         steps.pack(other, indices_map)
+
+
+def test_clones_share_nothing():
+    """Also what was not written, and is a view of what the array began with."""
+    dense, ragged = np.arange(6.0).reshape(3, 2), lodcore.array([[1.0], [2.0, 3.0], []])
+    for ta in (TensorArray(unstack_from=dense), TensorArray(unstack_from=ragged), TensorArray.unpack(ragged, 0)[0]):
+        ta.write(0, ta.read(0) + 1)
+        other = ta.clone()
+        for one, mine in zip(other, ta, strict=True):
+            one, mine = (getattr(x, "values", x) for x in (one, mine))
+            assert one.tolist() == mine.tolist()
+            assert one.nbytes == 0 or not np.shares_memory(one, mine)
+            assert one.flags.writeable
+    known = TensorArray(unstack_from=dense)
+    assert not np.shares_memory(known.clone().read(1), dense)

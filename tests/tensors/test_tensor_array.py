@@ -357,3 +357,17 @@ def test_clones_share_nothing():
             assert one.flags.writeable
     known = TensorArray(unstack_from=dense)
     assert not np.shares_memory(known.clone().read(1), dense)
+
+
+def test_sizes_along_every_axis():
+    """Of elements with levels axes have lengths before and behind those that are ragged."""
+    steps, wide = TensorArray(), LoDTensor.from_lengths(np.zeros((3, 4)), [1, 2])
+    steps.write(0, wide)
+    steps.write(1, wide[:1])
+    assert steps.sizes().tolist() == steps.sizes(-3).tolist() == [2, 1]
+    assert steps.sizes(2).tolist() == steps.sizes(-1).tolist() == [4, 4]
+    for axis in (1, -2, 3, -4):
+        with pytest.raises(
+            IndexError, match=rf"tensor_array_sizes: axis: is {axis}; element 0 has shape \(2, None, 4\)"
+        ):
+            steps.sizes(axis)

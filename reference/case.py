@@ -114,7 +114,7 @@ def cotangent(source, result):
     """Draw a cotangent: quarters without 0, so that sums are exact and no slope goes unseen."""
     if result.dtype not in FLOATS:
         return None
-    drawn = numbers(source, len(result.numbers()), result.dtype, ["quarters"])
+    drawn = numbers(source, len(result.numbers()), result.dtype, ["cotangent"])
     return result.with_numbers([number or 0.75 for number in drawn])
 
 

@@ -87,6 +87,7 @@ def to_float32(number):
 
 
 #: How floats are drawn: few quarters, so that many are equal; any; any above zero; all one; with nan and infinities.
+#: Then where functions have kinks, which is drawn on demand only, and what flows back.
 FLAVOURS = {
     "quarters": lambda pick: pick.randint(-8, 8) / 4,
     "any": lambda pick: pick.uniform(-4, 4),
@@ -94,6 +95,10 @@ FLAVOURS = {
     "equal": lambda pick: 1.5,
     "nan": lambda pick: math.nan if pick.random() < 0.3 else pick.randint(-8, 8) / 4,
     "infinite": lambda pick: pick.choice([math.inf, -math.inf]) if pick.random() < 0.3 else pick.randint(-8, 8) / 4,
+    "kinks": lambda pick: pick.choice([-2.0, -1.0, -0.0, 0.0, 1.0, 1.0, 2.0]),
+    "kinks and nan": lambda pick: pick.choice([-2.0, -1.0, 0.0, 1.0, 1.0, math.nan]),
+    "kinks and infinities": lambda pick: pick.choice([-2.0, 0.0, 1.0, 1.0, math.inf, -math.inf]),
+    "cotangent": lambda pick: pick.randint(-8, 8) / 4,
 }
 
 

@@ -5,7 +5,7 @@ An oracle takes these in place of those of `math`, so that it also works on the 
 
 import math
 
-__all__ = ["add_up", "divide", "exp", "floating", "log", "sqrt", "tanh"]
+__all__ = ["add_up", "divide", "exp", "floating", "log", "no_slopes", "sqrt", "tanh"]
 
 
 def add_up(numbers, start=0):
@@ -25,6 +25,12 @@ def divide(x, y):
 def floating(x):
     """Turn an integer into a float."""
     return float(x) if isinstance(x, int) else x
+
+
+def no_slopes(x, numbers):
+    """Make a number whose slopes with respect to others are nan: where a function has none."""
+    total = add_up(numbers) * math.nan
+    return x if isinstance(total, float) else total.chain(x if isinstance(x, float) else x.value, 1.0)
 
 
 def _function(compute, slope):

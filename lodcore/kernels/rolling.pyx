@@ -116,12 +116,13 @@ cdef inline void roll_column(const real* x, int64_t length, int64_t step, int64_
     """Reduce the windows of a column; `behind` holds what the last rows of the block before come to."""
     cdef int64_t start, r, stop, count
     cdef Part so_far, one, window
-    one.squares, one.count = 0, 1
+    one.count = 1
     start = 0
     while start < length:
         stop = start + size if start + size < length else length
         for r in range(start, stop):
             one.first = x[r * step]
+            one.squares = one.first - one.first  # 0, but nan of what is not finite
             so_far = one if r == start else join(so_far, one, kind)
             window = join(behind[r - start + 1], so_far, kind) if start > 0 and r - start + 1 < size else so_far
             count = r + 1 if r + 1 < size else size
@@ -129,6 +130,7 @@ cdef inline void roll_column(const real* x, int64_t length, int64_t step, int64_
         if stop < length:
             for r in range(stop - 1, start, -1):
                 one.first = x[r * step]
+                one.squares = one.first - one.first
                 so_far = one if r == stop - 1 else join(one, so_far, kind)
                 behind[r - start] = so_far
         start = stop

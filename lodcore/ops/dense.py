@@ -255,7 +255,8 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
     if nested and labels.lod is not logits.lod:
         aligned("cross_entropy", np.empty((logits.num_rows, 0)), logits, labels)
     scores = array_of("cross_entropy", logits)
-    if scores.ndim != 2 or scores.dtype.kind not in "biuf":
+    _check_real(scores.dtype)
+    if scores.ndim != 2:
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     classes = _labels(labels, *scores.shape)
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
@@ -285,6 +286,11 @@ def _label_losses(x: Array, classes: Array) -> tuple[Array, Array]:
     else:
         in_parts(some, parts(np.arange(len(x) + 1), COST * x.nbytes))
     return losses, shifted
+
+
+def _check_real(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "biuf":
+        raise DTypeError(f"cross_entropy: logits: have dtype {dtype}; real numbers are needed")
 
 
 def _greatest(x: Array) -> Array:
@@ -350,6 +356,7 @@ def _labels(labels: Any, count: int, num_classes: int) -> Array:
 @cross_entropy.define_infer
 def _(logits: Spec, labels: Any, label_smoothing: float) -> Spec:
     number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
+    _check_real(logits.dtype)
     return Spec(logits.shape[:1], float_of("cross_entropy", logits.dtype))
 
 

@@ -127,6 +127,7 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
 
 @concat_batches.define_infer
 def _(xs: list[Spec]) -> Spec:
+    _check_specs("concat_batches", xs)
     return xs[0]._replace(shape=spec_rows(xs[0]))
 
 
@@ -154,11 +155,24 @@ def _alike(where: str, batches: list[LoDTensor]) -> list[Array]:
     values = [x.values for x in batches]
     bad = kernels.gather.count_rows(values, buffers.new_int64(len(values) + 1))
     if bad >= 0:
-        odd, first = values[bad], values[0]
-        if odd.dtype != first.dtype:
-            raise DTypeError(f"{where}: xs[{bad}]: has dtype {odd.dtype}; xs[0] has {first.dtype}")
-        raise ShapeError(f"{where}: xs[{bad}]: has rows of shape {odd.shape[1:]}; xs[0] has {first.shape[1:]}")
+        raise _unlike(where, bad, values[bad], values[0])
     return values
+
+
+def _unlike(where: str, j: int, odd: Any, first: Any) -> DTypeError | ShapeError:
+    """Make the error of a batch whose dtype or row shape is another one than that of the first."""
+    if odd.dtype != first.dtype:
+        return DTypeError(f"{where}: xs[{j}]: has dtype {odd.dtype}; xs[0] has {first.dtype}")
+    return ShapeError(f"{where}: xs[{j}]: has rows of shape {odd.shape[1:]}; xs[0] has {first.shape[1:]}")
+
+
+def _check_specs(where: str, xs: list[Spec]) -> None:
+    """Raise if Specs show that batches of as many levels have different dtypes or row shapes."""
+    if any(x.kind is object or x.num_levels != xs[0].num_levels or None in x.shape[1:] for x in xs):
+        return
+    for j, x in enumerate(xs):
+        if (x.dtype, x.shape[1:]) != (xs[0].dtype, xs[0].shape[1:]):
+            raise _unlike(where, j, x, xs[0])
 
 
 @operator(xs=Batches, lod_rule=outer("level", "xs"))
@@ -212,6 +226,9 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
 
 @sequence_concat.define_infer
 def _(xs: list[Spec], level: int) -> Spec:
+    if xs[0].kind is not object:
+        level_of("sequence_concat", xs[0], level)
+    _check_specs("sequence_concat", xs)
     return xs[0]._replace(shape=spec_rows(xs[0]))
 
 

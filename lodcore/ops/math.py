@@ -129,6 +129,8 @@ def float_of(where: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _sigmoid(x: Any) -> Any:
     """Compute 1 / (1 + exp(-x)) without overflow: both branches are functions of exp(-|x|)."""
     x = np.asarray(x)
+    if x.dtype.kind == "c":  # whose absolute value is real
+        raise TypeError("real numbers are needed")
     small = np.exp(-np.abs(x.astype(float_of("sigmoid", x.dtype), copy=False)))
     return np.where(x < 0, small, small.dtype.type(1)) / (small + small.dtype.type(1))
 

@@ -87,7 +87,8 @@ def fill_nan(x: Any, value: float = 0.0) -> Any:
     >>> lodcore.ops.fill_nan(lodcore.array([[1.0, float("nan")], [], [3.0]]))
     LoDTensor(3 sequences of lengths 0..2, float64: [[1., 0.], [], [3.]])
     """
-    values = np.ascontiguousarray(dense_of("fill_nan: x", x, levels=True))
+    given = dense_of("fill_nan: x", x, levels=True)
+    values = np.require(given, given.dtype.newbyteorder("="), ["C", "A"])
     number = _filled(values.dtype, value)
     if values.dtype.kind != "f":
         made: Any = values.copy()
@@ -111,7 +112,7 @@ def _filled(dtype: np.dtype[Any], value: Any) -> float:
 @fill_nan.define_infer
 def _(x: Spec, value: float) -> Spec:
     _filled(x.dtype, value)
-    return Spec(x.shape, x.dtype)
+    return Spec(x.shape, x.dtype.newbyteorder("="))
 
 
 @fill_nan.define_vjp

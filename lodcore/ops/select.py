@@ -10,7 +10,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.ops.arguments import level_of, mask_of
+from lodcore.ops.arguments import integer_of, level_of, mask_of
 from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import as_rows_or_nested, put_together, spec_rows
@@ -36,7 +36,7 @@ def _level(where: str, x: Any, level: Any) -> int:
     """Take a level of a LoDTensor, or of a Spec; rows without a level have only the first."""
     if levels_of(x):
         return level_of(where, x.lod if isinstance(x, LoDTensor) else x, level)
-    if level not in (0, -1):
+    if integer_of(f"{where}: level", level) not in (0, -1):
         raise LevelError(f"{where}: level: is {level}; x has no levels, only rows")
     return 0
 

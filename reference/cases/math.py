@@ -121,8 +121,8 @@ BY_NAME = {
     "negative": operator.neg,
     "absolute": abs,
     "square": lambda a: a * a,
-    "maximum": lambda a, b: a if a >= b else b,
-    "minimum": lambda a, b: a if a <= b else b,
+    "maximum": lambda a, b: a if a >= b or a != a else b,
+    "minimum": lambda a, b: a if a <= b or a != a else b,
 }
 
 

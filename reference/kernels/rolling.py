@@ -37,7 +37,8 @@ def roll_rows(x, offsets, size, least, kind, ddof, reverse, out):
         length = int(offsets[s + 1] - offsets[s])
         for c in range(x.shape[1]):
             places = [int(offsets[s + 1]) - 1 - k if reverse else int(offsets[s]) + k for k in range(length)]
-            parts = [(float(x[places[k], c]), 0.0, 1.0) for k in range(length)]
+            cells = [float(x[place, c]) for place in places]
+            parts = [(cell, cell - cell, 1.0) for cell in cells]  # nan of what is not finite
             for k in range(length):
                 block = k - k % size  # the rows of the window in it, then those before, from its end
                 with errstate(all="ignore"):

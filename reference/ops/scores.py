@@ -4,7 +4,7 @@ from math import inf, nan
 
 from reference.ops.columns import each_column, within
 from reference.ops.levels import at_level, sequences
-from reference.reals import add_up, exp, floating, log
+from reference.reals import add_up, exp, floating, log, no_slopes
 
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 
@@ -15,9 +15,9 @@ def sequence_softmax(nested, level, num_levels, row_shape):
 
 
 def softmax(column):
-    if any(x != x for x in column):
-        return [nan for _ in column]
     column = [floating(x) for x in column]
+    if any(x != x for x in column):
+        return [add_up(column) * nan for _ in column]  # nan, and so are its slopes
     powers = [exp(x - max(column)) for x in column]
     total = add_up(powers)
     return [power / total for power in powers]
@@ -32,9 +32,11 @@ def sequence_logsumexp(nested, level, num_levels, row_shape):
 def logsumexp(column):
     column = [floating(x) for x in column]
     if any(x != x for x in column):
-        return nan
+        return add_up(column) * nan
     most = max(column, default=-inf)
-    return most if most in (inf, -inf) else most + log(add_up(exp(x - most) for x in column))
+    if most in (inf, -inf):
+        return no_slopes(most, column)
+    return most + log(add_up(exp(x - most) for x in column))
 
 
 def sequence_cumsum(nested, level, num_levels, row_shape):

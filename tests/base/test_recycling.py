@@ -206,6 +206,21 @@ def test_zeros_are_zeros():
         np.zeros((2**31, 2**31))
 
 
+@pytest.mark.parametrize("size", [1025, 1031, 1279, 1281, 2047, 4999, 5001, 9999, 65_537])
+@pytest.mark.parametrize("dtype", ["u1", "?", "i2,u1", "S3", "f4"])
+def test_zeros_of_odd_sizes_are_zeros(size, dtype):
+    with Recycled():
+        for _ in range(3):
+            used = np.empty(size, dtype)
+            used.view(np.uint8)[...] = 255
+            address = used.ctypes.data
+            del used
+            made = np.zeros(size, dtype)
+            assert made.ctypes.data == address
+            assert not made.view(np.uint8).any()
+            del made
+
+
 def test_arrays_that_are_resized():
     for sizes in ([5000, 9000, 100, 300_000, 0, 2000], [10, 2000, 10]):
         made = new(sizes[0])

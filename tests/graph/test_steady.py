@@ -286,3 +286,36 @@ def test_what_nobody_reads_is_let_go():
     assert [name for name in names if first.find_var(name) is None] == ["matmul", "add_1"]
     del pullback
     lodcore.grad_check(f, x, w)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 39, 40, 63, 64, 65, 100, 127, 128, 129, 200])
+def test_every_small_step_counts(count, rows):
+    """Steps of few rows, many of which are settled at once: the gradient is the sum over all of them."""
+    x, weight, bias = RNG.standard_normal((rows, 2)), 0.5 * RNG.standard_normal((2, 2)), RNG.standard_normal(2)
+    drives = RNG.standard_normal((count, rows, 2))
+
+    def run(weight, bias, x):
+        drive, total = VarArray(unstack_from=drives), ops.sum(lodcore.mul(x, 0.0))
+        loop = while_loop()
+        with loop.loop():
+            state, so_far = loop.loop_var(x), loop.loop_var(total)
+            loop.break_if(lodcore.equal(loop.step(), count))
+            made = lodcore.tanh(lodcore.add(lodcore.add(lodcore.matmul(state, weight), bias), drive[loop.step()]))
+            state.update(made)
+            so_far.update(lodcore.add(so_far, ops.sum(made)))
+        return so_far
+
+    total, pullback = vjp(run, weight, bias, x)
+    states = [x]
+    for drive in drives:
+        states.append(np.tanh(states[-1] @ weight + bias + drive))
+    np.testing.assert_allclose(total, sum(state.sum() for state in states[1:]), rtol=1e-10, atol=1e-10)
+    d_weight, d_bias, d_state = np.zeros((2, 2)), np.zeros(2), np.zeros((rows, 2))
+    for before, state in zip(states[-2::-1], states[:0:-1], strict=True):
+        d = (d_state + 1) * (1 - state * state)
+        d_weight += before.T @ d
+        d_bias += d.sum(0)
+        d_state = d @ weight.T
+    for found, wanted in zip(pullback(1.0), (d_weight, d_bias, d_state), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)

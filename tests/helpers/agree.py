@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 
-from lodcore import LoDTensor, TensorArray
+from lodcore import IndicesMap, LoDTensor, RankTable, TensorArray
 from reference.nested import flatten, nest
 
 
@@ -80,3 +80,21 @@ def assert_close(got, want, exact, tolerance):
         assert got == want or (got != got and want != want), (got, want)
     else:
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def numbers(x):
+    """Give a result as nested lists."""
+    if isinstance(x, tuple):
+        return tuple(map(numbers, x))
+    if isinstance(x, TensorArray):
+        return list(map(numbers, elements_of(x)))
+    if isinstance(x, RankTable):
+        return x.indices.tolist(), x.lengths.tolist()
+    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic, IndicesMap)) else x
+
+
+def tolerance_of(result):
+    """Tell how far a result may be from what is computed in Python's floats."""
+    found = result if isinstance(result, tuple) else (result,)
+    sizes = [x.dtype.itemsize for x in found if hasattr(x, "dtype") and np.dtype(x.dtype).kind == "f"]
+    return {2: 2e-2, 4: 2e-5}.get(min(sizes, default=8), 1e-11)

@@ -1,5 +1,7 @@
 """Runs the cases of `reference` on lodcore: the other half of `reference/read_cases.py`."""
 
+import io
+
 import numpy as np
 
 import lodcore
@@ -7,6 +9,7 @@ from lodcore import IndicesMap, LoD, LoDTensor, RankTable, TensorArray, vjp
 from lodcore.graph import Variable, while_loop
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.ops.registry import OPS
+from reference.write_cases import write
 from tests.helpers.draw import read_only
 
 #: Attributes that JSON has no word for.
@@ -125,6 +128,14 @@ def loop(body, variables, init, outer_names, outer):
             else:
                 made.break_if(known[name])
     return tuple(carried.values())
+
+
+def as_file(cases):
+    """Write cases to a file in memory."""
+    file = io.BytesIO()
+    write(file, cases)
+    file.seek(0)
+    return file
 
 
 @np.errstate(all="ignore")

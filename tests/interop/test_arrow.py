@@ -395,6 +395,22 @@ def test_nulls_inside_and_of_a_row():
     assert x.tolist() == [[0, 0], [2, 3], [0, 0]]
 
 
+def test_what_stands_in_the_place_of_a_null_is_nothing():
+    """Ids of no word, lists that lie beyond all elements: where a null is, any number may stand."""
+    words = np.array([70, 80])
+    for garbage in (-1, 2, 127):
+        ids = np.array([1, garbage, 0], "i1")
+        forged = Forged(b"c", 3, [bits(1, 0, 1), ids], dictionary=leaf(words), null_count=1)
+        assert from_arrow(forged, 0, dictionaries="decode").tolist() == [80, 0, 70]
+        forged = Forged(b"c", 3, [bits(1, 1, 1), ids], dictionary=leaf(words), null_count=-1)
+        with pytest.raises(LoDError, match=str(garbage)):
+            from_arrow(forged, dictionaries="decode")
+    for begin, size in ((0, 4), (99, 1), (-3, 2), (1, -1), (2**31 - 1, 2**31 - 1)):
+        places = [np.array([3, begin, 0], "i4"), np.array([2, size, 1], "i4")]
+        forged = Forged(b"+vl", 3, [bits(1, 0, 1), *places], [leaf(NUMBERS)], null_count=1)
+        assert from_arrow(forged, "empty").tolist() == [[3, 4], [], [0]]
+
+
 def test_nulls_of_structs_reach_their_fields():
     field = lists([0, 1, 3], leaf(NUMBERS))
     field.schema.name = b"a"

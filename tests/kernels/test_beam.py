@@ -132,6 +132,21 @@ class TestTheOrder:
     """That of the ancestor, in which an equal score takes the last place of a full beam."""
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("columns", [31, 32, 33, 63, 64, 65, 100, 200])
+    @pytest.mark.parametrize("beam_size", [1, 2, 8, 9, 40])
+    def test_of_equal_scores_in_many_columns(self, dtype, columns, beam_size):
+        """Those that come later take the last place, in whichever block of columns they stand."""
+        least = min(beam_size, columns)
+        wanted = [*range(least - 1), columns - 1]
+        assert kept([[0.5] * columns], beam_size, dtype=dtype) == (wanted, [0] * least)
+        for at in {0, columns // 2, columns - 1}:  # all others are worse, but for one that is as good
+            row = [-1.0] * columns
+            row[at] = row[at // 2] = 0.5
+            best = sorted({at, at // 2})[: 2 if beam_size > 1 else None]
+            found = kept([row], beam_size, dtype=dtype)[0]
+            assert found[: len(best)] == best if beam_size > 1 else found == [at]
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
     def test_of_equal_scores_of_one_prefix(self, dtype):
         assert kept([[0.5, 0.5, 0.5]], 1, dtype=dtype) == ([2], [0])
         assert kept([[0.5, 0.5, 0.5]], 2, dtype=dtype) == ([0, 2], [0, 0])

@@ -1,5 +1,6 @@
 """Bins, batches, and the rows that attention gets."""
 
+import itertools
 from itertools import pairwise
 
 import numpy as np
@@ -185,3 +186,24 @@ class TestLarge:
             first = int(np.flatnonzero(out[:-1] == bin)[0])
             before = np.bincount(out[:first], sizes[:first], bin)
             assert (before + sizes[first] > 100).all()
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("budget", [3, 4, 6, 7])
+@pytest.mark.parametrize("max_items", [2, 3, 99])
+def test_batches_are_as_large_as_the_budget_allows(padded, budget, max_items):
+    """Every five lengths, those of 0 among them: a batch ends where the next item does not fit, and there only."""
+    order, groups = np.arange(5), int64([0, 5])
+    for sizes in itertools.product(range(4), repeat=5):
+        wanted, batch = [0], []
+        for at, length in enumerate(sizes):
+            more = [*batch, length]
+            cost = len(more) * max(more) if padded else sum(more)
+            if batch and (cost > budget or len(more) > max_items):
+                wanted.append(at)
+                more = [length]
+            batch = more
+        wanted.append(5)
+        out = np.zeros(7, np.int64)
+        assert kernels.packing.cut_batches(int64(sizes), order, groups, budget, padded, max_items, out) == -1
+        assert out[: out[-1] + 1].tolist() == wanted, sizes

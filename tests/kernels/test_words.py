@@ -116,3 +116,36 @@ def test_sizes_that_do_not_fit_are_refused():
         kernels.words.fill_table(text, int64([0, 1]), int64([1, 2]), 1, table_of(2))
     with pytest.raises(ValueError, match="fewer slots"):
         kernels.words.look_up(text, offsets, text, offsets[:2], offsets[1:], 1, table_of(2), -1, ids)
+
+
+def with_one_hash(seed, size, count):
+    """Make different words of more than eight bytes that all have one hash: the last bytes undo what the first did."""
+    mix, limit = 0x9E3779B97F4A7C15, 2**64
+    words, wanted = [], None
+    for k in range(count):
+        first = f"{k:08d}".encode()
+        made = (seed ^ (size * mix % limit) ^ int.from_bytes(first, "little")) * mix % limit
+        made ^= made >> 32
+        wanted = made if wanted is None else wanted
+        words.append(first + (made ^ wanted).to_bytes(8, "little") + b"x" * (size - 16))
+    return words
+
+
+@pytest.mark.parametrize("size", [16, 17, 24, 31])
+@pytest.mark.parametrize("seed", [0, 12345, 2**64 - 1])
+def test_words_of_one_hash_are_different_words(size, seed):
+    words = with_one_hash(seed, size, 6)
+    assert len(set(words)) == 6
+    met = [words[k] for k in (0, 1, 0, 2, 3, 4, 5, 1, 5, 0)]
+    text, offsets = text_of(met)
+    table, half, ids = table_of(slots_for(6)), np.zeros(slots_for(6) // 2, np.int64), unwritten(len(met))
+    begins, ends, counts = half.copy(), half.copy(), half.copy()
+    assert kernels.words.number_words(text, offsets, 0, 0, seed, table, begins, ends, counts, ids) == (10, 6)
+    assert ids.tolist() == [0, 1, 0, 2, 3, 4, 5, 1, 5, 0]
+    assert counts[:6].tolist() == [3, 2, 1, 1, 1, 2]
+    known, bounds = text_of(words[:5])
+    table = table_of(slots_for(5))
+    assert kernels.words.fill_table(known, bounds[:-1].copy(), bounds[1:].copy(), seed, table) == -1
+    known, bounds = text_of([*words[:5], words[3]])
+    table = table_of(slots_for(6))
+    assert kernels.words.fill_table(known, bounds[:-1].copy(), bounds[1:].copy(), seed, table) == 5

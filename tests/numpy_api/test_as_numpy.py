@@ -142,6 +142,8 @@ ASSIGNMENTS += [f"x[{key}] = {value};" for key in ("0", "1:", "...", "[0, 1]", "
 FUNCTIONS = [
     "np.clip(x, 0, 1)",
     "np.clip(x, None, 1)",
+    "np.clip(x, 2, 0)",
+    "np.clip(x, y, y - y)",
     "np.clip(x, min=0)",
     "np.round(x, 1)",
     "np.round(x, -1)",
@@ -175,6 +177,7 @@ FUNCTIONS += [f"np.stack([x, y], axis={axis})" for axis in (0, 1, 2, -1, 9)]
 FUNCTIONS += [f"np.tile(x, {reps})" for reps in (2, 0, (2, 1), (1, 2), (2, 1, 3))]
 FUNCTIONS += [f"np.repeat(x, 2, axis={axis})" for axis in (None, 0, 1, -1, 9)] + ["np.repeat(x, [1, 2], axis=-1)"]
 FUNCTIONS += [f"np.roll(x, 1, axis={axis})" for axis in (None, 0, 1, -1, (0, 1))] + ["np.roll(x, -5, axis=1)"]
+FUNCTIONS += ["np.roll(x, (1, -2), axis=(0, 1))", "np.roll(x, (2, 1), axis=(1, 1))", "np.roll(x, (1, 2), axis=-1)"]
 FUNCTIONS += [
     "np.transpose(x)",
     "x.T",

@@ -2,18 +2,16 @@
 
 import doctest
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
-from lodcore import IndicesMap, LoDTensor, RankTable, TensorArray, testing
+from lodcore import testing
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.testing import rules, ways
-from lodcore.testing.samples import elements_of
-from tests.helpers.agree import assert_close
+from tests.helpers.agree import assert_close, numbers, tolerance_of
 from tests.helpers.wrong_calls import assert_refused, things
 from tests.samples import SAMPLES
 
@@ -22,24 +20,6 @@ SMOOTH = sorted(name for name, samples in SAMPLES.items() if samples.smooth is n
 ERRORS = [(name, *row) for name in NAMES for row in SAMPLES[name].errors]
 #: Operators that may raise where there are no rows.
 REFUSES_EMPTY = {"refuse_empty"}
-
-
-def numbers(x):
-    """Give a result as nested lists."""
-    if isinstance(x, tuple):
-        return tuple(map(numbers, x))
-    if isinstance(x, TensorArray):
-        return list(map(numbers, elements_of(x)))
-    if isinstance(x, RankTable):
-        return x.indices.tolist(), x.lengths.tolist()
-    return x.tolist() if isinstance(x, (LoDTensor, np.ndarray, np.generic, IndicesMap)) else x
-
-
-def tolerance_of(result):
-    """Tell how far a result may be from what is computed in Python's floats."""
-    found = result if isinstance(result, tuple) else (result,)
-    sizes = [x.dtype.itemsize for x in found if hasattr(x, "dtype") and np.dtype(x.dtype).kind == "f"]
-    return {2: 2e-2, 4: 2e-5}.get(min(sizes, default=8), 1e-11)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -114,3 +114,17 @@ def test_threads_change_nothing(monkeypatch):
         lodcore.set_num_threads(1)
     for one, other in zip(whole, in_parts, strict=True):
         assert same(one, other)
+
+
+@pytest.mark.parametrize("size", range(1, 27))
+@pytest.mark.parametrize("kind", ["S", "U"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_texts_of_every_size_stand_as_numpy_sorts_them(size, kind, descending):
+    """Texts that begin alike, and differ in one character only: in any place, and behind what fits into a key."""
+    texts = ["a" * size, *("a" * at + letter + "a" * (size - at - 1) for at in range(size) for letter in "bAz")]
+    texts += ["a" * at for at in range(1, size)] + texts[::3]
+    column = np.array(texts, f"{kind}{size}")[np.random.default_rng(size).permutation(len(texts))]
+    x = LoDTensor.from_lengths(column, [0, len(column)])
+    wanted = sorted(range(len(column)), key=column.__getitem__, reverse=descending)
+    np.testing.assert_array_equal(sequence_argsort(x, descending=descending).values, wanted)
+    np.testing.assert_array_equal(sequence_sort(x, descending=descending).values, column[wanted])

@@ -139,3 +139,39 @@ def test_sums_of_integers_wrap_around_and_are_wide():
     x = LoDTensor.from_lengths(np.array([2**63 - 1, 1]), [2])
     assert sequence_cumsum(x).values.tolist() == [2**63 - 1, -(2**63)]
     assert sequence_cumsum([[True, True]]).values.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (40,)])
+def test_the_logarithm_of_1_is_a_positive_0(dtype, shape):
+    """Of one 0 of either sign, beside what is impossible, and where powers add up to 1."""
+    ones = np.ones(shape)
+    for rows in ([0.0], [-0.0], [0.0, -np.inf], [-0.0, -np.inf, -np.inf], [-np.inf, 0.0]):
+        x = LoDTensor.from_lengths(np.array([row * ones for row in rows], dtype), [len(rows), 0])
+        found = sequence_logsumexp(x)
+        assert found.dtype == dtype
+        assert (found[0] == 0).all()
+        assert not np.signbit(found[0]).any()
+        assert (found[1] == -np.inf).all()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("width", [1, 3, 17])
+def test_means_of_subnormal_numbers(dtype, width):
+    """They are quotients, not products with a reciprocal."""
+    least = np.finfo(dtype).smallest_subnormal
+    for count in (1, 2, 3, 5, 7, 49, 100):
+        rows = (np.arange(1, count * width + 1).reshape(count, width) % 7).astype(dtype) * least
+        x = LoDTensor.from_lengths(rows, [count])
+        wanted = rows.astype("f8").sum(0) / count if dtype == "f4" else np.add.reduce(rows) / np.float64(count)
+        wanted = wanted.astype(dtype)
+        for found in (
+            lodcore.sequence_pool(x, "mean")[0],
+            lodcore.mean(x, axis=1)[0],
+            lodcore.mean(x, axis=(0, 1)),
+            lodcore.ops.pool_positions(lodcore.LoDTensor.from_lengths(rows, [1] * count), "mean")[0],
+            lodcore.sequence_rolling(x, count).values[-1],
+        ):
+            np.testing.assert_array_equal(np.asarray(found, dtype), wanted)
+        np.testing.assert_array_equal((x / 3).values, rows / np.dtype(dtype).type(3))
+        np.testing.assert_array_equal((x / count).values, rows / np.dtype(dtype).type(count))

@@ -2,7 +2,6 @@
 
 import ast
 import copy
-import io
 import subprocess
 import sys
 import zipfile
@@ -19,7 +18,7 @@ from reference.cases import OPERATORS
 from reference.read_cases import agree, hold, read
 from reference.write_cases import draw_cases, report, write
 from tests.helpers.draw import Drawn
-from tests.helpers.run_cases import run
+from tests.helpers.run_cases import as_file, run
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(OPERATORS)
@@ -70,10 +69,7 @@ def test_lodcore_agrees_with_the_file(path):
 @settings(max_examples=15)
 @given(st.data())
 def test_lodcore_agrees_with_what_hypothesis_draws(name, data):
-    file = io.BytesIO()
-    write(file, [drawn(OPERATORS[name], Drawn(data.draw))])
-    file.seek(0)
-    hold(file, run)
+    hold(as_file([drawn(OPERATORS[name], Drawn(data.draw))]), run)
 
 
 @not_on_reference

@@ -94,3 +94,53 @@ def test_comparisons_look_at_the_number():
 def test_slopes_are_not_lost_in_silence(convert):
     with pytest.raises(TypeError):
         convert(Dual(1.0, {"a": 1.0}))
+
+
+#: Functions at their kinks, and beyond their domains: at, value, slope.
+KINKS = [
+    (abs, -2.0, 2.0, -1.0),
+    (abs, -0.0, 0.0, 0.0),
+    (abs, 0.0, 0.0, 0.0),
+    (abs, 3.0, 3.0, 1.0),
+    (abs, -math.inf, math.inf, -1.0),
+    (lambda x: max(x, 1.0), 1.0, 1.0, 1.0),  # the first of equal ones
+    (lambda x: max(1.0, x), 1.0, 1.0, 0.0),
+    (lambda x: min(x, 1.0), 1.0, 1.0, 1.0),
+    (lambda x: min(1.0, x), 1.0, 1.0, 0.0),
+    (lambda x: max(x, 0.0), -1.0, 0.0, 0.0),
+    (reals.sqrt, 0.0, 0.0, math.inf),
+    (reals.sqrt, -1.0, math.nan, math.nan),
+    (reals.log, 0.0, -math.inf, math.inf),
+    (reals.log, -0.0, -math.inf, -math.inf),
+    (reals.log, -1.0, math.nan, -1.0),
+    (reals.exp, -math.inf, 0.0, 0.0),
+    (reals.exp, 1000.0, math.inf, math.inf),
+    (reals.tanh, math.inf, 1.0, 0.0),
+    (reals.tanh, 0.0, 0.0, 1.0),
+    (lambda x: 1 / x, 0.0, math.inf, -math.inf),
+    (lambda x: 1 / x, -2.0, -0.5, -0.25),
+    (lambda x: x / 0.0, -1.0, -math.inf, math.inf),
+    (lambda x: x * x * x, -2.0, -8.0, 12.0),
+    (lambda x: x - x, math.inf, math.nan, 0.0),
+    (lambda x: x * 0.0, math.inf, math.nan, 0.0),
+    (lambda x: -x, -0.0, 0.0, -1.0),
+    (lambda x: +x, 2.0, 2.0, 1.0),
+    (lambda x: reals.no_slopes(7.0, [x, 2 * x]), 1.0, 7.0, math.nan),
+    (reals.floating, 2.0, 2.0, 1.0),
+    (lambda x: reals.add_up([x, x, 1.0]), 2.0, 5.0, 2.0),
+    (lambda x: reals.add_up([x, x], x), 2.0, 6.0, 3.0),
+]
+
+
+@pytest.mark.parametrize(("function", "at", "result", "slope"), KINKS)
+def test_slopes_at_kinks(function, at, result, slope):
+    made = function(Dual(at, {"x": 1.0}))
+    assert value(made) == pytest.approx(result, nan_ok=True)
+    assert math.copysign(1, value(made)) == math.copysign(1, result) or result != result
+    assert slopes(made).get("x", 0.0) == pytest.approx(slope, nan_ok=True)
+
+
+def test_sums_add_one_number_after_the_other():
+    assert reals.add_up([0.1] * 10) == 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 != 1.0
+    assert reals.add_up([1e16, 1.0, -1e16]) == 0.0
+    assert reals.add_up([], 3) == 3

@@ -194,6 +194,7 @@ SAMPLES["cross_entropy"] = Samples(
         ("cross_entropy(dense, [0, -1, 4])", IndexError, "labels: is -1 at row 1"),
         ("cross_entropy(dense, [0, 1])", ShapeError, r"labels: have shape \(2,\).*3 rows"),
         ("cross_entropy(dense, [0.0, 1.0, 2.0])", DTypeError, "labels: have dtype float64"),
+        ("cross_entropy(dense * 1j, [0, 1, 2])", DTypeError, "logits: have dtype complex128; real"),
         ("cross_entropy(dense[0], [0])", ShapeError, r"logits: have shape \(4,\)"),
         ("cross_entropy(wide, x)", LoDError, "labels: has 2 levels; logits has 1"),
         ("cross_entropy(wide, [[0, 1], [1, 0, 1]])", ShapeError, "labels.*uneven"),

@@ -88,7 +88,15 @@ SAMPLES = {
         concat_batches_calls(),
         joined_batches,
         concat_batches_calls(FLOAT, NARROW).map(tame),
-        [("concat_batches([flat, x])", LoDError, "batch 1.*2 levels.*1")],
+        [
+            ("concat_batches([flat, x])", LoDError, "batch 1.*2 levels.*1"),
+            ("concat_batches([flat, wide])", DTypeError, r"xs\[1\]: has dtype float64; xs\[0\] has int64"),
+            (
+                "concat_batches([wide, LoDTensor(np.zeros((5, 1)), flat.lod)])",
+                ShapeError,
+                r"xs\[1\].*rows of shape \(1,\)",
+            ),
+        ],
     ),
     "sequence_concat": Samples(
         concat_calls(),

@@ -109,6 +109,8 @@ def unary(name):
         (f"ops.{name}([[1], [2, 3]])", ShapeError, "x.*uneven"),
         (f"ops.{name}(np.array(['a']))", DTypeError, "<U1"),
     ]
+    if name == "sigmoid":
+        errors.append(("ops.sigmoid(np.ones(2, complex))", DTypeError, "sigmoid: dtypes complex128: real numbers"))
     return Samples(calls, expected, smooth, errors, exact=name == "relu")
 
 

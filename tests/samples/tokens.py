@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
+from reference.nested import nest
 from reference.ops import tokens as oracle
-from tests.helpers.agree import from_the_first
+from tests.helpers.agree import from_the_first, offsets_of
 from tests.helpers.draw import corners, int64, lods, odd_forms, read_only, whole_numbers
 from tests.samples import Samples, call
 from tests.samples.window import real_numbers
@@ -105,7 +106,7 @@ def expected_scattered(arguments):
     rows = rows.ravel() if lines.ndim == 2 else rows
     rows = np.broadcast_to(rows, (ids.num_rows, *lines.shape[2:]))
     made = oracle.sequence_scatter(lines.tolist(), number_lists(ids), rows.tolist(), level, ids.num_levels)
-    return [made] if isinstance(x, LoDTensor) else made
+    return nest(made, offsets_of(x.lod)) if isinstance(x, LoDTensor) else made
 
 
 SAMPLES = {

@@ -80,6 +80,26 @@ def test_what_was_read_only_stays_read_only(another):
     assert not stacked.flags.writeable
 
 
+@pytest.mark.parametrize("another", [*(lambda t, p=p: there_and_back(t, p) for p in PROTOCOLS), copy.deepcopy])
+def test_what_can_be_written_to_can_be_written_to_after_copying(another):
+    sparse = lodcore.SparseTensor(np.array([0, 2]), np.ones((2, 3)), 5)
+    steps = TensorArray()
+    steps.write(0, np.ones(2))
+    steps.write(1, lodcore.array([[1.0], [2.0]]))
+    x = lodcore.array([[1.0], [2.0, 3.0]])
+    for made in (another(x), another(x[1:]), another(x + 1), another(sparse), another(lodcore.DenseTensor(np.ones(2)))):
+        assert made.values.flags.writeable
+    assert not another(sparse).indices.flags.writeable
+    back = another(steps)
+    assert back.read(0).flags.writeable
+    assert back.read(1).values.flags.writeable
+    made = another(x)
+    made.values[0] = 9
+    assert x.tolist() == [[1.0], [2.0, 3.0]]
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        made.lod.offsets().setflags(write=True)
+
+
 @given(lod_tensors(dtypes=[np.float64], row_shapes=[(3,)]))
 def test_buffers_out_of_band_are_shared(x):
     buffers = []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import lodcore
-from lodcore import LoD, LoDTensor
+from lodcore import LevelError, LoD, LoDTensor
 from reference.nested import parse
 from tests.helpers.agree import numbered
 from tests.helpers.draw import lod_tensors, lods
@@ -96,6 +96,21 @@ def test_long_content_is_cut_inside_and_outside():
 )
 def test_structures(lod, text):
     assert repr(lod) == text
+
+
+@pytest.mark.parametrize("depth", range(1, 12))
+def test_levels_are_counted(depth):
+    s = "" if depth == 1 else "s"
+    assert repr(LoD.from_lengths(*[[]] * depth)) == f"LoD(0 sequences, {depth} level{s})"
+    lod = LoD.from_lengths([99], *[[1] * 99] * (depth - 1))
+    outer = ["1 sequence of length 99", *["99 sequences of length 1"] * (depth - 1)]
+    if depth > 6:
+        outer = [*outer[:2], f"... {depth - 4} levels ...", *outer[-2:]]
+    if depth > 1:
+        assert repr(lod) == f"LoD({' / '.join(outer)})"
+    assert repr(LoDTensor(np.zeros(99), lod)).startswith(f"LoDTensor({' / '.join(outer)}, float64")
+    with pytest.raises(LevelError, match=f"there {'is' if depth == 1 else 'are'} {depth} level{s}$"):
+        lod.offsets(depth)
 
 
 # -- honest brackets -----------------------------------------------------------------------------------------------

@@ -387,3 +387,32 @@ def test_a_method_that_writes_gives_nothing_and_calls_the_element_a_value():
     assert [element.tolist() for element in array] == [[0, 1], [0, 1, 2]]
     with pytest.raises(TypeError):
         array.write(0, np.arange(2), x=np.arange(2))
+
+
+def test_clones_share_nothing():
+    """Also what was not written, and is a view of what the array began with."""
+    dense, ragged = np.arange(6.0).reshape(3, 2), lodcore.array([[1.0], [2.0, 3.0], []])
+    for ta in (TensorArray(unstack_from=dense), TensorArray(unstack_from=ragged), TensorArray.unpack(ragged, 0)[0]):
+        ta.write(0, ta.read(0) + 1)
+        other = ta.clone()
+        for one, mine in zip(other, ta, strict=True):
+            one, mine = (getattr(x, "values", x) for x in (one, mine))
+            assert one.tolist() == mine.tolist()
+            assert one.nbytes == 0 or not np.shares_memory(one, mine)
+            assert one.flags.writeable
+    known = TensorArray(unstack_from=dense)
+    assert not np.shares_memory(known.clone().read(1), dense)
+
+
+def test_sizes_along_every_axis():
+    """Of elements with levels axes have lengths before and behind those that are ragged."""
+    steps, wide = TensorArray(), LoDTensor.from_lengths(np.zeros((3, 4)), [1, 2])
+    steps.write(0, wide)
+    steps.write(1, wide[:1])
+    assert steps.sizes().tolist() == steps.sizes(-3).tolist() == [2, 1]
+    assert steps.sizes(2).tolist() == steps.sizes(-1).tolist() == [4, 4]
+    for axis in (1, -2, 3, -4):
+        with pytest.raises(
+            IndexError, match=rf"tensor_array_sizes: axis: is {axis}; element 0 has shape \(2, None, 4\)"
+        ):
+            steps.sizes(axis)

@@ -1,0 +1,251 @@
+"""The numbers that the demo prints, on tiny data with known answers."""
+
+import re
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore.demo import glosses, vowels
+from lodcore.demo.glosses import agreement, network, padded
+from lodcore.demo.glosses.data import Collection, Glosses
+from lodcore.demo.page import Glyphs, bar, describe, padding_picture
+from lodcore.demo.vowels import reservoir
+from lodcore.demo.vowels.data import Recordings
+
+PLAIN = Glyphs()
+
+
+# -- the first act -------------------------------------------------------------------------------------------------
+
+
+class ByLength:
+    """Stands in for network and readout: the speaker of a recording is its length."""
+
+    @classmethod
+    def draw(cls, x, settings, seed):
+        return cls()
+
+    @classmethod
+    def fit(cls, features, speakers, ridge):
+        assert features.shape == (4, 1)
+        return cls()
+
+    def features(self, x):
+        return x.lengths[:, None]
+
+    def predict(self, features):
+        return features[:, 0]
+
+
+def recordings(lengths, speakers):
+    return Recordings(lodcore.LoDTensor.from_lengths(np.ones((sum(lengths), 2)), lengths), np.array(speakers))
+
+
+TRAIN = recordings([1, 2, 3, 4], [1, 2, 3, 4])  # all are right
+TEST = recordings([1, 2, 3, 4, 5], [1, 2, 9, 9, 9])  # two of five are
+
+
+def test_the_accuracy_is_that_of_what_was_not_learnt_from(monkeypatch):
+    monkeypatch.setattr(vowels, "Network", ByLength)
+    monkeypatch.setattr(vowels, "Readout", ByLength)
+    accuracy, rate, seconds = vowels.measure_network(TRAIN, TEST, 0)
+    assert accuracy == 40.0
+    assert 0 < 25 / rate < seconds  # 10 and 15 frames
+
+
+def test_the_baseline_is_judged_on_what_was_not_learnt_from(monkeypatch):
+    monkeypatch.setattr(vowels, "Readout", ByLength)
+    monkeypatch.setattr(vowels, "mean_and_deviation", lambda x: x.lengths[:, None])
+    assert vowels.measure_baseline(TRAIN, TEST) == 40.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_the_share_of_right_answers(share):
+    right = np.array([1, 2, 9, 9, 9])
+    said = np.where(np.arange(5) < 5 * share, right, right + 1)
+    assert vowels.percent_right(said, TEST) == 100 * share
+    assert describe(100 * share, 5) == f"{5 * share:.0f} of 5 right   {100 * share:5.2f} %"
+
+
+def test_mean_and_deviation_of_each_recording():
+    x = lodcore.LoDTensor.from_lengths([[1.0, 10.0], [3.0, 10.0], [5.0, 0.0]], [2, 1])
+    np.testing.assert_array_equal(reservoir.mean_and_deviation(x), [[2, 10, 1, 0], [5, 0, 0, 0]])
+
+
+@pytest.mark.parametrize(("is_backward", "final"), [(False, [5.0, 7.0]), (True, [1.0, 7.0])])
+def test_the_final_state_is_where_the_reading_ends(is_backward, final):
+    states = lodcore.LoDTensor.from_lengths(np.array([[1.0], [9.0], [5.0], [7.0]], np.float32), [3, 1])
+    wanted = np.column_stack([[5.0, 7.0], [9.0, 7.0], [1.0, 7.0], final])  # mean, largest, smallest, final
+    np.testing.assert_array_equal(reservoir.pool_states(states, is_backward), wanted)
+
+
+def test_features_are_those_of_both_directions():
+    """Read forwards, the last state is that of the last frame; read backwards, it is that of the first one."""
+    settings = reservoir.Settings(num_units=3)
+    x = lodcore.LoDTensor.from_lengths(np.random.default_rng(0).standard_normal((7, 2)), [4, 1, 2])
+    made = reservoir.Network.draw(x, settings, 0)
+    np.testing.assert_allclose(made.center, x.values.mean(0))
+    np.testing.assert_allclose(made.scale, x.values.std(0) ** settings.whitening)
+    found = made.features(x).reshape(3, 2, 4, 3)
+    scaled = lodcore.LoDTensor(((x.values - made.center) / made.scale).astype(np.float32), x.lod)
+    for side, states in enumerate([made.forward.run_forward(scaled), made.backward.run_backward(scaled)]):
+        for recording, features in zip(states, found[:, side], strict=True):
+            final = recording[0 if side else -1]
+            wanted = [recording.mean(0), recording.max(0), recording.min(0), final]
+            np.testing.assert_allclose(features, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_the_readout_is_a_ridge_regression():
+    random = np.random.default_rng(1)
+    features, speakers = random.standard_normal((12, 3)), np.arange(12) % 9
+    ridge = 0.5
+    made = reservoir.Readout.fit(features, speakers, ridge)
+    np.testing.assert_allclose(made.center, features.mean(0))
+    np.testing.assert_allclose(made.scale, features.std(0) + 1e-8)
+    standard = (features - features.mean(0)) / features.std(0)
+    targets = np.eye(9)[speakers]
+    penalty = ridge * np.square(standard).sum() / 12
+    wanted = np.linalg.solve(standard.T @ standard + penalty * np.eye(3), standard.T @ (targets - targets.mean(0)))
+    np.testing.assert_allclose(made.weight, wanted, rtol=1e-6)
+    np.testing.assert_allclose(made.bias, targets.mean(0))
+    scores = standard @ wanted + targets.mean(0)
+    np.testing.assert_array_equal(made.predict(features), scores.argmax(1))
+
+
+def test_the_mean_of_the_seeds_is_printed_and_compared(capsys):
+    vowels.print_comparison([90.0, 95.0, 100.0], 80.0, PLAIN)
+    printed = capsys.readouterr().out
+    assert "Average of the networks: 95.00 % right, from 90.00 to 100.00, deviation 4.08." in printed
+    assert re.search(rf"^  these networks +5\.0 %  {'#' * 25}$", printed, re.MULTILINE)
+    assert re.search(rf"^  mean and deviation only +20\.0 %  {'#' * 100}$", printed, re.MULTILINE)
+    assert re.search(r"^  5-state hidden Markov model \* +3\.8 %  #{19}$", printed, re.MULTILINE)
+
+
+def test_what_padding_would_have_cost_is_counted(capsys):
+    vowels.print_padding(TRAIN, TEST, PLAIN)
+    printed = capsys.readouterr().out
+    assert re.search(r"two padded batches +41 frames +492 numbers +1\.64 x", printed)  # 4 * 4 + 5 * 5
+    assert re.search(r"as they are +25 frames +300 numbers +1\.00 x", printed)
+    assert padding_picture(np.array([1, 4, 2]), 2, 1, PLAIN) == [" 4 ####", " 1 #..."]
+    assert bar(2.6, PLAIN) == "###"
+
+
+def test_the_first_act_prints_every_seed_and_their_mean(monkeypatch, capsys):
+    accuracies = iter([50.0, 100.0])
+    monkeypatch.setattr(vowels, "load", lambda: (TRAIN, TEST))
+    monkeypatch.setattr(vowels, "measure_baseline", lambda train, test: 20.0)
+    monkeypatch.setattr(vowels, "measure_network", lambda train, test, seed: (next(accuracies), 10.0 * (seed + 1), 1.0))
+    vowels.play(PLAIN, 2)
+    printed = capsys.readouterr().out
+    assert "9 recordings of 1 to 5 frames" in printed
+    assert "Learn from 4; say who speaks in the other 5." in printed
+    assert "no recurrence   1 of 5 right   20.00 %" in printed
+    assert "Average of the networks: 75.00 % right, from 50.00 to 100.00" in printed
+    assert "  15 frames a second" in printed  # the median
+
+
+# -- the second act ------------------------------------------------------------------------------------------------
+
+
+def tiny():
+    """Four documents to learn from, two to judge on, one of which is about what is commonest."""
+    train = Glosses(lodcore.array([[[1], [1]], [[1]], [[2]], [[1, 2]]]), np.array([1, 1, 0, 1]))
+    test = Glosses(lodcore.array([[[1]], [[2]], [[2, 2, 2], [1]]]), np.array([1, 0, 1]))
+    return Collection(train, train, test, ["_", "one", "two"], ["even", "odd"])
+
+
+def test_baselines_of_few_documents():
+    found = glosses.measure_baselines(tiny())
+    assert list(found) == ["always odd", "naive Bayes, no sentences"]
+    assert found["always odd"] == pytest.approx(200 / 3)
+    assert found["naive Bayes, no sentences"] == pytest.approx(200 / 3)  # the third has mostly the word of the second
+
+
+def test_the_network_is_judged_on_what_was_not_learnt_from(monkeypatch, capsys):
+    data = tiny()
+
+    def learn(parameters, part, settings, generator):
+        assert part is data.train
+        yield from (0.75, 0.5)
+
+    def scores(parameters, documents):
+        assert documents is data.test.documents
+        return np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])  # the first is right
+
+    monkeypatch.setattr(network, "learn", learn)
+    monkeypatch.setattr(network, "scores", scores)
+    _, accuracy, rate = glosses.measure_network(data, 0)
+    assert accuracy == pytest.approx(100 / 3)
+    assert rate > 0
+    assert re.search(r"seed 0   loss 0\.75 0\.50 +1 of 3 right +33\.33 %", capsys.readouterr().out)
+
+
+def test_the_second_act_prints_the_mean(capsys):
+    glosses.print_comparison([60.0, 70.0, 80.0], {"always odd": 10.0, "naive Bayes": 50.0}, PLAIN)
+    printed = capsys.readouterr().out
+    assert "Average of the networks: 70.00 % right, from 60.00 to 80.00, deviation 8.16." in printed
+    for name, share, length in (
+        ("these networks", "30.0", 12),
+        ("naive Bayes", "50.0", 20),
+        ("always odd", "90.0", 36),
+    ):
+        assert re.search(rf"^  {name} +{share} %  {'#' * length}$", printed, re.MULTILINE)
+
+
+def test_the_greatest_difference_is_found():
+    assert agreement.farthest([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.5], [1.0, 4.0]]) == 2.0
+    assert agreement.farthest(1.0, -3.0) == 4.0
+
+
+def parameters(data):
+    random = np.random.default_rng(2)
+    drawn = network.draw(3, 2, network.Settings(width=4), random)
+    return {name: random.standard_normal(x.shape) for name, x in drawn.items()}
+
+
+@pytest.mark.parametrize("part", ["scores", "loss", "gradients"])
+def test_each_difference_is_that_of_its_part(part, monkeypatch):
+    """What is wrong in one document, by as much as is planted, is what is printed."""
+    data = tiny()
+    assert max(agreement.differences(parameters(data), data.test).values()) < 1e-12
+    read, add = agreement.by_hand.read, agreement.by_hand.add_gradients
+    met = []
+
+    def wrong_read(numbers, sentences):
+        made = read(numbers, sentences)
+        met.append(len(met))
+        scores = list(made.scores)
+        scores[0] += 0.25 * (part == "scores" and met[-1] == 1)
+        return made._replace(scores=scores)
+
+    def wrong_gradients(numbers, sentences, topic, slopes):
+        loss = add(numbers, sentences, topic, slopes)
+        slopes["bias"][1] += 0.75 * (part == "gradients")
+        return loss + 0.5 * (part == "loss")
+
+    monkeypatch.setattr(agreement.by_hand, "add_gradients", wrong_gradients)
+    if part == "scores":
+        monkeypatch.setattr(agreement.by_hand, "add_gradients", lambda *given: 0.0)
+        monkeypatch.setattr(agreement.by_hand, "read", wrong_read)
+    found = agreement.differences(parameters(data), data.test)
+    wanted = {"scores": 0.25, "loss": 0.5, "gradients": 0.75}[part]
+    assert found[part] == pytest.approx(wanted)
+
+
+def test_padding_is_counted_and_compared(monkeypatch):
+    data = tiny()
+    found = agreement.measure_padding(parameters(data), data.test, 3, 0)
+    assert (found.num_words, found.num_padded) == (6, 18)  # 3 documents of up to 2 sentences of up to 3 words
+    assert found.difference < 1e-12
+    assert 0 < found.seconds < 5
+    assert 0 < found.seconds_padded < 5
+    plain = padded.scores
+    monkeypatch.setattr(padded, "scores", lambda *given: plain(*given) + np.array([[0.0, 0.0], [0.0, 0.5], [0.0, 0.0]]))
+    assert agreement.measure_padding(parameters(data), data.test, 3, 0).difference == pytest.approx(0.5)
+
+
+def test_the_smaller_documents_are_drawn():
+    documents = lodcore.array([[[1] * 18], [[1], [2]], [[1]] * 5, [[1] * 17, [1]], [[1] * 3]])
+    data = Glosses(documents, np.zeros(5, np.int64))
+    assert glosses.small_documents(data) == [[17, 1], [1, 1], [3]]

@@ -1,0 +1,83 @@
+"""Dtypes of results are written down: what operators give, what their shape rules promise, and what NumPy has."""
+
+import numpy as np
+import pytest
+
+from tests.helpers.dtypes_of_results import CALLS, SAME_EVERYWHERE, inferred, run, samples_of, written
+
+pytestmark = pytest.mark.not_on_reference  # dtypes are not the kernels'
+
+TABLE = written()
+#: What the elements of a TensorArray are is known when it runs: the shape rule may promise what is refused then.
+LATER = {"last_of_steps"}
+WITHOUT_TENSORS = {name for name in CALLS if not samples_of(name)}
+
+
+def test_every_call_is_in_the_table():
+    assert TABLE.keys() == CALLS.keys() - WITHOUT_TENSORS
+    assert all(TABLE[name].keys() == samples_of(name).keys() for name in TABLE)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_dtypes_are_those_of_the_table(name):
+    samples = samples_of(name)
+    assert {key: run(name, sample) for key, sample in samples.items()} == TABLE[name]
+    promised = {key: inferred(name, sample) for key, sample in samples.items()}
+    assert all(promised[key] == given for key, given in TABLE[name].items() if given != "-" or name not in LATER)
+
+
+#: Calls of the table that are functions of NumPy on arrays, and those.
+NUMPY = {
+    **{f"elementwise {name}": getattr(np, name) for name in SAME_EVERYWHERE},
+    **{f"reduce_values {name}": getattr(np, name) for name in ["sum", "prod", "mean", "max", "min", "any", "all"]},
+    **{f"pool_positions {name}": getattr(np, name) for name in ["sum", "mean", "max", "min"]},
+    **{f"sequence_pool {name}": getattr(np, name) for name in ["sum", "mean", "max", "min"]},
+    **{f"sequence_accumulate {name}": getattr(np, name).accumulate for name in ["add", "multiply", "minimum", "hypot"]},
+    **{f"sequence_quantile {name}": lambda x, name=name: np.quantile(x, 0.5, method=name) for name in ["linear"]},
+    "sequence_cumsum": np.cumsum,
+    "sequence_prod": np.prod,
+    "sequence_sort": np.sort,
+    "sequence_argsort": np.argsort,
+    "sequence_unique": np.unique,
+    "sequence_var": np.var,
+    "sequence_std": np.std,
+    "sequence_diff": np.diff,
+    "sequence_interp": np.interp,
+    "sequence_searchsorted": np.searchsorted,
+    "add": lambda x: np.add(x, 2.0),
+    "minus": lambda x: np.subtract(x, 2.0),
+    "mul": lambda x: np.multiply(x, 2.0),
+    "div": lambda x: np.divide(x, 2.0),
+    "less_than": lambda x: np.less(x, 2.0),
+    "where": lambda x: np.where([True] * len(x), x, 0.0),
+    "logical_and": np.logical_and,
+    "logical_not": np.logical_not,
+    "matmul": np.matmul,
+    "concat_values": lambda *xs: np.concatenate(xs),
+    "tanh": np.tanh,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+}
+TWO = {"sequence_interp", "sequence_searchsorted", "logical_and", "matmul", "concat_values"}
+
+
+def of_numpy(name, key):
+    """Tell the dtype that NumPy gives, "-" if it raises."""
+    count = 3 if name == "sequence_interp" else 2 if name in TWO or getattr(NUMPY[name], "nin", 1) == 2 else 1
+    first, _, others = key.partition("/")
+    xs = [np.ones(3).astype(dtype) for dtype in [first, *[others or first] * (count - 1)]]
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(NUMPY[name](*xs)).dtype.str.lstrip("<>|=")
+    except (TypeError, ValueError):
+        return "-"
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_table_agrees_with_numpy(name):
+    """Where both compute; sequences take real numbers only in some places where NumPy takes more."""
+    wanted = {key: of_numpy(name, key) for key, given in TABLE[name].items() if given != "-" and key[0] not in "UM"}
+    wanted = {key: given for key, given in wanted.items() if given != "-"}
+    assert {key: TABLE[name][key] for key in wanted} == wanted
+    assert len(wanted) >= 11

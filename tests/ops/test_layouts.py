@@ -1,0 +1,98 @@
+"""Tensors that lie in memory in other ways: the results are the same."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodcore import LoDTensor, TensorArray
+from lodcore.ops.registry import OPS
+from lodcore.testing.samples import bits, elements_of, fresh, sample_of, several, with_tensors
+from tests.samples import SAMPLES
+
+
+def foreign(x):
+    """Make an array of the other byte order."""
+    return x.astype(x.dtype.newbyteorder())
+
+
+def unaligned(x):
+    """Make an array that begins one byte behind where its dtype should."""
+    memory = np.zeros(x.nbytes + 1, np.uint8)
+    made = memory[1:].view(x.dtype).reshape(x.shape)
+    made[...] = x
+    return made
+
+
+def apart(x):
+    """Make an array of every second row of a larger one."""
+    if not x.ndim:
+        return x
+    memory = np.zeros((2 * x.shape[0], *x.shape[1:]), x.dtype)
+    memory[::2] = x
+    return memory[::2]
+
+
+def backwards(x):
+    """Make an array whose axes lie the other way round, and from the end."""
+    return np.asfortranarray(x)[::-1].copy("K")[::-1] if x.ndim else x
+
+
+LAYOUTS = [foreign, unaligned, apart, backwards]
+
+
+def outcome(op, sample):
+    """Run a call: what comes of it in native byte order, or what it raises."""
+    given = fresh(sample)
+    try:
+        with np.errstate(all="ignore"):
+            result = op(*given.args, **given.kwargs)
+    except Exception as error:
+        return type(error), str(error)
+    return bits([native(x) for x in several(result)])
+
+
+def native(x):
+    if isinstance(x, LoDTensor):
+        return LoDTensor(native(x.values), x.lod)
+    if isinstance(x, np.ndarray):
+        return x.astype(x.dtype.newbyteorder("="))
+    return list(map(native, elements_of(x))) if isinstance(x, TensorArray) else x
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+@settings(max_examples=20)
+@given(data=st.data())
+def test_memory_may_lie_in_any_way(name, data):
+    op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
+    layout = data.draw(st.sampled_from(LAYOUTS))
+
+    def laid_out(x):
+        if isinstance(x, TensorArray):
+            return x
+        made = layout(x.values if isinstance(x, LoDTensor) else x)
+        made.flags.writeable = False
+        return LoDTensor(made, x.lod) if isinstance(x, LoDTensor) else made
+
+    assert outcome(op, with_tensors(sample, laid_out)) == outcome(op, sample)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in SAMPLES if OPS[name].takes_out))
+@settings(max_examples=20)
+@given(data=st.data())
+def test_out_is_written_or_refused(name, data):
+    op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
+    sample = sample._replace(kwargs={key: x for key, x in sample.kwargs.items() if key != "out"})
+    result = several(op(*sample.args, **sample.kwargs))[0]
+    if isinstance(result, TensorArray):
+        result = result.untouched_source
+    wanted = result.values if isinstance(result, LoDTensor) else np.asarray(result)
+    out = data.draw(st.sampled_from(LAYOUTS))(np.zeros_like(wanted))
+    before = out.tobytes()
+    try:
+        op(*sample.args, **sample.kwargs, out=out)
+    except (TypeError, ValueError) as error:
+        assert "out: " in str(error)  # noqa: PT017  what is written is compared below
+        assert out.tobytes() == before
+    else:
+        np.testing.assert_array_equal(out, wanted)

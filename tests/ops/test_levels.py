@@ -1,0 +1,72 @@
+"""Levels one beyond the first and the last, for whatever takes a level: always the same error."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodcore import DTypeError, LevelError, LoD, LoDTensor
+from lodcore.ops.registry import OPS
+from lodcore.testing.rules import described
+from lodcore.testing.samples import Sample, sample_of, tensors_of
+from tests.helpers.draw import lods
+from tests.samples import SAMPLES
+
+NAMES = {
+    name: next(one for one in ("level", "ref_level") if one in OPS[name].parameters)
+    for name in sorted(SAMPLES)
+    if {"level", "ref_level"} & set(OPS[name].parameters)
+}
+WRONG = [
+    *((beyond, LevelError) for beyond in (0, 1, 2**62, 2**70)),
+    (1.5, DTypeError),
+    ("a", DTypeError),
+    ([0], DTypeError),
+]
+
+
+def test_many_operators_take_a_level():
+    assert len(NAMES) > 40
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=12)
+@given(data=st.data())
+def test_levels_that_are_not_there(name, data):
+    op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
+    levels = max([x.num_levels for x in tensors_of(sample) if isinstance(x, LoDTensor)], default=1)
+    arguments = op.bind(sample.args, {key: x for key, x in sample.kwargs.items() if key != "out"})
+    lod_levels = [x.num_levels for x in arguments.values() if isinstance(x, LoD)]
+    most = max([levels, *lod_levels])
+    wrong, error = data.draw(st.sampled_from(WRONG))
+    if error is LevelError:
+        wrong = data.draw(st.sampled_from([most + wrong, -most - 1 - wrong]))
+    call = Sample((), {**arguments, NAMES[name]: wrong})
+    with pytest.raises(error):
+        op(**call.kwargs)
+    with pytest.raises(error):
+        op.infer_arguments(described(op, call)[0])
+
+
+METHODS = {
+    "num_sequences": lambda lod, level: lod.num_sequences(level),
+    "offsets": lambda lod, level: lod.offsets(level),
+    "row_offsets": lambda lod, level: lod.row_offsets(level),
+    "lengths": lambda lod, level: lod.lengths(level),
+    "segment_ids": lambda lod, level: lod.segment_ids(level),
+    "positions": lambda lod, level: lod.positions(level),
+    "take": lambda lod, level: lod.take([], level),
+    "slice": lambda lod, level: lod.slice(0, 0, level),
+    "drop": lambda lod, level: lod.drop(level),
+    "flatten": lambda lod, level: LoDTensor(np.zeros((lod.num_rows, 1)), lod).flatten(level),
+    "per_sequence": lambda lod, level: LoDTensor(np.zeros(lod.num_rows), lod).per_sequence([], level),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+@given(lods(1, 4), st.sampled_from([0, 1, 2**62, 2**70]))
+def test_levels_that_a_lod_has_not(name, lod, beyond):
+    for level in (lod.num_levels + beyond, -lod.num_levels - 1 - beyond):
+        there = "is 1 level" if lod.num_levels == 1 else f"are {lod.num_levels} levels"
+        with pytest.raises(LevelError, match=f"level: is {level}; there {there}"):
+            METHODS[name](lod, level)

@@ -1,0 +1,126 @@
+"""Operands that agree in rows, bytes or values, but not in lengths or in width.
+
+An operator of several tensors with levels is called with one of them changed. Either it raises, or the result is what
+the oracle says of the changed call; where the oracle finds that the lists do not fit, it must raise.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from lodcore import LoD, LoDTensor, TensorArray
+from lodcore.ops.registry import OPS
+from lodcore.testing.samples import Sample, elements_of, of_elements, sample_of, with_tensors
+from tests.helpers.agree import assert_close, numbers, tolerance_of
+from tests.samples import SAMPLES
+from tests.samples.common import small_values
+
+#: Operators of several tensors with levels.
+NAMES = [
+    *["add", "minus", "mul", "div", "where", "elementwise", "equal", "not_equal", "logical_and", "logical_or"],
+    *["less_than", "less_equal_than", "greater_than", "greater_equal_than", "cross_entropy", "with_values", "spread"],
+    *["concat_batches", "concat_values", "sequence_concat", "interleave_places", "cartesian", "merge_by_mask"],
+    *["sequence_expand", "sequence_expand_as", "sequence_matmul", "dot_attention", "sequence_scatter"],
+    *["select_by_mask", "take_nested", "gather_nested", "refuse_unlike", "repeat_runs", "sequence_repeat"],
+    *["sequence_interp", "sequence_searchsorted", "sequence_unflatten", "beam_search", "beam_search_decode"],
+    *["last_of_steps", "map_fn_results", "tensor_array_concat", "tensor_array_pack", "tensor_array_stack"],
+]
+REFUSED = (TypeError, ValueError, IndexError)  # LodError, ShapeError and DTypeError are such
+
+
+def nested_of(sample):
+    """List the tensors with levels of a call, those in arrays of steps, too."""
+    found = []
+    changed(sample, lambda x: found.append(x) or x)
+    return found
+
+
+def changed(sample, change):
+    """Make the same call with something in place of each tensor with levels."""
+
+    def replace(x):
+        if isinstance(x, TensorArray):
+            return of_elements([None if one is None else replace(one) for one in elements_of(x)])
+        return change(x) if isinstance(x, LoDTensor) and x.num_levels else x
+
+    return with_tensors(sample, replace)
+
+
+def other_lengths(x, k):
+    """Move an element from one sequence of level k to a neighbour: as many sequences, and as many rows."""
+    lengths = [x.lod.lengths(level).copy() for level in range(x.num_levels)]
+    sizes = lengths[k]
+    for s in range(len(sizes) - 1):
+        if sizes[s] != sizes[s + 1]:
+            sizes[[s, s + 1]] = sizes[[s + 1, s]]
+            return LoDTensor(x.values, LoD.from_lengths(*lengths))
+        if sizes[s]:
+            sizes[[s, s + 1]] += [-1, 1]
+            return LoDTensor(x.values, LoD.from_lengths(*lengths))
+    return None
+
+
+def other_count(x, k):
+    """Put an empty sequence behind those of level k: as many rows, one sequence more."""
+    lengths = [x.lod.lengths(level) for level in range(x.num_levels)]
+    lengths[k] = np.append(lengths[k], 0)
+    if k:
+        if not len(lengths[k - 1]):
+            return None
+        lengths[k - 1] = np.append(lengths[k - 1][:-1], lengths[k - 1][-1] + 1)
+    return LoDTensor(x.values, LoD.from_lengths(*lengths))
+
+
+def other_width(x, seed):
+    """Make rows of as many bytes, of a dtype of half the size: twice as wide."""
+    halves = {"f8": "f4", "f4": "f2", "i8": "i4", "u8": "u4", "i4": "i2", "i2": "i1", "u2": "u1"}
+    half = halves.get(x.dtype.str[1:])
+    if half is None:
+        return None
+    shape = x.values.shape[1:]
+    values = small_values(seed, (x.num_rows, *shape[:-1], 2 * shape[-1] if shape else 2), half)
+    assert values.nbytes == x.values.nbytes
+    return LoDTensor(values, x.lod)
+
+
+def wider(x, seed):
+    """Make rows of the same dtype that are twice as wide, as those of two sequences might be."""
+    shape = x.values.shape[1:]
+    if x.dtype.kind not in "fiub" or not shape:
+        return None
+    return LoDTensor(small_values(seed, (x.num_rows, *shape[:-1], 2 * shape[-1]), x.dtype), x.lod)
+
+
+def others_of(x, seed):
+    """List what a tensor could be taken for."""
+    levels = range(x.num_levels)
+    made = [other(x, k) for k in levels for other in (other_lengths, other_count)]
+    return [one for one in [*made, other_width(x, seed), wider(x, seed)] if one is not None]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_operands_of_other_structures(name, data):
+    op, samples = OPS[name], SAMPLES[name]
+    sample = sample_of(data.draw(samples.calls))
+    tensors = nested_of(sample)
+    assume(len(tensors) > 1)
+    seed = data.draw(st.integers(0, 99))
+    others = [(at, made) for at, x in enumerate(tensors) for made in others_of(x, seed)]
+    assume(others)
+    at, made = data.draw(st.sampled_from(others))
+    places = iter(range(len(tensors)))
+    call = changed(sample, lambda x: made if next(places) == at else x)
+    try:
+        wanted = samples.expected(op.bind(call.args, call.kwargs))
+    except Exception:  # the oracle finds that the lists do not fit
+        wanted = None
+    try:
+        with np.errstate(all="ignore"):
+            result = op(*call.args, **call.kwargs)
+    except REFUSED:
+        return
+    assert wanted is not None, f"{result!r} of {Sample(*call)}"
+    assert_close(numbers(result), wanted, samples.exact, tolerance_of(result))

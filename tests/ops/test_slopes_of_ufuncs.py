@@ -1,0 +1,150 @@
+"""The gradient of every ufunc at negative numbers, zeros of both signs, ties, infinities and nan: stated by hand."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore.ops.ufuncs import UFUNC_RULES
+
+pytestmark = pytest.mark.not_on_reference  # no kernels
+
+INF, NAN = math.inf, math.nan
+POINTS = [-INF, -2.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.5, INF, NAN]
+D = 3.0  # what flows back
+F = np.float64  # divides by 0, and takes roots of negative numbers, as NumPy does
+
+
+def sign(x):
+    """Tell on which side of 0 a number is; 0 at 0, nan of nan."""
+    return x if x != x else (x > 0) - (x < 0)
+
+
+def root(x):
+    return np.sqrt(F(x))
+
+
+#: The slope of a function of one number.
+UNARY = {
+    "exp": np.exp,
+    "log": lambda x: 1 / F(x),
+    "sqrt": lambda x: 0.5 / root(x),
+    "tanh": lambda x: 1 / np.cosh(x) ** 2,
+    "negative": lambda x: -1.0,
+    "positive": lambda x: 1.0,
+    "conjugate": lambda x: 1.0,
+    "absolute": sign,
+    "fabs": sign,
+    "square": lambda x: 2 * x,
+    "reciprocal": lambda x: -1 / F(x) ** 2,
+    "cbrt": lambda x: 1 / (3 * np.cbrt(F(x)) ** 2),
+    "exp2": lambda x: np.exp2(x) * math.log(2),
+    "expm1": np.exp,
+    "log2": lambda x: 1 / F(x) / math.log(2),
+    "log10": lambda x: 1 / F(x) / math.log(10),
+    "log1p": lambda x: 1 / (F(x) + 1),
+    "sin": np.cos,
+    "cos": lambda x: -np.sin(x),
+    "tan": lambda x: 1 / np.cos(x) ** 2,
+    "arcsin": lambda x: 1 / root(1 - x**2),
+    "arccos": lambda x: -1 / root(1 - x**2),
+    "arctan": lambda x: 1 / (F(x) ** 2 + 1),
+    "sinh": np.cosh,
+    "cosh": np.sinh,
+    "arcsinh": lambda x: 1 / root(x**2 + 1),
+    "arccosh": lambda x: 1 / root(x**2 - 1),
+    "arctanh": lambda x: 1 / (1 - F(x) ** 2),
+    "deg2rad": lambda x: math.pi / 180,
+    "radians": lambda x: math.pi / 180,
+    "rad2deg": lambda x: 180 / math.pi,
+    "degrees": lambda x: 180 / math.pi,
+    **dict.fromkeys(["floor", "ceil", "rint", "trunc", "sign"], lambda x: 0.0),
+}
+OPERATORS = {"sigmoid": lambda x: 1 / (2 + np.exp(x) + np.exp(-x)), "relu": lambda x: float(x > 0)}
+
+
+def to_first(first):
+    """Make the slopes of a choice: 1 and 0 where the first operand is chosen."""
+    return (1.0, 0.0) if first else (0.0, 1.0)
+
+
+def ratio(one, other):
+    """Divide; 0 by 0 is 0."""
+    return 0.0 if other == 0 else F(one) / other
+
+
+def power(x, y):
+    """Tell the slopes of x**y: with respect to y 0 where x is not above 0."""
+    return (0.0 if y == 0 else y * np.power(F(x), y - 1.0)), np.power(F(x), y) * (np.log(x) if x > 0 else 0.0)
+
+
+#: The slopes of a function of two numbers.
+BINARY = {
+    "add": lambda x, y: (1.0, 1.0),
+    "subtract": lambda x, y: (1.0, -1.0),
+    "multiply": lambda x, y: (y, x),
+    "divide": lambda x, y: (1 / F(y), -(F(x) / F(y)) / F(y)),
+    "maximum": lambda x, y: to_first(x != x or (y == y and x >= y)),
+    "minimum": lambda x, y: to_first(x != x or (y == y and x <= y)),
+    "fmax": lambda x, y: to_first(y != y or x >= y),
+    "fmin": lambda x, y: to_first(y != y or x <= y),
+    "power": power,
+    "float_power": power,
+    "remainder": lambda x, y: (1.0, -np.floor_divide(F(x), y)),
+    "fmod": lambda x, y: (1.0, -np.trunc(F(x) / y)),
+    "arctan2": lambda x, y: (ratio(y, x * x + y * y), ratio(-x, x * x + y * y)),
+    "hypot": lambda x, y: (ratio(x, np.hypot(x, y)), ratio(y, np.hypot(x, y))),
+    "logaddexp": lambda x, y: (np.exp(x - np.logaddexp(x, y)), np.exp(y - np.logaddexp(x, y))),
+    "logaddexp2": lambda x, y: (np.exp2(x - np.logaddexp2(x, y)), np.exp2(y - np.logaddexp2(x, y))),
+    "copysign": lambda x, y: (sign(x) * math.copysign(1, y), 0.0),
+    "floor_divide": lambda x, y: (0.0, 0.0),
+    "heaviside": lambda x, y: (0.0, 0.0),
+}
+
+
+def test_every_gradient_is_stated():
+    assert UFUNC_RULES.keys() == UNARY.keys() | BINARY.keys()
+
+
+def slopes_of(function, *columns):
+    """Compute gradients of a batch of one row a case."""
+    given = [lodcore.LoDTensor.from_lengths(np.array(column), [len(column)]) for column in columns]
+    found, pullback = lodcore.vjp(function, *given)
+    assert found.shape == given[0].shape
+    return [x.values for x in pullback(np.full(len(columns[0]), D))]
+
+
+def assert_slopes(cases, found, wanted):
+    for case, one, other in zip(cases, found, wanted, strict=True):
+        assert one == pytest.approx(other, rel=1e-12, nan_ok=True), case
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("name", [*UNARY, *OPERATORS])
+def test_slopes_of_one_operand(name):
+    operator = getattr(lodcore.ops, name, None) if name in OPERATORS else getattr(np, name)
+    (found,) = slopes_of(operator, POINTS)
+    slope = UNARY[name] if name in UNARY else OPERATORS[name]
+    assert_slopes(POINTS, found, [D * slope(x) for x in POINTS])
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("name", BINARY)
+def test_slopes_of_two_operands(name):
+    pairs = list(itertools.product(POINTS, POINTS))
+    found = slopes_of(getattr(np, name), *zip(*pairs, strict=True))
+    for side in (0, 1):
+        assert_slopes(pairs, found[side], [D * BINARY[name](*pair)[side] for pair in pairs])
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
+def test_numbers_have_slopes_at_ties(name):
+    """Also where an operand is a number of Python."""
+    x = lodcore.array([[1.0, 2.0]])
+    wanted = {"maximum": [1.0, 1.0], "fmax": [1.0, 1.0], "minimum": [1.0, 0.0], "fmin": [1.0, 0.0]}[name]
+    _, pullback = lodcore.vjp(lambda v: getattr(np, name)(v, 1.0), x)
+    assert pullback(np.ones(2))[0].values.tolist() == wanted
+    _, pullback = lodcore.vjp(lambda a, b: lodcore.ops.elementwise([a, b], getattr(np, name)), 1.0, 1.0)
+    assert list(map(float, pullback(1.0))) == [1.0, 0.0]

@@ -95,6 +95,9 @@ cdef class Call:
     ----------
     ending : tuple of int
         Slots of arguments that nobody reads later, not even the gradient: arrays like the result are let go.
+    prepared : int
+        The slot of what computes it where the first operand is a matrix, as `Op.prepare` made it of the second; 0
+        if there is none.
     """
 
     def __init__(
@@ -106,7 +109,7 @@ cdef class Call:
         self.single, self.residuals, self.by_name = single, tuple(residuals.values()), by_name
         op = getattr(operator, "op", None)
         self.op = op if op is not None and op.converts else None
-        self.ending = ()
+        self.ending, self.prepared = (), 0
         self.count = len(slots)
         self.few = not by_name and self.count <= FEW and all([type(slot) is int for slot in slots])
         for j in range(self.count if self.few else 0):
@@ -128,6 +131,11 @@ cdef class Call:
             return self.put(frame, self.function(*values) if by_name is None else self.function(**by_name))
         for j in range(self.count):
             given[j] = <PyObject*> frame[self.numbers[j]]
+        if self.prepared and is_matrix(<object> given[0]) and frame[self.prepared] is not None:
+            result = frame[self.prepared].forward(<object> given[0])
+            if result is not None:
+                frame[self.out] = result
+                return 0
         if self.on_arrays is not None and are_arrays(given, self.count):
             try:
                 result = PyObject_Vectorcall(self.on_arrays, given, self.count, NULL)
@@ -155,6 +163,11 @@ cdef class Call:
             for slot, one in zip(self.outs, result, strict=True):
                 frame[slot] = one
         return 0
+
+
+cdef inline bint is_matrix(x):
+    """Tell whether this is an array of two axes."""
+    return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
 
 
 cdef inline bint same_kind(one, other):

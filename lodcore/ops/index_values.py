@@ -199,10 +199,15 @@ def _one_size(sizes: tuple[int | None, ...]) -> int | None:
 
 
 @index_values.define_vjp
-def _(d: Array, keys: list[Any], paired: bool, context: Any) -> tuple[Array, None]:
+def _(d: Array, keys: list[Any], paired: bool, context: Any) -> tuple[Array | None, None]:
     chosen = _chosen(keys)
     if paired:
         chosen = _with_rows(chosen, len(d))
+    elif not any(isinstance(key, np.ndarray) for key in chosen):
+        known = context.sum_of("x")
+        if known is not None:  # as of several slices of one tensor
+            known[chosen] += d
+            return None, None
     d_x: Array = context.new("x")
     d_x[...] = 0
     if any(isinstance(key, np.ndarray) for key in chosen):

@@ -129,8 +129,14 @@ def float_of(where: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _sigmoid(x: Any) -> Any:
     """Compute 1 / (1 + exp(-x)) without overflow: both branches are functions of exp(-|x|)."""
     x = np.asarray(x)
+    if not x.ndim:
+        return _sigmoid(x.reshape(1))[0]
     small = np.exp(-np.abs(x.astype(float_of("sigmoid", x.dtype), copy=False)))
-    return np.where(x < 0, small, small.dtype.type(1)) / (small + small.dtype.type(1))
+    out = (x >= 0).astype(small.dtype)
+    np.maximum(out, small, out=out)  # exp(-|x|) below zero, and 1 above, without a branch for each number
+    small += 1
+    out /= small
+    return out
 
 
 @elementwise_operator(function=_sigmoid)
@@ -155,7 +161,10 @@ def sigmoid(x: Any) -> Any:
 
 @sigmoid.define_vjp
 def _(d: Array, out: Any) -> Any:
-    return d * (out * (1 - out))
+    slope = 1 - out
+    slope *= out
+    slope *= d
+    return slope
 
 
 @elementwise_operator(function=np.tanh)
@@ -172,7 +181,9 @@ def tanh(x: Any) -> Any:
 
 @tanh.define_vjp
 def _(d: Array, out: Any) -> Any:
-    return d * (1 - out * out)
+    slope = 1 - out * out
+    slope *= d
+    return slope
 
 
 def _relu(x: Any) -> Any:

@@ -141,7 +141,8 @@ def compare(reader, learnt_from, num_words, num_topics, options):
             found[name].append(time.process_time() - start)
     seconds = {name: statistics.median(times[1:]) for name, times in found.items()}
     num_real = sum(documents.num_rows for documents, _ in batches)
-    print(f"batches of {size} documents: {num_real:,} words; padded {num_padded:,}, {1 - num_real / num_padded:.1%} filling")
+    filling = 1 - num_real / num_padded
+    print(f"batches of {size} documents: {num_real:,} words; padded {num_padded:,}, {filling:.1%} filling")
     for name, each in seconds.items():
         print(f"{name:8} {1e3 * each / len(batches):7.1f} ms a step, {num_real / each:9,.0f} words a second")
     print(f"torch padded / lodcore: {seconds['padded'] / seconds['lodcore']:.1f}")

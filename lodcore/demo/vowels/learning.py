@@ -50,10 +50,10 @@ def play(glyphs: Glyphs, num_seeds: int) -> list[Trained]:
     """
     started = perf_counter()
     train, test = load()
-    page.print_task(train, test, "A GRU reads it from both ends; all of it learns by gradients.", glyphs)
+    page.print_task(train, test, "A GRU reads them from both ends; all of it learns by gradients.\n ", glyphs)
     found = [train_network(train, test, SETTINGS, seed, glyphs) for seed in range(num_seeds)]
     page.print_mistakes([one.accuracy for one in found], {}, glyphs)
-    print_confusions(sum(one.confusions for one in found), num_seeds, glyphs)
+    print_confusions(np.sum([one.confusions for one in found], axis=0), num_seeds, glyphs)
     page.print_padding(train, test, glyphs)
     frames = SETTINGS.num_epochs * train.frames.num_rows + test.frames.num_rows
     rates = [frames / one.seconds for one in found]

@@ -12,6 +12,7 @@ from lodcore.demo.vowels.reservoir import BASELINE_RIDGE, SETTINGS, Network, Rea
 
 __all__ = ["play"]
 
+
 def play(glyphs: Glyphs, num_seeds: int) -> None:
     """Play the act.
 

@@ -1,13 +1,14 @@
 """Who is speaking? A recurrent network that reads a recording both ways and learns by gradients.
 
-A GRU reads the frames of a recording from the first to the last, another one from the last to the first. What is left of
-both at the end goes through a linear layer, whose largest output names the speaker. All parameters are learnt together:
-the loss is a cross-entropy, its gradients flow back through all frames, and no recording is ever padded.
+A GRU reads the frames of a recording from the first to the last, another one from the last to the first. Their last
+states go through a linear layer, whose largest output names the speaker. All parameters are learnt together: the loss is
+a cross-entropy, its gradients flow back through all frames, and no recording is ever padded.
 
 There are few recordings to learn from, so each is heard a little differently in every epoch: noise is added to its
 frames, and a shift that all of its frames share, as another microphone would make it.
 """
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -84,7 +85,8 @@ class Scale(NamedTuple):
         array([[-2.],
                [ 2.]], dtype=float32)
         """
-        return frames.with_values(((frames.values - self.mean) / self.divisor).astype(np.float32))
+        scaled: LoDTensor = frames.with_values(((frames.values - self.mean) / self.divisor).astype(np.float32))
+        return scaled
 
 
 class Epoch(NamedTuple):
@@ -159,7 +161,8 @@ class Network:
             losses, rights = np.zeros(num_batches), 0
             for j, index in enumerate(np.array_split(self.generator.permutation(count), num_batches)):
                 frames, speakers = self.heard(recordings.frames[index]), recordings.speakers[index]
-                (loss, logits), pullback = lodcore.vjp(lambda p: self.loss(p, frames, speakers), self.parameters)
+                batch_loss = functools.partial(self.loss, frames=frames, speakers=speakers)
+                (loss, logits), pullback = lodcore.vjp(batch_loss, self.parameters)
                 (gradients,) = pullback(1.0, None)
                 self.parameters, state = optimizer.step(self.parameters, gradients, state, in_place=True)
                 losses[j] = len(index) * loss
@@ -173,7 +176,8 @@ class Network:
             frames.values.shape, np.float32
         )
         shifts = np.float32(settings.shift) * self.generator.standard_normal((len(frames), width), np.float32)
-        return frames.with_values(values) + frames.per_sequence(shifts)
+        heard: LoDTensor = frames.with_values(values) + frames.per_sequence(shifts)
+        return heard
 
     def name_speakers(self, frames: LoDTensor) -> Int64:
         """Name the speaker of each recording, of scaled frames."""

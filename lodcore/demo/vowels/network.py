@@ -1,8 +1,8 @@
 """Who is speaking? A recurrent network that reads a recording both ways and learns by gradients.
 
 A GRU reads the frames of a recording from the first to the last, another one from the last to the first. Their last
-states go through a linear layer, whose largest output names the speaker. All parameters are learnt together: the loss is
-a cross-entropy, its gradients flow back through all frames, and no recording is ever padded.
+states go through a linear layer, whose largest output names the speaker. All parameters are learnt together: the loss
+is a cross-entropy, its gradients flow back through all frames, and no recording is ever padded.
 
 There are few recordings to learn from, so each is heard a little differently in every epoch: noise is added to its
 frames, and a shift that all of its frames share, as another microphone would make it.

@@ -3,8 +3,8 @@
     python asv_benchmarks/peers/documents.py [DIRECTORY] [--epochs 5] [--batches 8] [--rounds 5] [--hidden 128]
 
 DIRECTORY has `data.noun`, `data.verb`, `data.adj` and `data.adv` of WordNet 3.0 (Debian's package wordnet-base puts
-them in /usr/share/wordnet, which is where they are looked for). Each gloss is a document; its topic is its lexicographer
-file, one of 45. The md5 of its words says whether it is for training or for the test.
+them in /usr/share/wordnet, which is where they are looked for). Each gloss is a document; its topic is its
+lexicographer file, one of 45. The md5 of its words says whether it is for training or for the test.
 
 First it trains without padding, and prints loss and test accuracy of each epoch (`--epochs 0` leaves that out). Then,
 where torch is installed, the same steps (loss, gradients, Adam with sparse rows) of the same batches by lodcore and by

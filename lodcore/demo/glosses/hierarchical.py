@@ -2,8 +2,8 @@
 
 A word is a row of a table. One GRU reads the words of each sentence, and its last state stands for the sentence.
 Another one reads the sentences of each document, and its last state stands for the document, whose topic a linear
-layer names. All of it learns by gradients, through both levels, and nothing is padded: a batch of documents is a LoDTensor of two
-levels, and the last states of the words are the rows of the sentences.
+layer names. All of it learns by gradients, through both levels, and nothing is padded: a batch of documents is a
+LoDTensor of two levels, and the last states of the words are the rows of the sentences.
 """
 
 from collections.abc import Iterator

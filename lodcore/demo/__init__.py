@@ -2,14 +2,15 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from lodcore.demo import glosses, vowels
+from lodcore.demo import glosses
 from lodcore.demo.page import Glyphs
+from lodcore.demo.vowels import learning, listening, picture
 
 __all__ = ["main"]
 
-ACTS = {"vowels": vowels.play, "glosses": glosses.play}
+ACTS = ("vowels", "glosses")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code, 0.
+        The exit code: 0, or 1 if a picture cannot be written.
     """
     parser = argparse.ArgumentParser(
         prog="python -m lodcore demo",
@@ -31,9 +32,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--only", choices=ACTS, help="play one of the two acts")
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="networks to try in each act (default: 5)")
+    parser.add_argument(
+        "--reservoir", action="store_true", help="tell speakers apart by a network that stays random, and nothing else"
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw how the networks of the vowels learn, to a file (needs matplotlib)"
+    )
     options = parser.parse_args(argv or [])
-    glyphs = Glyphs.for_encoding(sys.stdout.encoding)
-    for name, play in ACTS.items():
-        if options.only in (None, name):
-            play(glyphs, max(1, options.seeds))
+    if options.plot is not None and (options.reservoir or options.only == "glosses"):
+        parser.error("--plot: draws networks of the vowels that learn; leave out --reservoir and --only glosses")
+    if options.reservoir and options.only == "glosses":
+        parser.error("--reservoir: is of the vowels; leave out --only glosses")
+    glyphs, num_seeds = Glyphs.for_encoding(sys.stdout.encoding), max(1, options.seeds)
+    if options.reservoir:
+        listening.play(glyphs, num_seeds)
+        return 0
+    if options.plot is not None and not told(lambda: picture.check_file(options.plot)):
+        return 1
+    if options.only != "glosses":
+        found = learning.play(glyphs, num_seeds)
+        if options.plot is not None:
+            if not told(lambda: picture.write(found, options.plot)):
+                return 1
+            print(f"  {options.plot} shows it.\n")
+    if options.only != "vowels":
+        glosses.play(glyphs, num_seeds)
     return 0
+
+
+def told(act: Callable[[], None]) -> bool:
+    """Act; if that cannot be done, say why, and return False."""
+    try:
+        act()
+    except (ImportError, OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return False
+    return True

@@ -11,9 +11,11 @@ __all__ = [
     "Glyphs",
     "bar",
     "describe",
+    "matrix_picture",
     "nested_padding_picture",
     "padding_picture",
     "print_heading",
+    "progress_bar",
 ]
 
 WIDTH = 78  # columns of a page
@@ -84,6 +86,37 @@ def bar(length: float, glyphs: Glyphs) -> str:
         return glyphs.solid * round(length)
     halves = round(2 * length)
     return glyphs.solid * (halves // 2) + glyphs.half * (halves % 2)
+
+
+def progress_bar(done: int, count: int, columns: int, glyphs: Glyphs) -> str:
+    """Draw how much is done, in so many columns.
+
+    Examples
+    --------
+    >>> progress_bar(3, 4, 8, Glyphs())
+    '[######..]'
+    """
+    solid = columns * done // count
+    return f"[{glyphs.solid * solid}{glyphs.padding * (columns - solid)}]"
+
+
+def matrix_picture(counts: NDArray[np.int64], glyphs: Glyphs) -> Sequence[str]:
+    """Draw a matrix of counts, with the numbers of rows and columns from 1, and signs where there is nothing to count.
+
+    Examples
+    --------
+    >>> for line in matrix_picture(np.array([[31, 0], [2, 7]]), Glyphs()):
+    ...     print(line)
+           1   2
+      1   31   .
+      2    2   7
+    """
+    width = max(3, len(str(counts.max()))) + 1
+    numbers = range(1, len(counts) + 1)
+    lines = [f"{'':4}" + "".join(f"{number:{width}}" for number in numbers)]
+    for number, row in zip(numbers, counts.tolist(), strict=True):
+        lines.append(f"{number:3} " + "".join(f"{count or glyphs.padding:>{width}}" for count in row))
+    return lines
 
 
 def padding_picture(lengths: NDArray[np.int64], num_bars: int, columns: int, glyphs: Glyphs) -> Sequence[str]:

@@ -38,17 +38,20 @@ cdef class Together:
         Its operands.
     possible : bool
         Whether what they share can be shared: plain arrays and numbers, for elementwise operators narrow ones.
+    prepared : object or None
+        What `Op.prepare` made of the second operand.
     """
 
     cdef bint possible
+    cdef object prepared, total  # what computes such calls, None if nothing does, and the gradient that it adds up
     cdef list frame, values
     cdef list by_columns  # the operands, matrices in the order of columns: rules multiply by what they are transposed
     cdef list cotangents, others, results  # one entry a call
     cdef Py_ssize_t rows
 
-    def __init__(self, list frame, list values, bint possible):
+    def __init__(self, list frame, list values, bint possible, prepared):
         self.frame, self.values, self.possible = frame, values, possible
-        self.by_columns = [np.asfortranarray(x) if type(x) is cnp.ndarray and x.ndim == 2 else x for x in values]
+        self.prepared, self.total, self.by_columns = prepared, None, None
         self.cotangents, self.others, self.results, self.rows = [], [], [], 0
 
 
@@ -103,7 +106,13 @@ cdef class Context:
             if place is not None:
                 return place
         value = values_of(self.value(name))
-        return np.empty(value.shape, value.dtype)
+        self._gradients._made = np.empty(value.shape, value.dtype)
+        return self._gradients._made
+
+    def sum_of(self, name):
+        """Return what the gradient of an argument has come to so far, to be added to, if nobody else holds it."""
+        given = self._way.operator.arguments[name]
+        return self._gradients.found[given] if isinstance(given, Symbol) and given in self._gradients._own else None
 
 
 cdef class Gradients:
@@ -119,6 +128,7 @@ cdef class Gradients:
     cdef readonly dict places
     cdef public dict found
     cdef set _own
+    cdef object _made  # the last array that a rule was given for a gradient
     cdef dict _together  # by the way back through an operator: calls that share operands
 
     def __init__(self, set needed):
@@ -126,6 +136,7 @@ cdef class Gradients:
         self.places = {}  # arrays in which the gradient of a Variable is to be written
         self.found = {}  # ndarrays, SparseTensors, or dicts for the elements of arrays
         self._own = set()  # those whose sum nobody else holds
+        self._made = None
         self._together = {}
 
     cpdef add(self, variable, gradient):
@@ -133,6 +144,8 @@ cdef class Gradients:
         known = self.found.get(variable)
         if known is None:
             self.found[variable] = gradient
+            if gradient is self._made and gradient is not None:
+                self._own.add(variable)
         elif type(known) is dict:
             for index, one in (<dict?> gradient).items():
                 known[index] = known[index] + one if index in <dict> known else one
@@ -295,10 +308,8 @@ cdef class Gradients:
             return False
         out = result_of(way, frame)
         if way.needs[way.row]:
-            calls.by_columns[way.row] = x
-            found = self.called(way, frame, (d,), calls.by_columns, out, way.needs_of_row)
-            self.add(way.targets[way.row], fitting(way, found[way.row], x))
-            calls.by_columns[way.row] = None
+            d_x = None if calls.prepared is None else calls.prepared.backward(d)
+            self.add(way.targets[way.row], self.of_rows(way, frame, calls, d, x, out) if d_x is None else d_x)
         calls.cotangents.append(d)
         calls.others.append(x)
         if way.plan.reads_out:
@@ -307,6 +318,15 @@ cdef class Gradients:
         if calls.rows >= MANY:
             self.settle(way, calls)
         return True
+
+    cdef object of_rows(self, Return way, list frame, Together calls, d, x, out):
+        """Compute the gradient of the rows by the vjp rule."""
+        if calls.by_columns is None:
+            calls.by_columns = [np.asfortranarray(y) if is_matrix(y) else y for y in calls.values]
+        calls.by_columns[way.row] = x
+        found = self.called(way, frame, (d,), calls.by_columns, out, way.needs_of_row)
+        calls.by_columns[way.row] = None
+        return fitting(way, found[way.row], x)
 
     cdef Together begin(self, Return way, list frame, d):
         """Look at what calls share, which is the same in all of them."""
@@ -317,15 +337,21 @@ cdef class Gradients:
         for j in range(len(values)):
             if j != way.row and not (is_narrow(values[j]) if way.plan.elementwise else is_plain(values[j])):
                 possible = False
-        return Together(frame if way.plan.reads_frame else None, values, possible)
+        prepared = frame[way.prepared] if way.prepared and way.row == 0 else None
+        return Together(frame if way.plan.reads_frame else None, values, possible, prepared)
 
     cdef settle(self, Return way, Together calls):
         """Add the gradients of the operands that calls have shared: the vjp rule of all their rows."""
         cdef Py_ssize_t j
         cdef list values = calls.values.copy()
-        values[way.row] = joined(calls.others)
+        x, d = joined(calls.others), joined(calls.cotangents)
+        total = None if calls.prepared is None else calls.prepared.accumulate(x, d, calls.total)
+        if total is not None:
+            calls.total, calls.cotangents, calls.others, calls.rows = total, [], [], 0
+            return
+        values[way.row] = x
         out = joined(calls.results) if calls.results else None
-        found = self.called(way, calls.frame, (joined(calls.cotangents),), values, out, way.needs_of_shared)
+        found = self.called(way, calls.frame, (d,), values, out, way.needs_of_shared)
         for j in range(len(values)):
             if way.needs_of_shared[j] and found[j] is not None:
                 if way.plan.elementwise:
@@ -339,6 +365,8 @@ cdef class Gradients:
         for way, calls in self._together.items():
             if (<Together> calls).rows:
                 self.settle(way, calls)
+            if (<Together> calls).total is not None:
+                self.add((<Return> way).targets[1], (<Together> calls).total)
 
 
 cdef list operands_of(Return way, list frame, d):
@@ -355,6 +383,11 @@ cdef list operands_of(Return way, list frame, d):
         if found[j] is None and way.targets[j] is not None:
             found[j] = d
     return found
+
+
+cdef inline bint is_matrix(x):
+    """Tell whether this is an array of two axes."""
+    return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
 
 
 cdef inline object result_of(Return way, list frame):

@@ -13,6 +13,7 @@ cdef class Call:
     cdef object function, on_arrays, op
     cdef tuple names, slots, outs, residuals
     cdef readonly dict places  # the slots by name, for vjp rules: of the arguments, `out` and residuals
+    cdef public Py_ssize_t prepared  # the slot of what computes many calls with one second operand, or 0
     cdef public tuple ending  # slots of arguments that nobody reads later; their gradient asks for their shape alone
     cdef Py_ssize_t out, count
     cdef Py_ssize_t[FEW] numbers  # the slots, if `few`

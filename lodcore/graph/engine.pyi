@@ -20,6 +20,7 @@ class Layout:
 @disjoint_base
 class Call:
     ending: tuple[int, ...]
+    prepared: int
     @property
     def operator(self) -> Any: ...
     @property

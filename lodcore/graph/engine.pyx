@@ -96,6 +96,9 @@ cdef class Call:
     ----------
     ending : tuple of int
         Slots of arguments that nobody reads later, not even the gradient: arrays like the result are let go.
+    prepared : int
+        The slot of what computes it where the first operand is a matrix, as `Op.prepare` made it of the second; 0
+        if there is none.
     """
 
     def __init__(
@@ -108,7 +111,7 @@ cdef class Call:
         op = getattr(operator, "op", None)
         self.writes = op is not None and op.writes is not None
         self.op = op if op is not None and op.converts else None
-        self.ending = ()
+        self.ending, self.prepared = (), 0
         self.count = len(slots)
         self.few = not by_name and self.count <= FEW and all([type(slot) is int for slot in slots])
         for j in range(self.count if self.few else 0):
@@ -135,6 +138,11 @@ cdef class Call:
         if self.writes and type(<object> given[0]) is not ArrayVersion:  # to a copy of its own
             version = ArrayVersion.of(<object> given[0])
             given[0] = <PyObject*> version
+        if self.prepared and is_matrix(<object> given[0]) and frame[self.prepared] is not None:
+            result = frame[self.prepared].forward(<object> given[0])
+            if result is not None:
+                frame[self.out] = result
+                return 0
         if self.on_arrays is not None and are_arrays(given, self.count):
             try:
                 result = PyObject_Vectorcall(self.on_arrays, given, self.count, NULL)
@@ -162,6 +170,11 @@ cdef class Call:
             for slot, one in zip(self.outs, result, strict=True):
                 frame[slot] = one
         return 0
+
+
+cdef inline bint is_matrix(x):
+    """Tell whether this is an array of two axes."""
+    return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
 
 
 cdef inline bint same_kind(one, other):

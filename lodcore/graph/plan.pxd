@@ -30,4 +30,5 @@ cdef class Return:
     cdef tuple names  # of the arguments that may be tensors
     cdef Py_ssize_t row  # of the operand that differs from call to call where all others are shared, or -1
     cdef tuple needs_of_row, needs_of_shared
+    cdef Py_ssize_t prepared  # the slot of what computes such calls, or 0
     cdef look_for_shared(self, op, dict arguments, set shared)

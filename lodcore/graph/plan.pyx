@@ -60,7 +60,7 @@ cdef class Return:
         rule = op.rule_of(arguments)
         self.operator, self.outputs, self.names = operator, operator.outputs, op.tensors
         self.places = op.slots if call is None else call.places
-        self.row, self.listed = -1, None
+        self.row, self.listed, self.prepared = -1, None, 0 if call is None else call.prepared
         self.targets = [wanted_of(arguments[name], needed) for name in self.names]
         if rule is not None:
             if rule.plan is None:

@@ -38,6 +38,8 @@ class Trace:
     ----------
     outer : tuple
         Values of what comes from outside.
+    begin : list
+        What follows the carried values in the frame with which each step begins.
     steps : list
         One entry a step: its frame; with recomputing, only the values with which it began.
     draws : list
@@ -46,10 +48,11 @@ class Trace:
         How many instructions of the last step ran.
     """
 
-    __slots__ = ("__weakref__", "draws", "lock", "outer", "ran", "steps")
+    __slots__ = ("__weakref__", "begin", "draws", "lock", "outer", "ran", "steps")
 
     def __init__(self) -> None:
         self.outer: Values = ()
+        self.begin: Frame = []
         self.steps: list[Any] = []
         self.draws: list[Any] = []
         self.ran = 0
@@ -85,6 +88,7 @@ class StepRunner:
         self._layout, self._lock = Layout(), threading.Lock()
         self._layout.slots([*carried, *captured])  # the first ones, in this order
         self._compiled: dict[bool, list[Call | Leave | None]] = {}
+        self._prepared: list[tuple[Callable[[Any], Any], int, int]] = []  # how, of which slot, into which
         self._ways: dict[frozenset[int], Way] = {}
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = lambda: None
@@ -118,7 +122,7 @@ class StepRunner:
         advancing = [(at, by) for at, counter in self._counters if (by := counter.by_of(values[at])) is not None]
         kept = None
         if trace is not None:
-            trace.outer, kept = tuple(inputs[count:]), trace.steps
+            trace.outer, trace.begin, kept = tuple(inputs[count:]), begin, trace.steps
             self._trace = weakref.ref(trace)
         for step in self._numbers():
             frame = [None, *values, *begin]
@@ -182,7 +186,11 @@ class StepRunner:
 
     def _begin(self, outer: Iterable[Any]) -> Frame:
         """Make what follows the carried values in the frame with which each step begins."""
-        return [*outer, *self._layout.base[1 + len(self.carried) + len(self.captured) :]]
+        first = 1 + len(self.carried)
+        begin = [*outer, *self._layout.base[first + len(self.captured) :]]
+        for prepare, given, slot in self._prepared:
+            begin[slot - first] = prepare(begin[given - first])
+        return begin
 
     def _numbers(self) -> Iterable[int]:
         """Count the steps; the one after the last that is allowed may still break."""
@@ -200,10 +208,23 @@ class StepRunner:
         with self._lock:
             if keep not in self._compiled:
                 made = [op.call(self._layout, keep) for op in self.body.ops]
+                self._prepare(made)
                 if keep:
                     _let_go(self.body.ops, made, self._layout)
                 self._compiled[keep] = made
             return self._compiled[keep]
+
+    def _prepare(self, calls: list[Call | Leave | None]) -> None:
+        """Find the calls that share their second operand, which is prepared once for all steps."""
+        places: dict[Any, Variable] = {v: v for v in self.captured}
+        for op, call in zip(self.body.ops, calls, strict=True):
+            if isinstance(call, Call) and isinstance(op, Operator) and op.op.prepare is not None:
+                y = places.get(op.arguments[op.op.tensors[1]])
+                if y is not None:
+                    call.prepared = self._layout.slot((op.op, y))
+                    preparing = op.op.prepare, self._layout.slot(y), call.prepared
+                    if preparing not in self._prepared:
+                        self._prepared.append(preparing)
 
     # -- back ------------------------------------------------------------------------------------------------------
 
@@ -254,7 +275,7 @@ class StepRunner:
     def _again(self, trace: Trace, step: int) -> Frame:
         """Run a step once more, on the same random numbers."""
         instructions = self.instructions(True)
-        frame = [None, *trace.steps[step], *self._begin(trace.outer)]
+        frame = [None, *trace.steps[step], *trace.begin]
         with drawing_again(self._generators, trace.draws[step] if trace.draws else []):
             engine.run(instructions, frame, len(instructions))
         return frame

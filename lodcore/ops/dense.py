@@ -22,6 +22,7 @@ from lodcore.ops.numbers import number_of
 from lodcore.ops.pool import DIVIDE
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Index
+from lodcore.ops.shared_matrix import SharedMatrix
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
@@ -132,6 +133,11 @@ def _front(left: tuple[int | None, ...], right: tuple[int | None, ...]) -> tuple
     ndim = max(len(left), len(right))
     pairs = zip((1,) * (ndim - len(left)) + left, (1,) * (ndim - len(right)) + right, strict=True)
     return tuple(b if a == 1 else a if b == 1 else None if None in (a, b) else a for a, b in pairs)
+
+
+@matmul.define_prepared
+def _(y: Any) -> SharedMatrix | None:
+    return SharedMatrix.of(y)
 
 
 @matmul.define_vjp

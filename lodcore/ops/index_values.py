@@ -58,6 +58,8 @@ def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
     >>> lodcore.ops.index_values(np.arange(5), [slice(None, None, 2)])
     array([0, 2, 4])
     """
+    if type(x) is np.ndarray and not paired and type(keys) is list and PLAIN.issuperset(map(type, keys)):
+        return x[tuple(keys)]
     chosen = _chosen(list_of("index_values: keys", keys))
     values = dense_of("index_values: x", x, levels=True).view()
     if paired:
@@ -199,13 +201,19 @@ def _one_size(sizes: tuple[int | None, ...]) -> int | None:
 
 
 @index_values.define_vjp
-def _(d: Array, keys: list[Any], paired: bool, context: Any) -> tuple[Array, None]:
-    chosen = _chosen(keys)
+def _(d: Array, keys: list[Any], paired: bool, context: Any) -> tuple[Array | None, None]:
+    plain = not paired and PLAIN.issuperset(map(type, keys))
+    chosen = tuple(keys) if plain else _chosen(keys)
     if paired:
         chosen = _with_rows(chosen, len(d))
+    elif plain:
+        known = context.sum_of("x")
+        if known is not None:  # as of several slices of one tensor
+            known[chosen] += d
+            return None, None
     d_x: Array = context.new("x")
     d_x[...] = 0
-    if any(isinstance(key, np.ndarray) for key in chosen):
+    if not plain and any(isinstance(key, np.ndarray) for key in chosen):
         np.add.at(d_x, chosen, d)
     else:
         d_x[chosen] = d

@@ -131,8 +131,14 @@ def _sigmoid(x: Any) -> Any:
     x = np.asarray(x)
     if x.dtype.kind == "c":  # whose absolute value is real
         raise TypeError("real numbers are needed")
+    if not x.ndim:
+        return _sigmoid(x.reshape(1))[0]
     small = np.exp(-np.abs(x.astype(float_of("sigmoid", x.dtype), copy=False)))
-    return np.where(x < 0, small, small.dtype.type(1)) / (small + small.dtype.type(1))
+    out = (x >= 0).astype(small.dtype)
+    np.maximum(out, small, out=out)  # exp(-|x|) below zero, and 1 above, without a branch for each number
+    small += 1
+    out /= small
+    return out
 
 
 @elementwise_operator(function=_sigmoid)
@@ -157,7 +163,10 @@ def sigmoid(x: Any) -> Any:
 
 @sigmoid.define_vjp
 def _(d: Array, out: Any) -> Any:
-    return d * (out * (1 - out))
+    slope = 1 - out
+    slope *= out
+    slope *= d
+    return slope
 
 
 @elementwise_operator(function=np.tanh)
@@ -174,7 +183,9 @@ def tanh(x: Any) -> Any:
 
 @tanh.define_vjp
 def _(d: Array, out: Any) -> Any:
-    return d * (1 - out * out)
+    slope = 1 - out * out
+    slope *= d
+    return slope
 
 
 def _relu(x: Any) -> Any:

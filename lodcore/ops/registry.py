@@ -91,6 +91,8 @@ class Op(OpBody):
         Where a recorded call keeps what, by name: its frame is a list of the arguments, `out`, and the residuals.
     unread : frozenset of str
         The parameters, and "out", whose values the vjp rule does not read.
+    prepare : callable or None
+        What the steps of a loop share is computed with it, see `define_prepared`.
     """
 
     elementwise = False
@@ -135,6 +137,7 @@ class Op(OpBody):
         self.unread: frozenset[str] = frozenset()
         self.slots = {name: at for at, name in enumerate((*self.parameters, "out"))}
         self.with_residuals: Callable[..., Any] | None = None
+        self.prepare: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
         self._described: frozenset[str] = frozenset()  # where that takes a Spec, no number
         self._vjp: VJPRule | None = None
@@ -180,6 +183,16 @@ class Op(OpBody):
         if "context" not in read:
             self.unread = frozenset([name for name in (*self.roles, "out") if name not in read])
         return rule
+
+    def define_prepared(self, prepare: Callable[..., Any]) -> Callable[..., Any]:
+        """Register what prepares an operator of two operands for many calls with the same second one.
+
+        Of the second operand it makes an object, or None where that does not pay: `forward(x)` computes the result,
+        `backward(d)` the gradient of the rows x, and `accumulate(x, d, total)` adds the gradient of the second operand
+        to `total`, which it makes of None. Each returns None for arrays it is not made for.
+        """
+        self.prepare = prepare
+        return prepare
 
     def prepared_rule(self, rule: Callable[..., Any]) -> VJPRule:
         """Find out what a vjp rule names."""

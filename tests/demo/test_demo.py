@@ -1,4 +1,4 @@
-"""The first act of the demo: its data, its network against a plain loop over recordings, and what it prints."""
+"""The recordings of the demo, the reservoir against a plain loop over recordings, and what the act prints."""
 
 import re
 from dataclasses import replace
@@ -39,8 +39,8 @@ def test_the_network_is_a_loop_over_the_frames_of_each_recording():
 
 
 @pytest.mark.not_on_reference
-def test_the_demo_tells_the_speakers_apart(capsys):
-    assert demo.main(["--only", "vowels", "--seeds", "1"]) == 0
+def test_the_reservoir_tells_the_speakers_apart(capsys):
+    assert demo.main(["--reservoir", "--seeds", "1"]) == 0
     printed = capsys.readouterr().out
     assert "glosses" not in printed
     seed, right = re.search(r"seed 0 +(\d+) of 370 right +([\d.]+) %", printed).groups()
@@ -63,3 +63,10 @@ def test_an_act_that_is_not_there_is_refused(capsys):
     with pytest.raises(SystemExit):
         demo.main(["--only", "consonants"])
     assert "choose from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--reservoir", "--only", "glosses"], ["--plot", "x.png", "--reservoir"]])
+def test_options_that_exclude_each_other_are_refused(arguments, capsys):
+    with pytest.raises(SystemExit):
+        demo.main(arguments)
+    assert "leave out" in capsys.readouterr().err

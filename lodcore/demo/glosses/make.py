@@ -60,14 +60,14 @@ class Document(NamedTuple):
     sentences: list[list[str]]
 
 
-def read(path: Path) -> Iterator[Document]:
-    """Read the glosses of two sentences or more from a data file of WordNet."""
+def read(path: Path, least: int = 2) -> Iterator[Document]:
+    """Read the glosses of at least so many sentences from a data file of WordNet."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             synonyms, _, gloss = line.partition("|")
             sentences = [re.findall(r"[a-z0-9']+", sentence) for sentence in gloss.lower().split(";")]
             sentences = [words for words in sentences if words]
-            if not line.startswith("  ") and len(sentences) > 1:  # the licence at the head of the file is indented
+            if not line.startswith("  ") and len(sentences) >= least:  # the licence at the head of the file is indented
                 yield Document(int(synonyms.split()[1]), sentences)
 
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from lodcore.demo import glosses, vowels
+from lodcore.demo import glosses, pronounce, vowels
 from lodcore.demo.page import Glyphs
 
 __all__ = ["main"]
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code, 0.
+        The exit code.
     """
     parser = argparse.ArgumentParser(
         prog="python -m lodcore demo",
@@ -31,6 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--only", choices=ACTS, help="play one of the two acts")
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="networks to try in each act (default: 5)")
+    parser.add_argument("--pronounce", action="store_true", help="learn to pronounce words instead (has more options)")
+    if "--pronounce" in (argv or []):
+        return pronounce.train(argv or [])
     options = parser.parse_args(argv or [])
     glyphs = Glyphs.for_encoding(sys.stdout.encoding)
     for name, play in ACTS.items():

@@ -143,9 +143,8 @@ def _print_task(words: dict[str, data.Words], options: argparse.Namespace, glyph
     """Print what is given and what is asked."""
     counts = {part: len(found.letters) for part, found in words.items()}
     print_heading("How is it pronounced?", glyphs)
-    print(
-        f"  {counts['train']:,} words of CMUdict to learn from, {counts['dev']:,} to watch, {counts['test']:,} for the test."
-    )
+    print(f"  {counts['train']:,} words of CMUdict to learn from, {counts['dev']:,} to watch,", end=" ")
+    print(f"{counts['test']:,} for the test.")
     print(f"  A LSTM reads the letters both ways, {options.width} numbers each; another says phonemes")
     print("  and attends to the letters. Words of all lengths together, nothing is padded.\n", flush=True)
 

@@ -28,9 +28,8 @@ __all__ = ["END", "LETTERS", "PHONEMES", "START", "Words", "entries_of", "letter
 LETTERS = "'abcdefghijklmnopqrstuvwxyz"
 
 #: The phonemes of pronunciations, as the network numbers them.
-PHONEMES = (
-    "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
-).split()
+NAMES = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
+PHONEMES = NAMES.split()
 
 #: What ends a pronunciation, and what stands before it: numbers beside those of the phonemes.
 END, START = len(PHONEMES), len(PHONEMES) + 1
@@ -117,7 +116,7 @@ def part_of(word: str) -> str:
 
 
 def letters_of(words: Sequence[str]) -> LoDTensor:
-    """Number the letters of words.
+    """Turn the letters of words into their numbers.
 
     Raises
     ------
@@ -140,7 +139,7 @@ def letters_of(words: Sequence[str]) -> LoDTensor:
 
 
 def split(entries: Entries) -> dict[str, Words]:
-    """Number letters and phonemes, and part the words, in alphabetical order, into three.
+    """Turn letters and phonemes into numbers, and divide the words, in alphabetical order, into three parts.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """From letters to phonemes: an encoder that reads both ways, and a decoder that attends to what was read.
 
-A LSTM reads the letters of each word in both directions; its last states, through a layer each, are the first state of a
-second LSTM, which is given the phoneme before and makes a query. The query is compared with a key of each letter; the
-weighted sum of what the encoder made of the letters, together with the query, says what the next phoneme is.
+A LSTM reads the letters of each word in both directions; its last states, through a layer each, are the first state of
+a second LSTM, which is given the phoneme before and makes a query. The query is compared with a key of each letter;
+the weighted sum of what the encoder made of the letters, together with the query, says what the next phoneme is.
 
 The attention comes behind the decoder, so that in training, where all phonemes are known, the decoder is one layer over
 all steps and the attention one operator over all queries: words of all lengths, nothing padded. What is said of a new
@@ -25,8 +25,10 @@ import lodcore
 from lodcore import LoDTensor, nn
 from lodcore.demo.pronounce.data import END, LETTERS, PHONEMES, START, Words
 from lodcore.demo.pronounce.scoring import Score, score
+from lodcore.ops.gates import Rule
+from lodcore.ops.lstm import LSTMWeights, PackedLSTM
 
-__all__ = ["Network", "Parameters", "Speaker", "Said", "with_ends"]
+__all__ = ["Network", "Parameters", "Said", "Speaker", "with_ends"]
 
 Array = NDArray[Any]
 Parameters = dict[str, Any]
@@ -137,8 +139,8 @@ class Said(NamedTuple):
 class Speaker:
     """Finds the most probable pronunciations of words.
 
-    What all steps of the search share is computed once: what each phoneme adds to the gates of the decoder, and, of each
-    word, its keys and what each of its letters adds to the mix.
+    What all steps of the search share is computed once: what each phoneme adds to the gates of the decoder, and, of
+    each word, its keys and what each of its letters adds to the mix.
 
     Parameters
     ----------
@@ -150,6 +152,7 @@ class Speaker:
         self.network, self.parameters = network, parameters
         decoder, mix, width = parameters["decoder"], parameters["mix"]["weight"], network.width
         self._gates = parameters["phonemes"]["table"] @ decoder["weight_x"] + decoder["bias"]
+        self._decoder = PackedLSTM(LSTMWeights(decoder["weight_h"]), Rule())
         self._mix_of_state = np.ascontiguousarray(mix[:width])
         self._mix_of_memory = np.ascontiguousarray(mix[width:])
 
@@ -163,19 +166,16 @@ class Speaker:
         beam_size, num_results, max_length : int
             As of `nn.BeamSearchDecoder`; the end counts as a phoneme.
         """
-        of = self.parameters
+        of, count = self.parameters, len(letters)
         memory, keys, (hidden, cell) = self.network.encode(of, letters)
-        values = memory.with_values(memory.values @ self._mix_of_memory)
-        count = len(letters)
+        values = memory.with_values(memory.values @ self._mix_of_memory + of["mix"]["bias"])
+        look = Look(keys, values)
 
         def step(ids: Array, state: Any) -> tuple[Array, Any]:
-            offsets = np.searchsorted(state["word"], np.arange(count + 1))
-            hidden, cell = self._advance(ids, state["hidden"], state["cell"])
-            seen, _ = nn.dot_attention(LoDTensor.from_offsets(hidden, offsets), keys, values, scale=1.0)
-            mixed = np.tanh(seen.values + hidden @ self._mix_of_state + of["mix"]["bias"])
-            return log_softmax(mixed @ of["out"]["weight"] + of["out"]["bias"]), {
-                "hidden": hidden, "cell": cell, "word": state["word"],
-            }  # fmt: skip
+            hidden, cell = self._decoder.step(self._gates[ids], state["hidden"], state["cell"])
+            mixed = np.tanh(look(hidden, state["word"]) + hidden @ self._mix_of_state)
+            logits = mixed @ of["out"]["weight"] + of["out"]["bias"]
+            return log_softmax(logits), {"hidden": hidden, "cell": cell, "word": state["word"]}
 
         decoder = nn.BeamSearchDecoder(step, beam_size, START, END, max_length, num_results=num_results)
         found = decoder({"hidden": hidden, "cell": cell, "word": np.arange(count)}, count)
@@ -188,12 +188,6 @@ class Speaker:
         said = [self.say(letters[j : j + batch_size], beam_size).phonemes for j in range(0, len(order), batch_size)]
         return score(lodcore.concat_batches(said), right)
 
-    def _advance(self, ids: Array, hidden: Array, cell: Array) -> tuple[Array, Array]:
-        """Take a step of the decoder: all branches as sequences of one row."""
-        x = LoDTensor.from_offsets(self._gates[ids], np.arange(len(ids) + 1))
-        hidden, cell = lodcore.dynamic_lstm(x, self.parameters["decoder"]["weight_h"], h_0=hidden, c_0=cell)
-        return hidden.values, cell.values
-
     def attention(self, letters: LoDTensor, phonemes: LoDTensor) -> LoDTensor:
         """Compute how much each phoneme, and the end, looks at each letter: words, phonemes, letters."""
         of, layers = self.parameters, self.network.layers
@@ -204,9 +198,42 @@ class Speaker:
         return weights
 
 
+class Look:
+    """Attention of the branches of a search, each over the letters of its word.
+
+    Many branches are the rows of their words, so that those of a word share its letters. Few have letters of their own,
+    which are copied only when branches have come to other words.
+
+    Parameters
+    ----------
+    keys, values : LoDTensor
+        Words, letters.
+    """
+
+    FEW = 32
+
+    def __init__(self, keys: LoDTensor, values: LoDTensor) -> None:
+        self.keys, self.values = keys, values
+        self.words = np.arange(len(keys))
+        self.of_branches = keys, values
+
+    def __call__(self, queries: Array, words: Array) -> Array:
+        """Return what each branch sees, of its query and the number of its word, which never falls."""
+        if len(queries) > self.FEW:
+            offsets = np.searchsorted(words, np.arange(len(self.keys) + 1))
+            seen, _ = nn.dot_attention(LoDTensor.from_offsets(queries, offsets), self.keys, self.values, scale=1.0)
+            rows: Array = seen.values
+            return rows
+        if not np.array_equal(words, self.words):
+            self.words = words
+            self.of_branches = self.keys[words], self.values[words]
+        rows, _ = nn.dot_attention(queries, *self.of_branches, scale=1.0)
+        return rows
+
+
 def log_softmax(logits: Array) -> Array:
     """Compute the logarithm of the softmax of each row."""
-    shifted = logits - logits.max(axis=1, keepdims=True)
+    shifted: Array = logits - logits.max(axis=1, keepdims=True)
     shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     return shifted
 

@@ -1,8 +1,8 @@
 """Training within a budget of processor time, with a checkpoint to go on from.
 
-Each epoch takes all pronunciations once, in batches of words of one length, in an order that depends on the seed and the
-epoch alone; so training goes on in the middle of an epoch as if it had never stopped. The rate of learning rises for
-some steps and then falls with the part of the budget that is spent, along half a wave of the cosine.
+Each epoch takes all pronunciations once, in batches of words of one length, in an order that depends on the seed and
+the epoch alone; so training goes on in the middle of an epoch as if it had never stopped. The rate of learning rises
+for some steps and then falls with the part of the budget that is spent, along half a wave of the cosine.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def spelled(phonemes: Sequence[int]) -> str:
 
     Examples
     --------
-    >>> spelled([18, 0, 32])
+    >>> spelled([15, 0, 30])
     'HH AA T'
     """
     return " ".join(PHONEMES[phoneme] for phoneme in phonemes)

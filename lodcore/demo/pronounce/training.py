@@ -180,7 +180,7 @@ def batches_of(letters: LoDTensor, size: int, seed: int) -> list[Int64]:
     --------
     >>> words = lodcore.array([[1], [2, 3], [4], [5], [6, 7]])
     >>> sorted(sorted(batch.tolist()) for batch in batches_of(words, 2, seed=0))
-    [[0, 3], [1, 4], [2]]
+    [[0], [1, 4], [2, 3]]
     """
     random = np.random.default_rng(seed)
     order = random.permutation(len(letters))

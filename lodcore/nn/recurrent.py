@@ -345,14 +345,16 @@ class LSTM(_OneNetwork):
         """Pack weights that are plain arrays of one dtype."""
         of, names = parameters, ("weight_x", "weight_h", "bias", "projection")
         given = [of.get(name) for name in names]
-        if "packed" in of or any(type(x) is not np.ndarray or x.dtype != given[0].dtype for x in given if x is not None):
+        if "packed" in of or any(
+            type(x) is not np.ndarray or x.dtype != given[0].dtype for x in given if x is not None
+        ):
             return of
         if given[0].dtype not in (np.float32, np.float64):
             return of
-        weight_x, weight_h, bias, projection = (None if x is None else np.ascontiguousarray(x) for x in given)
+        weight_x, weight_h, bias = (np.ascontiguousarray(x) for x in given[:3])
+        projection = None if given[3] is None else np.ascontiguousarray(given[3])
         end, clip = 4 * self.n_hidden, np.inf if self.clip is None else float(self.clip)
-        peepholes = bias[end:] if self.peepholes else None
-        weights = LSTMWeights(weight_h, weight_x, bias[:end], peepholes, projection)
+        weights = LSTMWeights(weight_h, weight_x, bias[:end], bias[end:] if self.peepholes else None, projection)
         return {**of, "packed": PackedLSTM(weights, Rule(clip=clip))}
 
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:

@@ -50,7 +50,7 @@ def pronounce(arguments: Sequence[str]) -> int:
         except ValueError as error:
             print(error, file=sys.stderr)
             return 1
-        print("\n".join(lines), flush=True)
+        print("\n".join(line.rstrip() for line in lines), flush=True)
     return 0
 
 
@@ -95,9 +95,8 @@ def train(arguments: Sequence[str]) -> int:
     _print_task(words, options, glyphs)
     try:
         _run(training, options.minutes, options.checkpoint, glyphs)
-    except KeyboardInterrupt:
-        training.save(options.checkpoint)
-        print(f"\n  saved to {options.checkpoint}; the same command goes on from there")
+    except KeyboardInterrupt:  # the step that was interrupted may be half done: it is not saved
+        print(f"\n  stopped; the same command goes on from {options.checkpoint}")
     speaker = Speaker(training.network, training.parameters)
     if options.test:
         started = process_time()

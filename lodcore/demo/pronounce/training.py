@@ -108,6 +108,11 @@ class Training:
         ----------
         minutes : float
             What was spent before the checkpoint counts; what the words for development take does not.
+
+        Yields
+        ------
+        Progress
+            With the score of the words for development after each epoch, and in the end.
         """
         budget, step = 60 * minutes, lodcore.value_and_grad(self.network.loss)
         while self.seconds < budget:
@@ -127,9 +132,10 @@ class Training:
                 if self.seconds >= budget:
                     break
                 yield self._progress(self.batch / len(batches), None)
-            yield self._progress(self.batch / len(batches), self.dev_score())
+            progress = self._progress(self.batch / len(batches), self.dev_score())
             if self.batch == len(batches):
                 self.epoch, self.batch, self.losses = self.epoch + 1, 0, (0.0, 0)
+            yield progress
 
     def dev_score(self) -> Score:
         """Compute the errors of a greedy search on the words for development."""

@@ -193,12 +193,14 @@ class PackedLSTM:
         self._rule = rule
 
     def taken(self, *rows: Any) -> list[Array] | None:
-        """Return the input and the states of a step, if they are arrays that fit these weights; None if not."""
+        """Return the input and the states of a step, if they are arrays of rows that fit these weights; None if not."""
         first, second = self._first, self._second
         columns = second.values.shape[1]
         widths = (columns if first is None else first.values.shape[0], second.values.shape[0], columns // 4)
         for x, width in zip(rows, widths, strict=True):
             if type(x) is not np.ndarray or x.dtype != second.values.dtype or x.shape != (len(rows[0]), width):
+                return None
+            if not len(x):
                 return None
         return [np.ascontiguousarray(x) for x in rows]
 

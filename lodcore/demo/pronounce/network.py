@@ -25,7 +25,7 @@ import lodcore
 from lodcore import LoDTensor, nn
 from lodcore.demo.pronounce.data import END, LETTERS, PHONEMES, START, Words
 from lodcore.demo.pronounce.scoring import Score, score
-from lodcore.ops.gates import Rule
+from lodcore.ops.gates import Rule, Weight
 from lodcore.ops.lstm import LSTMWeights, PackedLSTM
 
 __all__ = ["Network", "Parameters", "Said", "Speaker", "with_ends"]
@@ -153,8 +153,8 @@ class Speaker:
         decoder, mix, width = parameters["decoder"], parameters["mix"]["weight"], network.width
         self._gates = parameters["phonemes"]["table"] @ decoder["weight_x"] + decoder["bias"]
         self._decoder = PackedLSTM(LSTMWeights(decoder["weight_h"]), Rule())
-        self._mix_of_state = np.ascontiguousarray(mix[:width])
-        self._mix_of_memory = np.ascontiguousarray(mix[width:])
+        self._mix_of_state, self._mix_of_memory = Weight(mix[:width]), Weight(mix[width:])
+        self._out = Weight(parameters["out"]["weight"])
 
     def say(self, letters: LoDTensor, beam_size: int = 4, num_results: int = 1, max_length: int = 30) -> Said:
         """Search the pronunciations of words.
@@ -168,13 +168,16 @@ class Speaker:
         """
         of, count = self.parameters, len(letters)
         memory, keys, (hidden, cell) = self.network.encode(of, letters)
-        values = memory.with_values(memory.values @ self._mix_of_memory + of["mix"]["bias"])
-        look = Look(keys, values)
+        values = self._mix_of_memory.times(memory.values, np.empty_like(keys.values))
+        values += of["mix"]["bias"]
+        look = Look(keys, memory.with_values(values))
 
         def step(ids: Array, state: Any) -> tuple[Array, Any]:
             hidden, cell = self._decoder.step(self._gates[ids], state["hidden"], state["cell"])
-            mixed = np.tanh(look(hidden, state["word"]) + hidden @ self._mix_of_state)
-            logits = mixed @ of["out"]["weight"] + of["out"]["bias"]
+            mixed = self._mix_of_state.times(hidden, np.empty_like(hidden))
+            mixed += look(hidden, state["word"])
+            logits = self._out.times(np.tanh(mixed), np.empty((len(ids), END + 1), hidden.dtype))
+            logits += of["out"]["bias"]
             return log_softmax(logits), {"hidden": hidden, "cell": cell, "word": state["word"]}
 
         decoder = nn.BeamSearchDecoder(step, beam_size, START, END, max_length, num_results=num_results)

@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     inspect.add_argument("file", metavar="FILE", help=".npz, a folder, Parquet, or Arrow (.arrow, .feather)")
     commands.add_parser("pack", help="pack the documents of a file into bins of a token budget", add_help=False)
     commands.add_parser("bench", help="measure some operations beside NumPy and a plain copy, in a few seconds")
+    commands.add_parser("pronounce", help="say how words are pronounced, by a network", add_help=False)
     chosen, others = parser.parse_known_args(arguments)
     if chosen.command == "demo":  # has options of its own
         from lodcore import demo
@@ -55,6 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from lodcore.batching import command
 
         return command.main(others)
+    if chosen.command == "pronounce":
+        from lodcore.demo import pronounce
+
+        return pronounce.pronounce(others)
     if others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     if chosen.command == "bench":

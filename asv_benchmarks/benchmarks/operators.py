@@ -72,6 +72,7 @@ ARGUMENTS = {
     "gru_layer": lambda: (WIDE, np.ones((4, 6)), np.ones((2, 6)), np.ones(6)),
     "last_of_steps": lambda: (STEPS, np.zeros(4), STEPS_MAP),
     "layer_norm": lambda: (WIDE, np.ones(4), np.zeros(4)),
+    "linear": lambda: (WIDE, np.ones((4, 3)), np.zeros(3)),
     "lod_append": lambda: (NESTED,),
     "lod_lengths": lambda: (X,),
     "lod_rank_table": lambda: (X,),

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from lodcore.demo import glosses
+from lodcore.demo import glosses, pronounce
 from lodcore.demo.page import Glyphs
 from lodcore.demo.vowels import learning, listening, picture
 
@@ -38,6 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--plot", metavar="FILE", help="draw how the networks of the vowels learn, to a file (needs matplotlib)"
     )
+    parser.add_argument("--pronounce", action="store_true", help="learn to pronounce words instead (has more options)")
+    if "--pronounce" in (argv or []):
+        return pronounce.train(argv or [])
     options = parser.parse_args(argv or [])
     if options.plot is not None and (options.reservoir or options.only == "glosses"):
         parser.error("--plot: draws networks of the vowels that learn; leave out --reservoir and --only glosses")

@@ -146,7 +146,11 @@ class Stacked(Layer):
     def prepare(self, parameters: Any) -> Any:
         """Compute what all steps of the cells share."""
         given = self._taken(parameters)
-        return [layer.cell.prepare(of) for layer, of in zip(self.layers, given, strict=True)]
+        return [layer.prepare(of) for layer, of in zip(self.layers, given, strict=True)]
+
+    def pack(self, parameters: Any) -> Any:
+        """Add the weights in the form in which steps multiply fastest."""
+        return [layer.pack(of) for layer, of in zip(self.layers, parameters, strict=True)]
 
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
         """Compute one step of each layer."""

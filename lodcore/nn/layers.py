@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, settled
-from lodcore.ops import add, layer_norm, lookup_table, matmul
+from lodcore.ops import layer_norm, linear, lookup_table
 from lodcore.ops.arguments import integer_of
 from lodcore.ops.numbers import number_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -92,7 +92,7 @@ class Linear:
         """
         weight, bias = parts_of("Linear", parameters, "weight", "bias")
         check_width("Linear: x", x, self.n_in)
-        return add(matmul(x, weight), bias)
+        return linear(x, weight, bias)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import open_block
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import settled
 from lodcore.ops import (
@@ -24,6 +25,8 @@ from lodcore.ops import (
     zero_states,
 )
 from lodcore.ops.arguments import choice_of, integer_of
+from lodcore.ops.gates import Rule
+from lodcore.ops.lstm import LSTMWeights, PackedLSTM
 
 __all__ = ["GRU", "LSTM", "SimpleRNN"]
 
@@ -82,6 +85,10 @@ class Layer:
         """Compute what all steps of the cell share, and add it to the parameters."""
         return parameters
 
+    def pack(self, parameters: Any) -> Any:
+        """Add the weights in the form in which steps that are computed at once multiply fastest, if there is one."""
+        return parameters
+
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
         """Compute one step, of parameters that are prepared: output, next state."""
         raise NotImplementedError
@@ -120,8 +127,8 @@ class Cell:
         return self.layer.step(self.layer.prepare(parameters), input, state)
 
     def prepare(self, parameters: Any) -> Any:
-        """Compute what all steps share."""
-        return self.layer.prepare(parameters)
+        """Compute what all steps share, to be given to them as parameters: weights must not be changed meanwhile."""
+        return self.layer.pack(self.layer.prepare(parameters))
 
     def initial_state(self, parameters: Any, n: Any) -> Any:
         """Make the state of n sequences before their first step."""
@@ -334,9 +341,30 @@ class LSTM(_OneNetwork):
         parts = [index_values(bias, [slice(k * hidden, (k + 1) * hidden)]) for k in (4, 5, 6)]
         return {**parameters, "gate_bias": index_values(bias, [slice(4 * hidden)]), "peepholes": parts}
 
+    def pack(self, parameters: Any) -> Any:
+        """Pack weights that are plain arrays of one dtype."""
+        of, names = parameters, ("weight_x", "weight_h", "bias", "projection")
+        given = [of.get(name) for name in names]
+        if "packed" in of or any(
+            type(x) is not np.ndarray or x.dtype != given[0].dtype for x in given if x is not None
+        ):
+            return of
+        if given[0].dtype not in (np.float32, np.float64):
+            return of
+        weight_x, weight_h, bias = (np.ascontiguousarray(x) for x in given[:3])
+        projection = None if given[3] is None else np.ascontiguousarray(given[3])
+        end, clip = 4 * self.n_hidden, np.inf if self.clip is None else float(self.clip)
+        weights = LSTMWeights(weight_h, weight_x, bias[:end], bias[end:] if self.peepholes else None, projection)
+        return {**of, "packed": PackedLSTM(weights, Rule(clip=clip))}
+
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
         """Compute one step."""
         of, (before, cell), hidden = parameters, _pair_of_states(state), self.n_hidden
+        if "packed" in of and open_block() is None:
+            arrays = of["packed"].taken(input, before, cell)
+            if arrays is not None:
+                made, cell = of["packed"].step(*arrays)
+                return made, (made, cell)
         bias = of["gate_bias"] if self.peepholes else of["bias"]
         gates = add(add(matmul(input, of["weight_x"]), matmul(before, of["weight_h"])), bias)
         u, i, f, o = (_columns(gates, k * hidden, hidden) for k in range(4))

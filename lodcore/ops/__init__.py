@@ -12,6 +12,7 @@ from lodcore.ops.index import *
 from lodcore.ops.index_values import *
 from lodcore.ops.kinds import *
 from lodcore.ops.layers import *
+from lodcore.ops.linear import *
 from lodcore.ops.lod_rules import LoDRule as LoDRule
 from lodcore.ops.lod_rules import before as before
 from lodcore.ops.lod_rules import computed as computed

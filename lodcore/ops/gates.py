@@ -355,13 +355,16 @@ def split_rows(count: int, work: int) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(cuts)]
 
 
-def input_products(x: Array, weight: Array, d_gates: Array, d_x: Array, d_weight: Array) -> list[Callable[[], Any]]:
-    """List the products that make the gradients of the inputs and of their weight."""
-    back = Weight(weight, True)
+def input_products(
+    x: Array, weight: Array, d_gates: Array, d_x: Array, d_weight: Array, needs: Sequence[bool] = (True, True)
+) -> list[Callable[[], Any]]:
+    """List the products that make the gradients of the inputs and of their weight, those that are needed."""
     tasks: list[Callable[[], Any]] = []
-    for rows in split_rows(len(x), weight.size):
-        tasks.append(functools.partial(back.times, d_gates[rows], d_x[rows]))
-    for at in split_rows(d_gates.shape[1], len(x) * x.shape[1]):
+    if needs[0]:
+        back = Weight(weight, True)
+        for rows in split_rows(len(x), weight.size):
+            tasks.append(functools.partial(back.times, d_gates[rows], d_x[rows]))
+    for at in split_rows(d_gates.shape[1], len(x) * x.shape[1]) if needs[1] else []:
         tasks.append(functools.partial(pair_product, x, None, d_gates[:, at], None, d_weight[:, at], False))
     return tasks
 

@@ -24,7 +24,7 @@ from lodcore.ops.gates import (
     split_rows,
 )
 
-__all__ = ["LSTMGradients", "LSTMWeights", "last_cells", "lstm_backward", "lstm_forward"]
+__all__ = ["LSTMGradients", "LSTMWeights", "PackedLSTM", "last_cells", "lstm_backward", "lstm_forward"]
 
 
 class LSTMWeights(NamedTuple):
@@ -170,6 +170,68 @@ def _steps(
         call(t, t + 1, no_product, no_product)
         if third is not None:
             third.times(inner[start:stop], states[start:stop])
+
+
+class PackedLSTM:
+    """A LSTM that takes single steps, on arrays: its weights are packed once.
+
+    Parameters
+    ----------
+    weights : LSTMWeights
+        Not changed as long as this is used.
+    rule : Rule
+    """
+
+    __slots__ = ("_first", "_lines", "_rule", "_second", "_third")
+
+    def __init__(self, weights: LSTMWeights, rule: Rule) -> None:
+        self._first = None if weights.weight_x is None else Weight(weights.weight_x)
+        self._second = Weight(weights.weight)
+        self._third = None if weights.projection is None else Weight(weights.projection)
+        dtype = weights.weight.dtype
+        self._lines = _or_none(weights.bias, dtype), _or_none(weights.peepholes, dtype)
+        self._rule = rule
+
+    def taken(self, *rows: Any) -> list[Array] | None:
+        """Return the input and the states of a step, if they are arrays of rows that fit these weights; None if not."""
+        first, second = self._first, self._second
+        columns = second.values.shape[1]
+        widths = (columns if first is None else first.values.shape[0], second.values.shape[0], columns // 4)
+        for x, width in zip(rows, widths, strict=True):
+            if type(x) is not np.ndarray or x.dtype != second.values.dtype or x.shape != (len(rows[0]), width):
+                return None
+            if not len(x):
+                return None
+        return [np.ascontiguousarray(x) for x in rows]
+
+    def step(self, x: Array, hidden: Array, cell: Array) -> tuple[Array, Array]:
+        """Compute one step.
+
+        Parameters
+        ----------
+        x : ndarray, shape (n, width), or (n, 4 * D) without `weight_x`, which is then written to
+            C-contiguous and of the dtype of the weights, as all others.
+        hidden, cell : ndarray, shape (n, R) and (n, D)
+
+        Returns
+        -------
+        hidden, cell : ndarray
+        """
+        count, rule, third = len(x), self._rule, self._third
+        gates = x if self._first is None else self._first.times(x, np.empty((count, 4 * cell.shape[1]), x.dtype))
+        cells, states, nothing = np.empty_like(cell), np.empty_like(hidden), np.empty(0, x.dtype)
+        inner = states if third is None else np.empty_like(cell)
+        fast = kernels.matrix.is_fast()
+        if not fast:
+            self._second.add_to(gates, hidden)
+        kernels.gates.lstm_steps(
+            np.array([0, count]), 0, 1, self._second.packed if fast else nothing,
+            third.packed if third is not None and fast else nothing, *self._lines, rule.gate, rule.cell,
+            rule.candidate, rule.clip, hidden, cell, gates, cells, inner, states,
+        )  # fmt: skip
+        if third is not None and not fast:
+            third.times(inner, states)
+        return states, cells
 
 
 def last_cells(residuals: Residuals) -> Array:

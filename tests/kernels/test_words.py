@@ -1,5 +1,7 @@
 """Words numbered as they are met, and looked up."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -116,3 +118,25 @@ def test_sizes_that_do_not_fit_are_refused():
         kernels.words.fill_table(text, int64([0, 1]), int64([1, 2]), 1, table_of(2))
     with pytest.raises(ValueError, match="fewer slots"):
         kernels.words.look_up(text, offsets, text, offsets[:2], offsets[1:], 1, table_of(2), -1, ids)
+
+
+@pytest.mark.not_on_reference
+def test_words_that_are_chosen_to_meet_do_not():
+    """Each word is made of pieces in two forms, whose hashes are equal for half of the seeds if bytes are mixed once only."""
+    forms = [
+        (
+            bytes([97 + j]) + b"aaaaaa!bbb!bb" + bytes([65 + j]) + b"!",
+            bytes([97 + j]) + b"aaaaaaabbbabb" + bytes([65 + j]) + b"a",
+        )
+        for j in range(10)
+    ]
+    words = [b"".join(pieces) for pieces in itertools.product(*forms)]
+    text = np.frombuffer(b"".join(words), np.uint8)
+    ends = np.arange(1, len(words) + 1) * len(words[0])
+    longest = []
+    for seed in range(1, 200_000_000_000_000, 10_000_000_000_007):
+        table = np.full(4 * len(words), -1, np.int64)
+        assert kernels.words.fill_table(text, ends - len(words[0]), ends, seed, table) == -1
+        taken = np.concatenate([[False], table >= 0, [False]])
+        longest.append(np.diff(np.flatnonzero(taken[1:] != taken[:-1]))[::2].max())  # of slots next to each other
+    assert max(longest) < 60

@@ -122,7 +122,7 @@ def test_sizes_that_do_not_fit_are_refused():
 
 @pytest.mark.not_on_reference
 def test_words_that_are_chosen_to_meet_do_not():
-    """Words are made of pieces in two forms, whose hashes are equal for half of the seeds if bytes are mixed only once."""
+    """Their pieces have two forms each, whose hashes are equal for half of the seeds if bytes are mixed only once."""
     forms = [
         (
             bytes([97 + j]) + b"aaaaaa!bbb!bb" + bytes([65 + j]) + b"!",

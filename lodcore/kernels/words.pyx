@@ -11,6 +11,7 @@ cdef enum:
     KNOWN = 0xffffffff  # the bits of a slot that hold a number
 
 cdef uint64_t MIX = 0x9e3779b97f4a7c15
+cdef uint64_t STIR = 0xff51afd7ed558ccd
 
 
 cdef inline uint64_t load(const uint8_t* word, int64_t size, const uint8_t* limit) noexcept nogil:
@@ -28,7 +29,8 @@ cdef inline uint64_t hash_of(const uint8_t* word, int64_t size, const uint8_t* l
     cdef uint64_t made = seed ^ (<uint64_t> size * MIX)
     while size > 0:
         made = (made ^ load(word, size, limit)) * MIX
-        made ^= made >> 32
+        made = (made ^ (made >> 32)) * STIR  # else later bytes could cancel a difference, whatever the seed
+        made ^= made >> 29
         word += 8
         size -= 8
     made *= MIX

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, settled
-from lodcore.ops import layer_norm, linear, lookup_table
+from lodcore.ops import layer_norm, lookup_table
 from lodcore.ops.arguments import integer_of
+from lodcore.ops.linear import linear
 from lodcore.ops.numbers import number_of
 from lodcore.tensors.lod_tensor import LoDTensor
 

@@ -18,7 +18,7 @@ STORE = opcode.opmap["STORE_SUBSCR"]
 SHUFFLE = random.Random.shuffle.__code__
 
 
-def refuse_exchange(rows: Any, value: Any) -> None:
+def refuse_exchange(x: Any, value: Any) -> None:
     """Raise if a shuffle of `random` or `numpy.random` assigns a sequence of a tensor to another one of it.
 
     Sequences are views, and so the first assignment of an exchange overwrites what the second would assign. Where a
@@ -26,8 +26,7 @@ def refuse_exchange(rows: Any, value: Any) -> None:
 
     Parameters
     ----------
-    rows : ndarray
-        The memory of the tensor.
+    x : LoDTensor
     value : object
         What is assigned to one sequence.
 
@@ -36,10 +35,11 @@ def refuse_exchange(rows: Any, value: Any) -> None:
     TypeError
         Before anything is written.
     """
-    given = value._writable if isinstance(value, LoDTensorBody) else value
-    if type(given) is not np.ndarray or given.base is None:
+    levels = value.num_levels if isinstance(value, LoDTensorBody) else 0
+    given = value._writable if levels else value
+    if levels != x.num_levels - 1 or type(given) is not np.ndarray or given.base is None:
         return
-    if given.size and not np.may_share_memory(rows, given):
+    if given.size and not np.may_share_memory(x._writable, given):
         return
     frame = _assigning()
     if frame is not None and (frame.f_code is SHUFFLE or frame.f_code.co_code[frame.f_lasti] != STORE):

@@ -293,7 +293,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     first = prepared[0] if prepared else ALL
     if x.num_levels and len(prepared) == 1 and (type(first) is int or _is_run(first)):
         if type(first) is int:
-            refuse_exchange(rows, value)
+            refuse_exchange(x, value)
         target, lod = _written(x[first])
         target[...] = _fitting(value, target.shape, target.dtype, lod)
     elif x.num_levels and type(first) is int and not any(map(is_vector, prepared)):

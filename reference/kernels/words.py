@@ -9,7 +9,8 @@ def _hash(text, begin, end, seed):
         for k in range(at, end if end < at + 8 else at + 8):
             chunk += int(text[k]) << 8 * (k - at)
         made = (made ^ chunk) * mix % limit
-        made ^= made >> 32
+        made = (made ^ (made >> 32)) * 0xFF51AFD7ED558CCD % limit
+        made ^= made >> 29
     made = made * mix % limit
     return made ^ (made >> 29)
 

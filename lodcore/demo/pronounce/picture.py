@@ -84,7 +84,7 @@ def word_lines(
     ]
     if picture:
         best = pronunciations[0]
-        weights = speaker.attention(letters, lodcore.array([best], dtype=np.int64))[0]
+        weights: Any = speaker.attention(letters, lodcore.array([best], dtype=np.int64))[0]
         names = [*(PHONEMES[phoneme] for phoneme in best), "end"]
         lines += ["", *attention_picture(word, names, list(weights), glyphs), ""]
     return lines

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.demo.vowels.learning import Trained
-from lodcore.interop.libraries import library
+from lodcore.base.libraries import library
 
 __all__ = ["check_file", "draw", "write"]
 

@@ -17,6 +17,8 @@ NAMES = {
     for name in sorted(SAMPLES)
     if {"level", "ref_level"} & set(OPS[name].parameters)
 }
+#: How many levels there are is known when it runs.
+LATER = {"tensor_array_pack"}
 WRONG = [
     *((beyond, LevelError) for beyond in (0, 1, 2**62, 2**70)),
     (1.5, DTypeError),
@@ -44,6 +46,8 @@ def test_levels_that_are_not_there(name, data):
     call = Sample((), {**arguments, NAMES[name]: wrong})
     with pytest.raises(error):
         op(**call.kwargs)
+    if name in LATER and error is LevelError:
+        return
     with pytest.raises(error):
         op.infer_arguments(described(op, call)[0])
 

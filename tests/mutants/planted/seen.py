@@ -195,9 +195,9 @@ MUTANTS = [
     ),
     Mutant(
         "recorded-levels-are-not-checked",
-        "lodcore/ops/gather.py",
-        "    if xs[0].kind is not object:\n        level_of(",
-        "    if xs[0].kind is object:\n        level_of(",
+        "lodcore/ops/lod_rules.py",
+        "        if count:  # else",
+        "        if not count:  # else",
         "tests/ops/test_levels.py",
     ),
     Mutant(

@@ -226,8 +226,6 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
 
 @sequence_concat.define_infer
 def _(xs: list[Spec], level: int) -> Spec:
-    if xs[0].kind is not object:
-        level_of("sequence_concat", xs[0], level)
     _check_specs("sequence_concat", xs)
     return xs[0]._replace(shape=spec_rows(xs[0]))
 

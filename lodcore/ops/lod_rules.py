@@ -173,7 +173,14 @@ def before(level: str, of: str = "x") -> LoDRule:
 def outer(level: str, of: str = "x") -> LoDRule:
     """Make the rule of a result of as many levels as an argument, whose levels before one stay as they are."""
     text = f"as `{of}` before `{level}`; that and what is below is computed"
-    return LoDRule(text, _argument(of), _up_to(level), lambda where, given, count: count)
+    before_it = _up_to(level)
+
+    def total(where: str, given: dict[str, Any], count: int) -> int:
+        if count:  # else nothing is known of it yet
+            before_it(where, given, count)  # raises where there is no such level
+        return count
+
+    return LoDRule(text, _argument(of), before_it, total)
 
 
 def computed(text: str, structure: Callable[..., Any]) -> LoDRule:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import DTypeError, LevelError, LoDError
 from lodcore.ops.arguments import dense_of, integer_of, level_of
 from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import computed, levels_of
@@ -65,7 +65,7 @@ def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> int:
         raise DTypeError("insert_level: x: is a number; rows are needed")
     number = integer_of("insert_level: level", level)
     if not 0 <= number <= (0 if whole else num_levels):
-        raise LoDError(f"insert_level: level: is {number}; x has {num_levels} levels")
+        raise LevelError(f"insert_level: level: is {number}; x has {num_levels} level{'s' * (num_levels != 1)}")
     return number
 
 
@@ -174,7 +174,7 @@ def _axis(axis: Any, num_levels: int) -> int:
     """Take an axis of sequences."""
     number = integer_of("by_position: axis", axis)
     if not 0 <= number < num_levels:
-        raise LoDError(f"by_position: axis: is {number}; x has {num_levels} levels")
+        raise LevelError(f"by_position: axis: is {number}; x has {num_levels} level{'s' * (num_levels != 1)}")
     return number
 
 

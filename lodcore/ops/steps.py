@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import LoDError, ShapeError
-from lodcore.ops.arguments import level_of
+from lodcore.ops.arguments import integer_of, level_of
 from lodcore.ops.array import check_steps, element_spec
 from lodcore.ops.array_joining import cut_rows, joined_elements, same_shapes
 from lodcore.ops.common import Array, rows_of
@@ -264,7 +264,7 @@ def _(ta: Any, level: int, indices_map: Any, out: Any = None) -> Any:
 @tensor_array_pack.define_infer
 def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
     one = element_spec(ta)
-    if one.kind is object or level < 0:
+    if one.kind is object or integer_of("tensor_array_pack: level", level) < 0:
         return one._replace(kind=object)
     return one._replace(num_levels=one.num_levels + level + 1, kind=LoDTensor)
 

@@ -1,11 +1,14 @@
 """What dtype each operator gives of each dtype that it is given: run, and inferred.
 
 A call of an operator is a small one that computes; its tensors of floats are given in another dtype, or its integers,
-if it takes nothing else. `python -m tests.helpers.dtypes_of_results` prints what is in
-`tests.helpers.table_of_dtypes`. A new operator gets a row; a row that changes is a change of what users get.
+if it takes nothing else. `python -m tests.helpers.dtypes_of_results` writes `table_of_dtypes.py` anew, which is read
+against the rules of NumPy when it changes: a new operator gets a row; a row that changes is a change of what users
+get.
 """
 
+import textwrap
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +18,7 @@ from lodcore.ops.registry import OPS
 from lodcore.ops.ufuncs import UFUNC_RULES
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, elements_of, several, with_tensors
-from tests.helpers.table_of_dtypes import TABLE
+from tests.helpers import table_of_dtypes
 
 __all__ = ["CALLS", "SAME_EVERYWHERE", "inferred", "operator_of", "run", "samples_of", "written"]
 
@@ -122,7 +125,7 @@ def samples_of(name):
 def written():
     """Read the table: of each call, what it gives of each dtype, or pair of dtypes."""
     table, names, complete = {}, [], True
-    for line in TABLE.strip().splitlines():
+    for line in table_of_dtypes.TABLE.strip().splitlines():
         if line.startswith(" "):
             complete = True
             for name in names:
@@ -134,17 +137,21 @@ def written():
 
 
 def main():
-    """Print the table: calls that give the same, and what that is."""
+    """Write the table anew: calls that give the same, and what that is."""
     groups = {}
     for name in CALLS:
         row = tuple((key, run(name, sample)) for key, sample in samples_of(name).items())
         groups.setdefault(row, []).append(name)
+    lines = []
     for row, names in groups.items():
         if row:
-            print(*names, sep="\n")
+            lines += names
             for part in (row[: len(DTYPES)], row[len(DTYPES) :]):
-                if part:
-                    print("   ", " ".join(f"{key}:{text}" for key, text in part))
+                text = " ".join(f"{key}:{given}" for key, given in part)
+                lines += textwrap.wrap(text, 116, initial_indent="    ", subsequent_indent="    ")
+    path = Path(table_of_dtypes.__file__)
+    head = path.read_text().partition('TABLE = """')[0]
+    path.write_text(head + 'TABLE = """\n' + "\n".join(lines) + '\n"""\n')
 
 
 if __name__ == "__main__":

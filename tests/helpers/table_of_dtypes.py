@@ -1,7 +1,7 @@
 """What dtypes operators give: calls that give the same, and then what comes of each dtype, and of pairs of dtypes.
 
 "b1" is bool, "-" an error; a pair is the dtype of the first tensor, and that of all others. Calls are those of
-`tests.helpers.dtypes_of_results`, which prints this; read it against NumPy's rules when it changes.
+`tests.helpers.dtypes_of_results`, which writes this; read it against NumPy's rules when it changes.
 """
 
 TABLE = """
@@ -82,8 +82,7 @@ sequence_n_unique
     ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:- D:- U3:i8 M8:i8
 sequence_unique_all
     ?:b1,i8,i8,i8 u1:u1,i8,i8,i8 i1:i1,i8,i8,i8 u2:u2,i8,i8,i8 i2:i2,i8,i8,i8 u4:u4,i8,i8,i8 i4:i4,i8,i8,i8
-    u8:u8,i8,i8,i8 i8:i8,i8,i8,i8 f2:f2,i8,i8,i8 f4:f4,i8,i8,i8 f8:f8,i8,i8,i8 F:- D:- U3:U3,i8,i8,i8
-    M8:M8,i8,i8,i8
+    u8:u8,i8,i8,i8 i8:i8,i8,i8,i8 f2:f2,i8,i8,i8 f4:f4,i8,i8,i8 f8:f8,i8,i8,i8 F:- D:- U3:U3,i8,i8,i8 M8:M8,i8,i8,i8
 sequence_rank
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:- D:- U3:f8 M8:f8
 run_lengths
@@ -206,8 +205,8 @@ cartesian
     i2/?:i2,b1 F/f8:c8,f8 f4/D:f4,c16
 beam_search
     ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:i8,f4,i4 f8:i8,f8,i4 F:- D:- U3:- M8:-
-    f4/f8:i8,f8,i4 f8/f4:i8,f4,i4 f2/f4:i8,f4,i4 f4/f2:- f4/i8:- i8/f4:i8,f4,i4 i4/u4:- u8/i8:- ?/f2:- i2/?:-
-    F/f8:- f4/D:-
+    f4/f8:i8,f8,i4 f8/f4:i8,f4,i4 f2/f4:i8,f4,i4 f4/f2:- f4/i8:- i8/f4:i8,f4,i4 i4/u4:- u8/i8:- ?/f2:- i2/?:- F/f8:-
+    f4/D:-
 beam_search_decode
     ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:i8,f4 f8:i8,f8 F:- D:- U3:- M8:-
 cast
@@ -218,8 +217,8 @@ concat_values
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
     f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:f2 i2/?:i2 F/f8:c16 f4/D:c16
 dot_attention
-    ?:f8,f8 u1:f8,f8 i1:f8,f8 u2:f8,f8 i2:f8,f8 u4:f8,f8 i4:f8,f8 u8:f8,f8 i8:f8,f8 f2:f4,f4 f4:f4,f4 f8:f8,f8
-    F:- D:- U3:- M8:-
+    ?:f8,f8 u1:f8,f8 i1:f8,f8 u2:f8,f8 i2:f8,f8 u4:f8,f8 i4:f8,f8 u8:f8,f8 i8:f8,f8 f2:f4,f4 f4:f4,f4 f8:f8,f8 F:-
+    D:- U3:- M8:-
     f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:f8,f8 u8/i8:f8,f8 ?/f2:f4,f4
     i2/?:f8,f8 F/f8:- f4/D:-
 dropout
@@ -233,8 +232,8 @@ dynamic_lstm
 gru_layer
 simple_layer
     ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4 f8:f8,f8 F:- D:- U3:- M8:-
-    f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:- u8/i8:f8,f8 ?/f2:- i2/?:-
-    F/f8:- f4/D:-
+    f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:- u8/i8:f8,f8 ?/f2:- i2/?:- F/f8:-
+    f4/D:-
 elementwise
 elementwise fmax
 elementwise fmin
@@ -245,8 +244,8 @@ elementwise minimum
 full_like
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:-
 group_rows
-    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8
-    F:- D:- U3:U3,i8 M8:M8,i8
+    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8 F:-
+    D:- U3:U3,i8 M8:M8,i8
 interleave_places
     ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:i8 M8:i8
     f4/f8:i8 f8/f4:i8 f2/f4:i8 f4/f2:i8 f4/i8:i8 i8/f4:i8 i4/u4:i8 u8/i8:i8 ?/f2:i8 i2/?:i8 F/f8:i8 f4/D:i8
@@ -257,13 +256,13 @@ layer_norm
     f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f4 i2/?:f8 F/f8:- f4/D:-
 lstm_layer
     ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4,f4 f8:f8,f8,f8 F:- D:- U3:- M8:-
-    f4/f8:f8,f8,f8 f8/f4:f8,f8,f8 f2/f4:f4,f4,f4 f4/f2:f4,f4,f4 f4/i8:f8,f8,f8 i8/f4:f8,f8,f8 i4/u4:-
-    u8/i8:f8,f8,f8 ?/f2:- i2/?:- F/f8:- f4/D:-
+    f4/f8:f8,f8,f8 f8/f4:f8,f8,f8 f2/f4:f4,f4,f4 f4/f2:f4,f4,f4 f4/i8:f8,f8,f8 i8/f4:f8,f8,f8 i4/u4:- u8/i8:f8,f8,f8
+    ?/f2:- i2/?:- F/f8:- f4/D:-
 match_keys
     ?:b1,i8,i8 u1:u1,i8,i8 i1:i1,i8,i8 u2:u2,i8,i8 i2:i2,i8,i8 u4:u4,i8,i8 i4:i4,i8,i8 u8:u8,i8,i8 i8:i8,i8,i8
     f2:f2,i8,i8 f4:f4,i8,i8 f8:f8,i8,i8 F:- D:- U3:U3,i8,i8 M8:M8,i8,i8
-    f4/f8:f8,i8,i8 f8/f4:f8,i8,i8 f2/f4:f4,i8,i8 f4/f2:f4,i8,i8 f4/i8:f8,i8,i8 i8/f4:f8,i8,i8 i4/u4:i8,i8,i8
-    u8/i8:- ?/f2:f2,i8,i8 i2/?:i2,i8,i8 F/f8:- f4/D:-
+    f4/f8:f8,i8,i8 f8/f4:f8,i8,i8 f2/f4:f4,i8,i8 f4/f2:f4,i8,i8 f4/i8:f8,i8,i8 i8/f4:f8,i8,i8 i4/u4:i8,i8,i8 u8/i8:-
+    ?/f2:f2,i8,i8 i2/?:i2,i8,i8 F/f8:- f4/D:-
 matmul
 sequence_matmul
 elementwise multiply
@@ -287,8 +286,8 @@ sequence_scatter
     ?:- u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:f4 f8:f8 F:- D:- U3:- M8:-
     f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:- i2/?:i2 F/f8:- f4/D:-
 sequence_topk
-    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8
-    F:- D:- U3:- M8:-
+    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8 F:-
+    D:- U3:- M8:-
 sequence_truth
 sequence_truth all
     ?:b1 u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:- f8:- F:- D:- U3:- M8:-

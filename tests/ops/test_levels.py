@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LevelError, LoD, LoDTensor
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor
 from lodcore.ops.registry import OPS
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, sample_of, tensors_of
@@ -17,6 +17,8 @@ NAMES = {
     for name in sorted(SAMPLES)
     if {"level", "ref_level"} & set(OPS[name].parameters)
 }
+#: Which level it is is known when it runs: that of the map.
+LATER = {"tensor_array_pack"}
 WRONG = [
     *((beyond, LevelError) for beyond in (0, 1, 2**62, 2**70)),
     (1.5, DTypeError),
@@ -37,13 +39,15 @@ def test_levels_that_are_not_there(name, data):
     levels = max([x.num_levels for x in tensors_of(sample) if isinstance(x, LoDTensor)], default=1)
     arguments = op.bind(sample.args, {key: x for key, x in sample.kwargs.items() if key != "out"})
     lod_levels = [x.num_levels for x in arguments.values() if isinstance(x, LoD)]
-    most = max([levels, *lod_levels])
+    most = max([levels, *lod_levels]) + (name == "insert_level")  # which makes one more
     wrong, error = data.draw(st.sampled_from(WRONG))
     if error is LevelError:
         wrong = data.draw(st.sampled_from([most + wrong, -most - 1 - wrong]))
     call = Sample((), {**arguments, NAMES[name]: wrong})
-    with pytest.raises(error):
+    with pytest.raises(LoDError if error is LevelError and name in LATER else error):
         op(**call.kwargs)
+    if name in LATER and error is LevelError:
+        return
     with pytest.raises(error):
         op.infer_arguments(described(op, call)[0])
 

@@ -92,7 +92,7 @@ SAMPLES = {
         expected_insertion,
         insertions(SMOOTH),
         [
-            ("ops.insert_level(flat, 2)", LoDError, "level: is 2; x has 1 levels"),
+            ("ops.insert_level(flat, 2)", LoDError, "level: is 2; x has 1 level$"),
             ("ops.insert_level(flat, -1)", LoDError, "level: is -1"),
             ("ops.insert_level(flat, 1, True)", LoDError, "level: is 1"),
             ("ops.insert_level(flat, 1.0)", DTypeError, "level: is 1.0"),

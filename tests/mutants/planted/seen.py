@@ -84,15 +84,6 @@ MUTANTS = [
         "tests/ops/test_levels.py",
     ),
     Mutant(
-        "only-the-last-of-small-steps",
-        "lodcore/graph/back.pyx",
-        "        calls.rows += cnp.PyArray_DIM(d, 0)\n        if calls.rows >= MANY:",
-        "        calls.rows += cnp.PyArray_DIM(d, 0)\n        if calls.rows > MANY and len(calls.oth"
-        "ers) > 64:\n            del calls.others[0], calls.cotangents[0]\n        if calls.rows >= M"
-        "ANY:",
-        "tests/graph/test_steady.py",
-    ),
-    Mutant(
         "clones-share-what-was-not-written",
         "lodcore/tensors/tensor_array.py",
         "elements = {at: _copied(element) for at, element in self.known_elements().items()}",
@@ -195,9 +186,9 @@ MUTANTS = [
     ),
     Mutant(
         "recorded-levels-are-not-checked",
-        "lodcore/ops/gather.py",
-        "    if xs[0].kind is not object:\n        level_of(",
-        "    if xs[0].kind is object:\n        level_of(",
+        "lodcore/ops/lod_rules.py",
+        "        if count:  # else",
+        "        if not count:  # else",
         "tests/ops/test_levels.py",
     ),
     Mutant(

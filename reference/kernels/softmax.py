@@ -2,7 +2,7 @@
 
 from math import log as _log
 
-from numpy import errstate, zeros
+from numpy import errstate
 
 NAN = float("nan")
 
@@ -76,9 +76,8 @@ def label_losses(x, labels, shifted, out):
                 best = x[r, c]
         for c in range(classes):
             shifted[r, c] = x[r, c] - best
-        loss = zeros((1, 1), x.dtype)
-        log_sum_exp(shifted[r].reshape(classes, 1), [0, classes], loss)
-        out[r] = loss[0, 0] - shifted[r, labels[r]]
+        log_sum_exp(shifted[r].reshape(classes, 1), [0, classes], out[r : r + 1].reshape(1, 1))
+        out[r] = out[r] - shifted[r, labels[r]]
     return -1
 
 

@@ -45,6 +45,23 @@ class Bag(Times, distributions=DISTRIBUTIONS, widths=WIDTHS):
         return lambda: np.where(mask, table[padded], np.float32(0)).sum(axis=1)
 
 
+class WeightedBag(Times, distributions=["nlp"], widths=WIDTHS):
+    """Sum the rows that each sequence names, each times a weight."""
+
+    def lodcore(self, batch):
+        from lodcore import LoDTensor, embedding_bag
+
+        table, numbers = drawn(batch)
+        ids, weights = LoDTensor.from_offsets(numbers, batch.offsets), batch.rng("weights").random(batch.rows)
+        weights = weights.astype(table.dtype)
+        return lambda: embedding_bag(table, ids, per_sample_weights=weights)
+
+    def flat(self, batch):
+        (table, numbers), offsets = drawn(batch), batch.offsets
+        weights = batch.rng("weights").random(batch.rows).astype(table.dtype)[:, None]
+        return lambda: flat.reduce_sequences(table.take(numbers, axis=0) * weights, offsets, np.add)
+
+
 class Lookup(Times, distributions=["nlp"], widths=WIDTHS):
     """Take the row of each number."""
 

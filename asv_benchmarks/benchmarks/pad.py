@@ -37,6 +37,26 @@ class Pad(Times, widths=WIDTHS):
         return batch.padded.copy
 
 
+class PadReplicate(Times, widths=WIDTHS):
+    """Fill the sequences up with their last rows."""
+
+    def lodcore(self, batch):
+        x, _ = batch.tensor, batch.padded_shape
+        return lambda: x.to_padded(mode="replicate")
+
+    def padded(self, batch):
+        values, lengths, shape = batch.values, batch.lengths, batch.padded_shape
+        last = np.maximum(batch.offsets[1:] - 1, batch.offsets[:-1])[:, None].clip(0, len(values) - 1)
+
+        def call():
+            steps = np.arange(shape[1])
+            return values[np.minimum(batch.offsets[:-1, None] + steps, last)] * (lengths > 0).reshape(
+                -1, *[1] * (len(shape) - 1)
+            )
+
+        return call
+
+
 class PadDtypes(Pad, distributions=["nlp"], widths=WIDTHS, dtypes=DTYPES):
     """Fill the sequences up to the longest, for several sizes of a number."""
 

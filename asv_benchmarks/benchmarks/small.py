@@ -7,6 +7,7 @@ from lodcore import (
     LoDTensor,
     TensorArray,
     concat_batches,
+    cross_entropy,
     gather_sequences,
     sequence_concat,
     sequence_expand,
@@ -31,12 +32,27 @@ ARRAYS = flat.to_arrays(VALUES, OFFSETS)
 X = LoDTensor.from_offsets(VALUES, OFFSETS)
 NESTED = LoDTensor.from_offsets(VALUES, DOCUMENTS, OFFSETS)
 PADDED = X.to_padded()
+MASK, BITS = X > 4, VALUES > 4
+SCORES, LABELS = np.linspace(-1, 1, 50, dtype=np.float32).reshape(10, 5), np.arange(10) % 5
 STEPS, INDICES_MAP = TensorArray.unpack(X, 0)
 UNPACKED = flat.unpack(VALUES, OFFSETS)
 
 CALLS = {  # lodcore, and the NumPy idiom
     "x[i]": (lambda: X[1], lambda: VALUES[OFFSETS[1] : OFFSETS[2]]),
     "x[a:b]": (lambda: X[1:3], lambda: flat.slice_outer(VALUES, OFFSETS, 1, 3)),
+    "x[mask]": (
+        lambda: X[MASK],
+        lambda: (VALUES[BITS], np.concatenate([[0], np.cumsum(BITS)])[OFFSETS]),
+    ),
+    "x.max": (lambda: X.max(axis=1), lambda: np.maximum.reduceat(VALUES, OFFSETS[:-1])),
+    "x.std": (
+        lambda: X.std(axis=1),
+        lambda: np.sqrt(np.add.reduceat((VALUES - VALUES.mean()) ** 2, OFFSETS[:-1]) / LENGTHS),
+    ),
+    "cross_entropy": (
+        lambda: cross_entropy(SCORES, LABELS),
+        lambda: np.log(np.exp(SCORES).sum(axis=1)) - SCORES[np.arange(10), LABELS],
+    ),
     "LoD.from_offsets": (lambda: LoD.from_offsets(OFFSETS), lambda: flat.is_valid(OFFSETS, 10)),
     "LoD.from_lengths": (lambda: LoD.from_lengths(LENGTHS), lambda: flat.offsets_from_lengths(LENGTHS)),
     "LoDTensor": (lambda: LoDTensor(VALUES, X.lod), lambda: (VALUES, OFFSETS)),

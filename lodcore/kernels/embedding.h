@@ -34,6 +34,8 @@ LODCORE_INLINE void prefetch_cells(const void *rows, int64_t row, int64_t row_by
     uintptr_t place = (uintptr_t)rows + (uintptr_t)row * (uintptr_t)row_bytes;
     for (int64_t line = 0; line < LINES && line * LINE < size; line++)
         LODCORE_PREFETCH((const void *)(place + (uintptr_t)(line * LINE)));
+    if (size > LINE) /* a row that does not begin with a line of the cache has one more */
+        LODCORE_PREFETCH((const void *)(place + (uintptr_t)(size < LINES * LINE ? size : LINES * LINE) - 1));
 }
 
 /* Rows of a few bytes: out[j] = rows[index[j]], zeros where the number is `skip`. */

@@ -88,8 +88,8 @@ LODCORE_INLINE int64_t OF_CELL(pool_bag)(const CELL *restrict table, int64_t n_r
         cells[c] = 0;
     for (int64_t j = start; j < end; j++) {
         int64_t row = read_once(index + j);
-        if (j + AHEAD < total)
-            prefetch_cells(table, index[j + AHEAD], width * (int64_t)sizeof(CELL), count * (int64_t)sizeof(CELL));
+        if (j + FAR < total)
+            prefetch_cells(table, index[j + FAR], width * (int64_t)sizeof(CELL), count * (int64_t)sizeof(CELL));
         if ((uint64_t)row >= (uint64_t)n_rows)
             return j;
         for (int64_t c = 0; c < count; c++)
@@ -145,35 +145,42 @@ static int64_t OF_CELL(pool_bags)(const CELL *table, int64_t n_rows, int64_t wid
     return bad;
 }
 
+/* `count` columns of one bag, each row times its weight. */
+LODCORE_INLINE int64_t OF_CELL(weigh_bag)(const CELL *restrict table, int64_t n_rows, int64_t width,
+                                          const int64_t *index, const CELL *weights, int64_t start, int64_t end,
+                                          int64_t total, int64_t count, CELL *restrict cells)
+{
+    for (int64_t c = 0; c < count; c++)
+        cells[c] = 0;
+    for (int64_t j = start; j < end; j++) {
+        int64_t row = read_once(index + j);
+        CELL weight = weights[j];
+        if (j + FAR < total)
+            prefetch_cells(table, index[j + FAR], width * (int64_t)sizeof(CELL), count * (int64_t)sizeof(CELL));
+        if ((uint64_t)row >= (uint64_t)n_rows)
+            return j;
+        for (int64_t c = 0; c < count; c++)
+            cells[c] += weight * table[row * width + c];
+    }
+    return -1;
+}
+
 /* Bags of weighted rows: each cell is one sum, in the order of the bag. */
 LODCORE_BODY BODY_OF_CELL(weigh_wide_bags)(const CELL *restrict table, int64_t n_rows, int64_t width,
                                            const int64_t *index, const int64_t *offsets, int64_t n_seqs,
                                            const CELL *weights, CELL *restrict out, int64_t *bad)
 {
-    for (int64_t s = 0; s < n_seqs; s++, out += width)
-        for (int64_t c = 0, count; c < width || c == 0; c += LANES) {
-            CELL cells[LANES] = {0};
-            count = width - c < LANES ? width - c : LANES;
-            for (int64_t j = offsets[s]; j < offsets[s + 1]; j++) {
-                int64_t row = read_once(index + j);
-                CELL weight = weights[j];
-                if (j + AHEAD < offsets[n_seqs])
-                    prefetch_cells(table + c, index[j + AHEAD], width * (int64_t)sizeof(CELL),
-                                   count * (int64_t)sizeof(CELL));
-                if ((uint64_t)row >= (uint64_t)n_rows) {
-                    *bad = j;
-                    return;
-                }
-                if (count == LANES)
-                    for (int k = 0; k < LANES; k++)
-                        cells[k] += weight * table[row * width + c + k];
-                else
-                    for (int64_t k = 0; k < count; k++)
-                        cells[k] += weight * table[row * width + c + k];
-            }
-            for (int64_t k = 0; k < count; k++)
+    for (int64_t s = 0; *bad < 0 && s < n_seqs; s++, out += width) {
+        int64_t start = offsets[s], end = offsets[s + 1], total = offsets[n_seqs], c = 0;
+        for (; *bad < 0 && c + LANES <= width; c += LANES) {
+            CELL cells[LANES];
+            *bad = OF_CELL(weigh_bag)(table + c, n_rows, width, index, weights, start, end, total, LANES, cells);
+            for (int k = 0; k < LANES; k++)
                 out[c + k] = cells[k];
         }
+        if (*bad < 0 && c < width)
+            *bad = OF_CELL(weigh_bag)(table + c, n_rows, width, index, weights, start, end, total, width - c, out + c);
+    }
 }
 LODCORE_THRICE(OF_CELL(weigh_wide_bags),
               (const CELL *table, int64_t n_rows, int64_t width, const int64_t *index, const int64_t *offsets,

@@ -12,7 +12,6 @@ INSTEAD = {
     "convolve": "lodcore.sequence_conv(x, filter, context_length)",
     "correlate": "lodcore.sequence_conv(x, filter, context_length)",
     "delete": "x[mask]",
-    "ediff1d": "np.diff(x, axis=1)",
     "einsum": "lodcore.sequence_matmul(x, y)",
     "extract": "x[mask]",
     "hstack": "np.concatenate([x, y], axis=1)",
@@ -43,7 +42,7 @@ def advice(function: str, module: str = "numpy") -> str:
     Parameters
     ----------
     function : str
-        Its name, as "ediff1d" or "add.reduceat".
+        Its name, as "gradient" or "add.reduceat".
     module : str
 
     Returns
@@ -54,8 +53,8 @@ def advice(function: str, module: str = "numpy") -> str:
     Examples
     --------
     >>> from lodcore.numpy_api.advice import advice
-    >>> advice("ediff1d")
-    'numpy.ediff1d: is not supported for sequences; use np.diff(x, axis=1)'
+    >>> advice("trapezoid")
+    'numpy.trapezoid: is not supported for sequences; use ((x[:, 1:] + x[:, :-1]) / 2).sum(axis=1)'
     >>> advice("sinc")
     'numpy.sinc: is not supported for sequences; use x.with_values(np.sinc(x.values, ...)), number by number'
     """

@@ -207,6 +207,29 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
     return ops.sequence_diff(x if len(parts) == 1 else concatenate(parts, levels), n)
 
 
+@stands_for(np.ediff1d)
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Subtract from each number the one before it in its sequence, with numbers put at both ends."""
+    x = tensor_of("ediff1d", ary)
+    levels = getattr(x, "num_levels", 0)
+    if not levels or x.ndim != levels + 1:
+        raise TypeError("numpy.ediff1d: rows have axes of their own; use np.diff")
+    ends = [_ends(name, one, x.dtype) for name, one in (("to_begin", to_begin), ("to_end", to_end))]
+    found = ops.sequence_diff(x)
+    return concatenate([*ends[0], found, *ends[1]], levels) if ends[0] or ends[1] else found
+
+
+def _ends(name: str, given: Any, dtype: np.dtype[Any]) -> list[Any]:
+    """Take the numbers that are put at an end of each sequence."""
+    if given is None:
+        return []
+    refuse_symbols("ediff1d", (given,))
+    numbers = np.asarray(given)
+    if numbers.ndim > 1 or not np.can_cast(numbers, dtype, "same_kind"):
+        raise TypeError(f"numpy.ediff1d: {name}: is {given!r}; numbers that {dtype} can hold are needed")
+    return list(numbers.astype(dtype).reshape(-1))
+
+
 def _beside(x: Any, given: Any) -> Any:
     """Make what stands before or behind the rows of each sequence: a batch of its own, or one row each."""
     if given is np._NoValue:

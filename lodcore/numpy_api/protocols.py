@@ -242,8 +242,9 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
         if x.ndim != xs[0].ndim and x.ndim and xs[0].ndim:
             raise ShapeError(f"numpy.concatenate: arrays[{j}]: has {x.ndim} axes; arrays[0] has {xs[0].ndim}")
     at = axis_of("concatenate", axis, shaped.ndim)
-    if nested and at <= shaped.num_levels:
-        xs = ops.sequences_beside("concatenate: arrays", xs, at)
+    if nested:
+        beside = ops.sequences_beside if at <= shaped.num_levels else ops.rows_beside
+        xs = beside("concatenate: arrays", xs, at)
     wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else np.dtype(dtype)
     for j, x in enumerate(xs):
         if x.dtype != wanted:

@@ -6,23 +6,19 @@ Coarser axes hold sequences of different lengths: what they have at the same pla
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, GraphError, ShapeError
-from lodcore.ops.axes_of_levels import brought_last, is_below, place_along, put_back, with_axes_of_1
-from lodcore.ops.compare import greater_than, less_than, not_equal
+from lodcore.ops.axes_of_levels import brought_last, is_below, over_levels, pooled, put_back, with_axes_of_1
+from lodcore.ops.compare import greater_than
 from lodcore.ops.convert import full_like
 from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.expand import sequence_expand_as
-from lodcore.ops.math import add, div, elementwise, minus, mul, sqrt
+from lodcore.ops.math import add, div, minus, mul, sqrt
 from lodcore.ops.math import where as choose
-from lodcore.ops.pool import sequence_pool
-from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
-from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_empty, kept_initial, mean_dtype, reduce_values
 from lodcore.tensors import direct
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -83,7 +79,7 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     plain = mask is True and initial is None and empty is None and not keepdims
     if plain and levels and type(axis) is int and levels in (axis, axis + x.ndim):  # what is mostly asked for
         check_kind(name, x.dtype, True)
-        return _pooled(name, x, levels - 1, None, None)
+        return pooled(name, x, levels - 1, None, None)
     axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
     check_kind(name, x.dtype, 0 < len([one for one in axes if one <= levels]) <= levels)
     initial = kept_initial(name, initial, x.dtype) if initial is not None else None
@@ -108,7 +104,7 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     else:
         reduced = reduce_values(x, name, rows, keepdims, first, empty) if rows or not upper else x
         if upper:
-            reduced = _over_levels(name, reduced, upper, levels, keepdims, first, empty)
+            reduced = over_levels(name, reduced, upper, levels, keepdims, first, empty)
     if initial is None or name in ("max", "min"):
         return reduced
     return add(reduced, initial) if name == "sum" else mul(reduced, initial)
@@ -122,62 +118,6 @@ def _checked_empty(name: str, empty: Any, initial: Any, dtype: np.dtype[Any]) ->
             "empty stands where there are none"
         )
     return kept_empty(name, empty, dtype)
-
-
-def _over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool, initial: Any, empty: Any) -> Any:
-    """Reduce axes of levels, not all of them."""
-    low, high = upper[0], upper[-1]
-    if upper != list(range(low, high + 1)):
-        reduced = _pooled(name, brought_last(x, upper), levels - len(upper), initial, empty)
-        return put_back(reduced, upper, levels) if keepdims else reduced
-    if high < levels:
-        for _ in range(high - low):  # what all of these axes hold stands along one then
-            x = drop_level(x, low)
-            levels -= 1
-        if name in ("argmax", "argmin"):
-            reduced = place_along(name, x, low)
-        else:
-            for axis in range(low, levels - 1):
-                x = by_position(x, axis)
-            reduced = _pooled_positions(name, x, initial)
-        for axis in range(low, high + 1) if keepdims else ():
-            reduced = insert_level(reduced, builtins.max(axis - 1, 0), axis == 0)
-        return reduced
-    reduced = _pooled(name, x, low - 1, initial, empty)
-    return with_axes_of_1(reduced, high - low + 1) if keepdims else reduced
-
-
-def _pooled_positions(name: str, x: Any, initial: Any) -> Any:
-    """Reduce what the sequences of the last level have at the same place."""
-    if name == "prod":
-        return sequence_prod(by_position(x, x.num_levels - 1))
-    if name in ("any", "all"):
-        return pool_positions(x if x.dtype == np.bool_ else not_equal(x, 0), "max" if name == "any" else "min")
-    reduced = pool_positions(x, name)
-    return reduced if initial is None else elementwise([reduced, initial], np.maximum if name == "max" else np.minimum)
-
-
-def _pooled(name: str, x: Any, level: int, initial: Any, empty: Any) -> Any:
-    """Reduce all rows below the sequences of a level."""
-    if name == "sum":
-        return sequence_pool(x, "sum", level=level)
-    if name == "mean":
-        return sequence_pool(x, "mean", np.nan if empty is None else empty, level)
-    if name == "prod":
-        return sequence_prod(x, level)
-    if name in ("any", "all"):
-        return sequence_truth(x if x.dtype == np.bool_ else not_equal(x, 0), name, level)
-    if name in ("argmax", "argmin"):
-        if empty is None:
-            return sequence_place(refuse_empty(x, name, level), name, level)
-        place = sequence_place(x, name, level)  # -1 of an empty sequence
-        return place if not isinstance(empty, Symbol) and empty == -1 else choose(less_than(place, 0), empty, place)
-    if empty is not None:
-        return sequence_pool(x, name, empty, level)
-    if initial is None:
-        return sequence_pool(refuse_empty(x, name, level), name, level=level)
-    found = sequence_pool(x, name, initial, level)
-    return elementwise([found, initial], np.maximum if name == "max" else np.minimum)
 
 
 def sum(

@@ -1,17 +1,23 @@
-"""Axes of levels that are reduced: brought behind the others, and put back as axes of length 1."""
+"""Axes of levels that are reduced: brought behind the others, pooled, and put back as axes of length 1."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from lodcore.base.dispatch import Symbol
+from lodcore.ops.compare import less_than, not_equal
 from lodcore.ops.convert import rows as values_of
 from lodcore.ops.convert import with_values
 from lodcore.ops.index import pick_along
 from lodcore.ops.index_values import index_values
-from lodcore.ops.math import add
+from lodcore.ops.math import add, elementwise
+from lodcore.ops.math import where as choose
 from lodcore.ops.places import lod_index, lod_positions
-from lodcore.ops.position import by_position, drop_level, insert_level
-from lodcore.ops.product import sequence_place
+from lodcore.ops.pool import sequence_pool
+from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
+from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 
 __all__: list[str] = []
 
@@ -69,3 +75,59 @@ def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
 def with_axes_of_1(x: Any, count: int) -> Any:
     """Put regular axes of length 1 behind that of the rows: with these, x aligns with what was reduced."""
     return index_values(x, [slice(None), *[None] * count]) if count else x
+
+
+def over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool, initial: Any, empty: Any) -> Any:
+    """Reduce axes of levels, not all of them."""
+    low, high = upper[0], upper[-1]
+    if upper != list(range(low, high + 1)):
+        reduced = pooled(name, brought_last(x, upper), levels - len(upper), initial, empty)
+        return put_back(reduced, upper, levels) if keepdims else reduced
+    if high < levels:
+        for _ in range(high - low):  # what all of these axes hold stands along one then
+            x = drop_level(x, low)
+            levels -= 1
+        if name in ("argmax", "argmin"):
+            reduced = place_along(name, x, low)
+        else:
+            for axis in range(low, levels - 1):
+                x = by_position(x, axis)
+            reduced = pooled_positions(name, x, initial)
+        for axis in range(low, high + 1) if keepdims else ():
+            reduced = insert_level(reduced, max(axis - 1, 0), axis == 0)
+        return reduced
+    reduced = pooled(name, x, low - 1, initial, empty)
+    return with_axes_of_1(reduced, high - low + 1) if keepdims else reduced
+
+
+def pooled_positions(name: str, x: Any, initial: Any) -> Any:
+    """Reduce what the sequences of the last level have at the same place."""
+    if name == "prod":
+        return sequence_prod(by_position(x, x.num_levels - 1))
+    if name in ("any", "all"):
+        return pool_positions(x if x.dtype == np.bool_ else not_equal(x, 0), "max" if name == "any" else "min")
+    reduced = pool_positions(x, name)
+    return reduced if initial is None else elementwise([reduced, initial], np.maximum if name == "max" else np.minimum)
+
+
+def pooled(name: str, x: Any, level: int, initial: Any, empty: Any) -> Any:
+    """Reduce all rows below the sequences of a level."""
+    if name == "sum":
+        return sequence_pool(x, "sum", level=level)
+    if name == "mean":
+        return sequence_pool(x, "mean", np.nan if empty is None else empty, level)
+    if name == "prod":
+        return sequence_prod(x, level)
+    if name in ("any", "all"):
+        return sequence_truth(x if x.dtype == np.bool_ else not_equal(x, 0), name, level)
+    if name in ("argmax", "argmin"):
+        if empty is None:
+            return sequence_place(refuse_empty(x, name, level), name, level)
+        place = sequence_place(x, name, level)  # -1 of an empty sequence
+        return place if not isinstance(empty, Symbol) and empty == -1 else choose(less_than(place, 0), empty, place)
+    if empty is not None:
+        return sequence_pool(x, name, empty, level)
+    if initial is None:
+        return sequence_pool(refuse_empty(x, name, level), name, level=level)
+    found = sequence_pool(x, name, initial, level)
+    return elementwise([found, initial], np.maximum if name == "max" else np.minimum)

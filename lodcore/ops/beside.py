@@ -9,13 +9,14 @@ import numpy as np
 from lodcore.errors import ShapeError
 from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.convert import full_like
+from lodcore.ops.expand import per_sequence
 from lodcore.ops.index_values import index_values
 from lodcore.ops.lod_rules import levels_of
 from lodcore.ops.places import lod_num
 from lodcore.ops.position import insert_level
 from lodcore.ops.values import spread
 
-__all__ = ["sequences_beside"]
+__all__ = ["rows_beside", "sequences_beside"]
 
 
 def sequences_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
@@ -50,6 +51,51 @@ def sequences_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
     """
     model = next(x for x in xs if _levels(x))
     return [x if _levels(x) else _sequences(f"{where}[{j}]", x, model, axis) for j, x in enumerate(xs)]
+
+
+def rows_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
+    """Make rows of the numbers and dense arrays among tensors whose rows are joined.
+
+    Parameters
+    ----------
+    where : str
+        The function and argument, for the message.
+    xs : list of LoDTensor, Variable, ndarray or number
+    axis : int
+        Along which they are joined; one of a row.
+
+    Returns
+    -------
+    list
+        An array of as many axes as the tensors, of length 1 along those of levels, has its rows for each row of a
+        sequence. A number is one more entry of each row, with the dtype of the tensors.
+
+    Raises
+    ------
+    ShapeError
+        If an array has other axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> x = lodcore.LoDTensor.from_lengths(np.ones((3, 2)), [2, 1])
+    >>> lodcore.ops.rows_beside("join", [x, np.array([[[7.0]], [[8.0]]])], 2)[1].values.tolist()
+    [[7.0], [7.0], [8.0]]
+    """
+    model = next(x for x in xs if _levels(x))
+    return [x if _levels(x) else _rows(f"{where}[{j}]", x, model, axis) for j, x in enumerate(xs)]
+
+
+def _rows(where: str, x: Any, model: Any, axis: int) -> Any:
+    """Give each row what a number, or an array of one entry a sequence, has for it."""
+    levels = _levels(model)
+    if x.ndim == 0:
+        one = index_values(model, [slice(None)] * (axis - levels) + [slice(0, 1)])
+        return full_like(one, x, model.dtype)
+    if x.shape[1 : levels + 1] != (1,) * levels:
+        raise ShapeError(f"{where}: has shape {x.shape}; along the axes of levels, 1 .. {levels}, length 1 is needed")
+    return per_sequence(model, index_values(x, [slice(None), *[0] * levels]), 0)
 
 
 def _levels(x: Any) -> int:

@@ -23,15 +23,17 @@ __all__ = ["sequence_interp", "sequence_searchsorted"]
 PLACE, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
 
 
-def _check_rows(where: str, **given: Any) -> None:
-    """Raise if rows are no single real numbers, or the numbers of levels differ."""
+def _check_rows(where: str, ordered: bool = False, **given: Any) -> None:
+    """Raise if rows are no single real numbers (text and dates are in order, too), or the numbers of levels differ."""
     levels = None
+    alike = ordered and len({x.dtype.kind for x in given.values()}) == 1
     for name, x in given.items():
         row_shape = tuple(x.shape[1:] if isinstance(x, Spec) else x.values.shape[1:])
         if row_shape:
             raise ShapeError(f"{where}: {name}: has rows of shape {row_shape}; one number a row is needed")
-        if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
-            raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64 are needed")
+        if x.dtype.kind not in ("biufSUmM" if alike else "biuf") or (x.dtype.kind not in "SU" and x.dtype.itemsize > 8):
+            also = ", or text or dates beside such" if ordered else ""
+            raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64{also} are needed")
         if levels is not None and x.num_levels != levels[1]:
             raise LoDError(f"{where}: {name}: has {x.num_levels} levels; {levels[0]} has {levels[1]}")
         levels = levels or (name, x.num_levels)
@@ -53,9 +55,9 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Real numbers, in order within each sequence of the last level; nan is the greatest.
+        Real numbers, text or dates, in order within each sequence of the last level; nan is the greatest.
     v : LoDTensor or nested lists
-        Of as many sequences, of any lengths.
+        Of as many sequences, of any lengths; of the same kind.
     side : {"left", "right"}
         Before those that are equal, or behind them.
 
@@ -69,7 +71,7 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     LoDError
         If v has other levels than x, or other sequences.
     DTypeError, ShapeError
-        If one of them has no real numbers, or rows of several.
+        If one of them has nothing of that kind, or rows of several.
     ValueError
         If there is no such side.
 
@@ -81,14 +83,27 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     """
     where = "sequence_searchsorted"
     choice_of(f"{where}: side", side, ("left", "right"))
-    _check_rows(where, x=x, v=v)
+    _check_rows(where, True, x=x, v=v)
     _check_sequences(where, x, v, "v", "x")
-    work = _common(x.dtype, v.dtype)
     places = buffers.new_int64(v.num_rows)
     last = x.lod.num_levels - 1
-    numbers, wanted = x.values.astype(work, copy=False), v.values.astype(work, copy=False)
+    numbers, wanted = _comparable(x.values, v.values)
     kernels.search.search_rows(numbers, x.lod._view(last), wanted, v.lod._view(last), side == "right", places)
     return tensor_core.new_tensor(places, v.lod)
+
+
+def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
+    """Make numbers of two arrays whose order is theirs: of dates their places, of text ranks among all of both."""
+    kind = x.dtype.kind
+    if kind in "SU":
+        ranks = np.unique(np.concatenate([x, v]), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        return ranks[: len(x)], ranks[len(x) :]
+    if kind in "mM":
+        unit = np.result_type(x.dtype, v.dtype)  # what is no date stands last: 0 less 1 wraps around
+        shifted = [one.astype(unit).view(np.uint64) ^ np.uint64(2**63) for one in (x, v)]
+        return shifted[0] - np.uint64(1), shifted[1] - np.uint64(1)
+    work = _common(x.dtype, v.dtype)
+    return x.astype(work, copy=False), v.astype(work, copy=False)
 
 
 def _common(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
@@ -102,7 +117,7 @@ def _common(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
 @sequence_searchsorted.define_infer
 def _(x: Spec, v: Spec, side: str) -> Spec:
     choice_of("sequence_searchsorted: side", side, ("left", "right"))
-    _check_rows("sequence_searchsorted", x=x, v=v)
+    _check_rows("sequence_searchsorted", True, x=x, v=v)
     return Spec(v.shape, PLACE)
 
 
@@ -130,7 +145,7 @@ def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
     LoDError
         If levels or sequences differ, or the structures of xp and fp.
     DTypeError, ShapeError
-        If one of them has no real numbers, or rows of several.
+        If one of them has nothing of that kind, or rows of several.
 
     Examples
     --------

@@ -438,7 +438,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
         offsets = lod._view(first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
         shape = (lod.num_sequences(first), *sizes)
-        mask = None
+        mask: Any = None
         if return_mask:  # before anything is written
             mask = mask_of(where, offsets, sizes[-1], left, values.nbytes // max(1, len(values))).reshape(shape)
         dense: Any = padded(where, self, offsets, shape, fill, left, mode == "replicate", out)

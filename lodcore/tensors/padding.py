@@ -118,20 +118,19 @@ def padded_length(where: str, name: str, longest: int, length: Any, multiple_of:
 def padded_lengths(where: str, lod: LoD, first: int, length: Any, multiple_of: Any, least: Any) -> list[int]:
     """Find the length of the axis of each level from `first` on; a number is about the last level."""
     depth = lod.num_levels - first
-    given = [_each_level(where, *pair, depth) for pair in (("length", length), ("multiple_of", multiple_of))]
-    given.append(_each_level(where, "min_length", least, depth))
+    asked = (("length", length, None), ("multiple_of", multiple_of, 1), ("min_length", least, None))
+    given = [_each_level(where, name, one, usual, depth) for name, one, usual in asked]
     sizes = []
     for k, of_length, of_multiple, of_least in zip(range(first, lod.num_levels), *given, strict=True):
         longest = kernels.offsets.max_length(lod._view(k))
-        multiple = 1 if of_multiple is None else of_multiple
-        sizes.append(padded_length(where, "length", longest, of_length, multiple, of_least))
+        sizes.append(padded_length(where, "length", longest, of_length, of_multiple, of_least))
     return sizes
 
 
-def _each_level(where: str, name: str, given: Any, depth: int) -> list[Any]:
+def _each_level(where: str, name: str, given: Any, usual: Any, depth: int) -> list[Any]:
     """Take what may be given for each level, coarse ones first."""
     if not isinstance(given, (tuple, list)):
-        return [None] * (depth - 1) + [given]
+        return [usual] * (depth - 1) + [given]
     if len(given) != depth:
         raise ShapeError(f"{where}: {name}: has {len(given)} entries; one for each of {depth} levels is needed")
     return list(given)

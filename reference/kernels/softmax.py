@@ -2,7 +2,7 @@
 
 from math import log as _log
 
-from numpy import errstate, zeros
+from numpy import errstate
 
 NAN = float("nan")
 
@@ -38,7 +38,7 @@ def pull_softmax(y, d, offsets, out):
         raise ValueError("y, d, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
         for c in range(y.shape[1]):
-            total = _sum([y[r, c] * d[r, c] for r in range(offsets[s], offsets[s + 1])], y)
+            total = _sum([y[r, c] * d[r, c] for r in range(offsets[s], offsets[s + 1])], y, _lanes(y))
             for r in range(offsets[s], offsets[s + 1]):
                 out[r, c] = _one_nan(y[r, c] * (d[r, c] - total))
 
@@ -60,7 +60,6 @@ def log_sum_exp(x, offsets, out):
 
 
 @errstate(all="ignore")
-@errstate(all="ignore")
 def label_losses(x, labels, shifted, out):
     """Compute log(sum(exp(x))) - x[label] of each row; give the first row whose label is no class, or -1."""
     n, classes = x.shape
@@ -76,12 +75,22 @@ def label_losses(x, labels, shifted, out):
                 best = x[r, c]
         for c in range(classes):
             shifted[r, c] = x[r, c] - best
-        loss = zeros((1, 1), x.dtype)
-        log_sum_exp(shifted[r].reshape(classes, 1), [0, classes], loss)
-        out[r] = loss[0, 0] - shifted[r, labels[r]]
+        most = x.dtype.type(-float("inf"))
+        for c in range(classes):
+            if shifted[r, c] > most:
+                most = shifted[r, c]
+        total = _sum([_exp(shifted[r, c] - most) for c in range(classes)], x, 256 // x.itemsize)
+        if total > 0:
+            out[r] = float(most) + _log(float(total))
+        elif any(shifted[r, c] != shifted[r, c] for c in range(classes)):
+            out[r] = NAN
+        else:
+            out[r] = most
+        out[r] = out[r] - shifted[r, labels[r]]
     return -1
 
 
+@errstate(all="ignore")
 def add_up_rows(x, offsets, backwards, out):
     """Compute the running sums of each sequence, from its first or from its last row on."""
     if x.shape != out.shape or offsets[len(offsets) - 1] != len(x):
@@ -101,12 +110,16 @@ def _powers(x, start, stop, c):
         if x[r, c] > most:
             most = x[r, c]
     powers = [_exp(x[r, c] - most) for r in range(start, stop)]
-    return powers, _sum(powers, x), most
+    return powers, _sum(powers, x, _lanes(x)), most
 
 
-def _sum(cells, x):
+def _lanes(x):
+    """Count the lanes of a sum: of rows of one cell several, of others one a column."""
+    return 256 // x.itemsize if x.shape[1] == 1 else 1
+
+
+def _sum(cells, x, num_lanes):
     """Add cell k to lane k modulo the number of lanes, then the upper half of the lanes to the lower one."""
-    num_lanes = 256 // x.itemsize if x.shape[1] == 1 else 1
     lanes = [x.dtype.type(0) for _ in range(num_lanes)]
     for k in range(len(cells)):
         lanes[k % num_lanes] += cells[k]

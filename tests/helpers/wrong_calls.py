@@ -221,7 +221,11 @@ TENSORS = [
     ("LoDTensor.from_padded(dense, mask=[True])", ShapeError, r"mask.*\(1,\).*\(3, 4\)"),
     ("LoDTensor.from_padded(dense, dense[:2] > 0)", ShapeError, r"mask.*\(2, 4\).*\(3, 4\)"),
     ("LoDTensor.from_padded(dense, x.num(-1))", ShapeError, r"dense: has shape \(3, 4\); lengths have 2 levels"),
-    ("LoDTensor.from_padded(np.zeros((2, 1, 9)), x.num(-1))", LoDError, "lengths: is 2 at position 0 of level 0"),
+    (
+        "LoDTensor.from_padded(np.zeros((3, 1, 9)), x.num(-1))",
+        LoDError,
+        "lengths: is 2 at position . of level 0; a line has 1 lines",
+    ),
     ("LoDTensor.from_padded(dense, [1, 2, 3], side='top')", ValueError, "side.*'top'"),
     ("LoDTensor.from_padded(masked.reshape(1, 2), [1])", DTypeError, "dense.*masked"),
     ("LoDTensor.from_padded(np.zeros((1, 2), object), [1])", DTypeError, "dense.*object"),

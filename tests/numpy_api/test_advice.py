@@ -172,7 +172,6 @@ SAME = {
     "argsort": lambda one: np.argsort(-one, kind="stable"),
     "average": lambda one: np.average(one, weights=one + 1),
     "diff": np.diff,
-    "ediff1d": np.ediff1d,
     "nanmax": np.nanmax,
     "nanmean": np.nanmean,
     "nanmin": np.nanmin,

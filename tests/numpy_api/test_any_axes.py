@@ -127,3 +127,19 @@ def test_slopes_along_coarser_axes():
     for axis in (0, (0, 1), (0, 2), (1, 2)):
         lodcore.grad_check(lambda x, axis=axis: lodcore.ops.sum(lodcore.ops.var(x, axis)), x)
         lodcore.grad_check(lambda x, axis=axis: lodcore.ops.sum(lodcore.cov(x, x * x, axis)), x)
+
+
+def test_dense_rows_and_numbers_beside_rows():
+    x = LoDTensor.from_lengths(np.arange(6, dtype="f4").reshape(3, 2), [2, 0, 1])
+    each = np.array([[[7.0]], [[8.0]], [[9.0]]], "f4")
+    joined = np.concatenate([each, x, 1], axis=-1)
+    assert joined.lod is x.lod
+    assert joined.dtype == x.dtype
+    assert joined.values.tolist() == [[7, 0, 1, 1], [7, 2, 3, 1], [9, 4, 5, 1]]
+    deep = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [1, 1], [2, 1])
+    assert np.concatenate([np.zeros((2, 1, 1, 1)), deep], axis=3).values.tolist() == [[0, 0, 1], [0, 2, 3], [0, 4, 5]]
+    with pytest.raises(lodcore.ShapeError, match=r"arrays\[1\]: has shape \(3, 2, 1\); along the axes of levels"):
+        np.concatenate([x, np.zeros((3, 2, 1))], axis=-1)
+    with pytest.raises(lodcore.LoDError, match=r"2 rows.*3 sequences"):
+        np.concatenate([x, np.zeros((2, 1, 1))], axis=-1)
+    lodcore.grad_check(lambda d: lodcore.ops.sum(np.concatenate([d, x], axis=-1) ** 2), each.astype("f8"))

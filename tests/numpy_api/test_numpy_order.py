@@ -171,3 +171,26 @@ WRONG = [
 def test_wrong_calls(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def test_places_among_text_and_dates():
+    words = lodcore.array([["a", "b", "b"], [], ["c"]])
+    wanted = lodcore.array([["b", "", "z"], ["q"], []])
+    assert np.searchsorted(words, wanted, "right").tolist() == [[3, 0, 3], [0], []]
+    days = LoDTensor.from_lengths(np.array(["2020-01-01", "2020-01-03", "NaT", "2019-05-05"], "M8[D]"), [3, 1])
+    hours = LoDTensor.from_lengths(np.array(["2020-01-02T05", "NaT", "1900-01-01T00"], "M8[h]"), [2, 1])
+    assert np.searchsorted(days, hours).tolist() == [[1, 2], [0]]
+    assert np.searchsorted(days, hours, "right").tolist() == [[1, 3], [0]]
+
+
+def test_differences_with_ends():
+    x = lodcore.array([[1, 4, 9], [], [5]])
+    assert np.ediff1d(x).tolist() == [[3, 5], [], []]
+    with_ends = np.ediff1d(x, to_begin=-1, to_end=[7, 8])
+    assert with_ends.tolist() == [np.ediff1d(np.array(one, int), [7, 8], -1).tolist() for one in x.tolist()]
+    assert with_ends.dtype == x.dtype
+    deep = lodcore.array([[[1.0, 4.0], []], [[2.0]]])
+    assert np.ediff1d(deep, to_begin=0.5).tolist() == [[[0.5, 3], [0.5]], [[0.5]]]
+    for wrong in (lambda: np.ediff1d(x, to_end=0.5), lambda: np.ediff1d(LoDTensor.from_lengths(np.ones((3, 2)), [3]))):
+        with pytest.raises(TypeError, match="ediff1d"):
+            wrong()

@@ -25,6 +25,13 @@ def searches(draw):
     lod = with_lengths(x, random.integers(0, 4, x.lod.num_sequences(x.num_levels - 1)))
     v = random.integers(0, 4, lod.num_rows).astype(draw(st.sampled_from(["f8", "f4", "i8", "u1"])))
     v = LoDTensor(read_only(v), lod)
+    kind = draw(st.sampled_from(["number", "number", "S3", "U2", "M8[D]", "m8[s]"]))
+    if kind != "number":  # small numbers as text and dates, whose order is the same
+        x, v = (
+            one.with_values(np.nan_to_num(one.values.astype("f8").clip(0, 9)).astype("i8").astype(kind))
+            for one in (x, v)
+        )
+        x = sequence_sort(x)
     return draw(st.sampled_from([call(x, v), call(x, v, "right")]))
 
 
@@ -47,7 +54,7 @@ SAMPLES = {
             ("sequence_searchsorted(flat, x)", LoDError, "v: has 2 levels; x has 1"),
             ("sequence_searchsorted(flat, flat, 'middle')", ValueError, "side: is 'middle'; one of"),
             ("sequence_searchsorted(wide, flat)", ShapeError, r"x: has rows of shape \(2,\)"),
-            ("sequence_searchsorted(flat, [['a'], [], []])", DTypeError, "v: has dtype <U1"),
+            ("sequence_searchsorted(flat, [['a'], [], []])", DTypeError, "v: has dtype <U1.*beside such"),
             ("sequence_searchsorted(rows, flat)", DTypeError, "x: .*ndarray"),
         ],
     ),

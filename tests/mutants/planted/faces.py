@@ -7,6 +7,7 @@ POSITION = "lodcore/kernels/position.pyx"
 PRODUCT = "lodcore/kernels/product.pyx"
 ALIGNMENT = "lodcore/ops/alignment.py"
 AXES = "lodcore/ops/axes.py"
+AXES_OF_LEVELS = "lodcore/ops/axes_of_levels.py"
 COMMON = "lodcore/ops/common.py"
 OPS_DENSE = "lodcore/ops/dense.py"
 OPS_INDEX = "lodcore/ops/index.py"
@@ -186,17 +187,24 @@ MUTANTS = [
     ),
     Mutant(
         "empty-sequence-has-a-maximum",
-        AXES,
+        AXES_OF_LEVELS,
         "        return sequence_pool(refuse_empty(x, name, level), name, level=level)",
         "        return sequence_pool(x, name, level=level)",
         "tests/numpy_api/test_faces.py",
     ),
     Mutant(
         "kept-axis-in-front",
-        AXES,
-        "        return insert_level(reduced, builtins.max(low - 1, 0), low == 0) if keepdims else reduced",
-        "        return insert_level(reduced, 0, low == 0) if keepdims else reduced",
+        AXES_OF_LEVELS,
+        " if keepdims else ():\n            reduced = insert_level(reduced, max(axis - 1, 0), axis == 0)",
+        " if keepdims else ():\n            reduced = insert_level(reduced, 0, axis == 0)",
         "tests/numpy_api/test_faces.py",
+    ),
+    Mutant(
+        "mask-of-rows-forgets-one",
+        "lodcore/kernels/masks.h",
+        "        for (int64_t r = 0, k = 0; k < size && r < n_rows; r++) { ",
+        "        for (int64_t r = 1, k = 0; k < size && r < n_rows; r++) { ",
+        "tests/kernels/test_index.py",
     ),
     # -- NumPy's protocols
     Mutant(
@@ -266,9 +274,9 @@ MUTANTS = [
     ),
     Mutant(
         "variance-of-positions-of-the-wrong-axis",
-        AXES,
-        "        for at in range(low, levels):\n            x = by_position(x, at)\n",
-        "        for at in range(levels - 1, levels):\n            x = by_position(x, at)\n",
+        AXES_OF_LEVELS,
+        "        for at in range(axis, x.num_levels - done):\n",
+        "        for at in range(x.num_levels - 1, x.num_levels - done):\n",
         "tests/numpy_api/test_as_numpy.py",
     ),
     # -- assignment

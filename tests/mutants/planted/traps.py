@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant
 ADVICE = "lodcore/numpy_api/advice.py"
 ASSERTIONS = "lodcore/testing/assertions.py"
 AXES = "lodcore/ops/axes.py"
+AXES_OF_LEVELS = "lodcore/ops/axes_of_levels.py"
 CALLER = "lodcore/base/caller.pyx"
 DOORS = "lodcore/tensors/doors.py"
 INDEXING = "lodcore/numpy_api/indexing.py"
@@ -102,14 +103,14 @@ MUTANTS = [
     ),
     Mutant(
         "empty-is-a-value-like-others",
-        AXES,
+        AXES_OF_LEVELS,
         "    if empty is not None:\n        return sequence_pool(x, name, empty, level)\n",
         "    initial = empty if initial is None else initial\n",
         "tests/ops/test_empty_sequences.py",
     ),
     Mutant(
         "place-in-nothing-is-always-minus-one",
-        AXES,
+        AXES_OF_LEVELS,
         "and empty == -1 else choose",
         "else choose",
         "tests/ops/test_empty_sequences.py",

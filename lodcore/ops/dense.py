@@ -61,7 +61,8 @@ def matmul(x: Any, y: Any) -> Any:
            [3.],
            [3.]])
     """
-    left, right = _numbers("x", rows_of(x)), _numbers("y", rows_of(y))
+    left = x if type(x) is ndarray and not x.dtype.hasobject else _numbers("x", rows_of(x))
+    right = y if type(y) is ndarray and not y.dtype.hasobject else _numbers("y", rows_of(y))
     if right is not y and isinstance(y, LoDTensor):
         raise _two_structures(isinstance(x, LoDTensor))
     nested = left is not x and isinstance(x, LoDTensor)
@@ -249,10 +250,11 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     classes = _labels(labels, *scores.shape)
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
+    bounds = _row_bounds(scores)
     with named_caller():
         with np.errstate(invalid="ignore"), Recycled():  # inf - inf
-            shifted = scores - _greatest(scores) if scores.size else scores
-        losses = _log_sums(shifted)
+            shifted = scores - _greatest(scores, bounds) if scores.size else scores
+        losses = _log_sums(shifted, bounds)
         picked = shifted[np.arange(len(scores)), classes]
         if not spread:
             return losses - picked, shifted, classes
@@ -260,12 +262,12 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
             return losses - (1 - spread) * picked - spread * _means(shifted), shifted, classes
 
 
-def _greatest(x: Array) -> Array:
+def _greatest(x: Array, bounds: Array) -> Array:
     """Find the greatest number of each row, nan if one is: shape (n, 1)."""
     if x.dtype.char not in "fd":
         return np.asarray(x.max(1, keepdims=True))
     made = np.empty((len(x), 1), x.dtype)
-    over_sequences(kernels.pool.best_rows, "ro.s", x.reshape(-1, 1), _row_bounds(x), False, made)
+    over_sequences(kernels.pool.best_rows, "ro.s", x.reshape(-1, 1), bounds, False, made)
     return made
 
 
@@ -278,12 +280,12 @@ def _means(x: Array) -> Array:
     return made[:, 0]
 
 
-def _log_sums(x: Array) -> Array:
+def _log_sums(x: Array, bounds: Array) -> Array:
     """Compute log(sum(exp(x))) of each row, whose greatest number is 0."""
     if x.dtype.char not in "fd":
         return np.asarray(np.log(np.exp(x).sum(1)))
     made = np.empty((len(x), 1), x.dtype)
-    over_sequences(kernels.softmax.log_sum_exp, "ros", x.reshape(-1, 1), _row_bounds(x), made, cost=COST)
+    over_sequences(kernels.softmax.log_sum_exp, "ros", x.reshape(-1, 1), bounds, made, cost=COST)
     return made[:, 0]
 
 
@@ -305,19 +307,21 @@ def _row_bounds(x: Array) -> Array:
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
     """Check labels, one a row, in a copy that nobody else can change."""
-    given = np.array(dense_of("cross_entropy: labels", labels, True))
+    given = np.asarray(dense_of("cross_entropy: labels", labels, True))
     if given.size == 0 and count == 0:
         return np.empty(0, np.int64)
     if given.dtype.kind not in "iu":
         raise DTypeError(f"cross_entropy: labels: have dtype {given.dtype}; integers are needed")
     if given.shape not in ((count,), (count, 1)):
         raise ShapeError(f"cross_entropy: labels: have shape {given.shape}; there are {count} rows of logits")
-    given = given.reshape(count)
-    wrong = (given < 0) | (given >= num_classes)
-    if wrong.any():
+    classes = given.reshape(count).astype(np.int64)
+    wrong = classes.view(np.uint64) >= num_classes  # negative ones are greater than all
+    if np.count_nonzero(wrong):
         row = int(np.argmax(wrong))
-        raise IndexError(f"cross_entropy: labels: is {given[row]} at row {row}; there are {num_classes} classes")
-    return given.astype(np.int64)
+        raise IndexError(
+            f"cross_entropy: labels: is {given.reshape(count)[row]} at row {row}; there are {num_classes} classes"
+        )
+    return classes
 
 
 @cross_entropy.define_infer

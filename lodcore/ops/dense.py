@@ -64,7 +64,8 @@ def matmul(x: Any, y: Any) -> Any:
            [3.],
            [3.]])
     """
-    left, right = _numbers("x", rows_of(x)), _numbers("y", rows_of(y))
+    left = x if type(x) is ndarray and not x.dtype.hasobject else _numbers("x", rows_of(x))
+    right = y if type(y) is ndarray and not y.dtype.hasobject else _numbers("y", rows_of(y))
     if right is not y and isinstance(y, LoDTensor):
         raise _two_structures(isinstance(x, LoDTensor))
     nested = left is not x and isinstance(x, LoDTensor)
@@ -268,10 +269,11 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
     if not spread and scores.dtype.char in "fd":
         return *_label_losses(scores, classes), classes
+    bounds = _row_bounds(scores)
     with named_caller():
         with np.errstate(invalid="ignore"), Recycled():  # inf - inf
-            shifted = scores - _greatest(scores) if scores.size else scores
-        losses = _log_sums(shifted)
+            shifted = scores - _greatest(scores, bounds) if scores.size else scores
+        losses = _log_sums(shifted, bounds)
         picked = shifted[np.arange(len(scores)), classes]
         if not spread:
             return losses - picked, shifted, classes
@@ -299,12 +301,12 @@ def _check_real(dtype: np.dtype[Any]) -> None:
         raise DTypeError(f"cross_entropy: logits: have dtype {dtype}; real numbers are needed")
 
 
-def _greatest(x: Array) -> Array:
+def _greatest(x: Array, bounds: Array) -> Array:
     """Find the greatest number of each row, nan if one is: shape (n, 1)."""
     if x.dtype.char not in "fd":
         return np.asarray(x.max(1, keepdims=True))
     made = np.empty((len(x), 1), x.dtype)
-    over_sequences(kernels.pool.best_rows, "ro.s", x.reshape(-1, 1), _row_bounds(x), False, made)
+    over_sequences(kernels.pool.best_rows, "ro.s", x.reshape(-1, 1), bounds, False, made)
     return made
 
 
@@ -317,12 +319,12 @@ def _means(x: Array) -> Array:
     return made[:, 0]
 
 
-def _log_sums(x: Array) -> Array:
+def _log_sums(x: Array, bounds: Array) -> Array:
     """Compute log(sum(exp(x))) of each row, whose greatest number is 0."""
     if x.dtype.char not in "fd":
         return np.asarray(np.log(np.exp(x).sum(1)))
     made = np.empty((len(x), 1), x.dtype)
-    over_sequences(kernels.softmax.log_sum_exp, "ros", x.reshape(-1, 1), _row_bounds(x), made, cost=COST)
+    over_sequences(kernels.softmax.log_sum_exp, "ros", x.reshape(-1, 1), bounds, made, cost=COST)
     return made[:, 0]
 
 

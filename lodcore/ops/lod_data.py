@@ -14,6 +14,7 @@ from lodcore.ops.roles import Structure, Structured
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.rank_table import IndicesMap, RankTable
 from lodcore.tensors.tensor import Spec
 
@@ -103,6 +104,7 @@ def structure_of(x: Any, part: str) -> Any:
 
 
 def _check_part(kind: type, part: str) -> None:
+    refuse_conversion("structure_of: x", kind)
     if not isinstance(part, str) or part not in PARTS:
         raise DTypeError(f"structure_of: part: is {part!r}; one of {', '.join(PARTS)} is needed")
     if not issubclass(kind, PARTS[part]):

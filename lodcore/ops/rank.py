@@ -49,8 +49,8 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     >>> lodcore.lod_rank_table([[1], [2, 3, 4], [], [5]])
     RankTable(4 sequences, index: length {1: 3, 0: 1, 3: 1, 2: 0})
     """
-    lod = x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
-    return RankTable._of_level(lod, level_of("lod_rank_table", lod, level))
+    lod = x.lod if type(x) is LoDTensor else x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
+    return RankTable._of_level(lod, lod._level(level, "lod_rank_table"))
 
 
 @lod_rank_table.define_infer

@@ -104,17 +104,20 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     __slots__ = ("_element", "_items", "_limit", "_name", "_rank", "_size", "_source")
 
+    _items: dict[int, Any]  # what was written
+    _source: Any  # what slots that were not written to are views of: an ndarray or a LoDTensor
+    _limit: int | None  # how many slots there may be
+    _element: Spec | None  # of elements, if there are none
+    _rank: Any
+
     def __init__(
         self, size: Any = None, dynamic: bool = True, unstack_from: Any = None, name: str | None = None
     ) -> None:
-        self._items: dict[int, Any] = {}  # what was written
-        self._source: Any = None  # what slots that were not written to are views of: an ndarray or a LoDTensor
-        self._size = 0
-        self._limit: int | None = None
-        self._element: Spec | None = None  # of elements, if there are none
-        self._rank: Any = None
-        self._name = name
+        self._items, self._size, self._name = {}, 0, name
+        self._source = self._limit = self._element = self._rank = None
         block = open_block()
+        if block is None and size is None and unstack_from is None and dynamic:
+            return
         if block is not None or recorder_of(size) is not None or recorder_of(unstack_from) is not None:
             repeated = block is not None and block.repeats
             made = operators.tensor_array_new(size, dynamic, unstack_from, repeated, name=name)
@@ -122,7 +125,7 @@ class TensorArray(ArrayBody, ArrayMethods):
                 self.become(made)
             else:
                 made.block.bind(self, made)
-        elif not (size is None and dynamic and unstack_from is None):
+        else:
             self.begin(size, dynamic, unstack_from)
 
     def begin(self, size: Any, dynamic: bool, unstack_from: Any) -> None:

@@ -71,12 +71,13 @@ def of_lists(op: Op, sample: Sample) -> Any:
 
 
 def as_a_method(op: Op, sample: Sample) -> Any:
-    """Call it as the method of its first argument."""
+    """Call it as the method of its first argument, which holds the result if it is written to."""
     if not sample.args or not is_tensor(sample.args[0]) or op.parameters[0] not in op.roles:
         return ABSENT
     holder = type("Holder", (), {"method": op})
     bound = vars(holder)["method"].__get__(sample.args[0], type(sample.args[0]))
-    return bound(*sample.args[1:], **sample.kwargs)
+    result = bound(*sample.args[1:], **sample.kwargs)
+    return sample.args[0] if op.writes is not None else result
 
 
 def under_vjp(op: Op, sample: Sample) -> Any:

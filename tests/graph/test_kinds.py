@@ -188,9 +188,9 @@ def test_maps_and_arrays_stand_in_their_places_only():
         steps, indices_map = TensorArray.unpack(data("x", (None,), "float64", num_levels=1), 0)
         for wrong, says in [
             (lambda: lodcore.mul(steps, 2), "mul: x: is a TensorArray; a LoDTensor or an array"),
-            (lambda: steps.pack(0, steps), "tensor_array_pack: indices_map: is a TensorArray; a IndicesMap"),
-            (lambda: lodcore.tensor_array_read(indices_map, 0), "_read: ta: is a IndicesMap; a TensorArray"),
-            (lambda: lodcore.tensor_array_read(data("y", (2,)), 0), "_read: ta: is a ndarray; a TensorArray"),
+            (lambda: steps.pack(0, steps), "indices_map: is TensorArray; an IndicesMap or a RankTable"),
+            (lambda: lodcore.tensor_array_read(indices_map, 0), "_read: ta: is IndicesMap; a TensorArray"),
+            (lambda: lodcore.tensor_array_read(data("y", (2,)), 0), "_read: ta: is ndarray; a TensorArray"),
         ]:
             with pytest.raises(DTypeError, match=says):
                 wrong()

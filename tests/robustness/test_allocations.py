@@ -1,6 +1,6 @@
 """Memory of arrays that is not there, at any request: an error that changes nothing, and the next call is right.
 
-Requests of the interpreter itself are not refused here: NumPy does not survive that.
+Requests of the interpreter itself are refused, too, in calls that NumPy survives.
 """
 
 import os
@@ -14,13 +14,8 @@ from tests.robustness.programs import survives
 
 pytestmark = pytest.mark.not_on_reference
 
-#: What every program below begins with: calls, and whether two results are the same.
-CALLS = """
-from tests.robustness import calls
-chosen = [case for case in calls.cases() if {share} == hash_of(case.name) % {shares}]
-cases = [case for case in chosen if "tensor_array_fill" not in case.name]  # it changes its argument
-np.seterr(all="ignore")
-
+#: What turns a result into what can be compared.
+TOLD = """
 def told(value):
     "Turn a result into what can be compared."
     if isinstance(value, LoDTensor):
@@ -32,6 +27,14 @@ def told(value):
     if isinstance(value, (list, tuple)):
         return [told(one) for one in value]
     return type(value).__name__
+"""
+#: What a program begins with that makes all calls.
+CALLS = """
+from tests.robustness import calls
+chosen = [case for case in calls.cases() if {share} == hash_of(case.name) % {shares}]
+cases = [case for case in chosen if "tensor_array_fill" not in case.name]  # it changes its argument
+cases = [case for case in cases if "rng" not in case.name]  # each call draws others
+np.seterr(all="ignore")
 
 def owned(value):
     "Copy arguments, so that each call has its own."
@@ -67,6 +70,7 @@ def test_arrays_that_find_no_memory(share, failing):
     """NumPy's memory handler refuses the n-th request, for every n."""
     survives(
         HASH
+        + TOLD
         + CALLS.format(share=share, shares=4)
         + """
 import ctypes
@@ -113,4 +117,69 @@ print(total)
 """,
         400,
         failing,
+    )
+
+
+#: Calls that NumPy and the interpreter survive, too, whichever request of theirs fails.
+WITHOUT_MEMORY = [
+    "x[1]",
+    "x[:, :1]",
+    "x[[1, 0]]",
+    "lodcore.gather_sequences(x, i)",
+    "lodcore.sequence_pool(x, 'sum')",
+    "lodcore.sequence_reverse(x)",
+    "lodcore.sequence_expand_as(v[:2], x)",
+    "lodcore.concat_batches([x, x])",
+    "lodcore.LoD.from_lengths([2, 4])",
+    "TensorArray.unpack(x, 0)",
+    "[*x]",
+    "x.tolist()",
+    "vjp(lambda a: lodcore.sequence_pool(a, 'sum'), x)[1](v[:2])",
+    "vjp(lambda a: lodcore.exp(a), x)[1](v)",
+    "vjp(lambda a: a[1], x)[1](v[2:])",
+    "looped(x)",
+    "executor.run(program, {'x': x}, [pooled])",
+]
+
+
+@pytest.mark.parametrize("call", WITHOUT_MEMORY)
+def test_interpreters_that_find_no_memory(call):
+    """Any one request of the interpreter is refused: an error, nothing dies, and the next call is right."""
+    pytest.importorskip("_testcapi")
+    survives(
+        TOLD
+        + f"""
+import os, _testcapi
+from lodcore.graph import Executor, Program, data
+from lodcore.ops.roles import spec_of
+v, i = np.arange(12.0).reshape(6, 2), np.array([1, 0, 1])
+x = LoDTensor(v, LoD.from_lengths([2, 4]))
+with Program() as program:
+    pooled = lodcore.sequence_pool(data("x", spec_of(x)), "sum")
+executor = Executor()
+def looped(given):
+    def f(given):
+        loop = lodcore.while_loop()
+        with loop.loop():
+            state = loop.loop_var(given)
+            loop.break_if(loop.step() >= 2)
+            state.update(lodcore.tanh(state))
+        return state
+    return vjp(f, given)[1](v)
+def call():
+    return {call}
+wanted, before = told(call()), told(x)
+call()
+for number in range(400):
+    _testcapi.set_nomemory(number, number + 1)
+    try:
+        call()
+    except (MemoryError, SystemError, RuntimeError, ValueError, TypeError, AttributeError, LookupError, OSError):
+        pass
+    finally:
+        _testcapi.remove_mem_hooks()
+    assert told(x) == before, number
+    assert told(call()) == wanted, number
+""",
+        300,
     )

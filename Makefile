@@ -31,6 +31,7 @@ $(READY): pyproject.toml
 	@test -x $(RUN) || $(PYTHON) -m venv .venv
 	@$(RUN) -m pip --version > /dev/null 2>&1 || $(RUN) -m ensurepip > /dev/null
 	@$(RUN) -m pip install -qq $(REQUIRES)
+	@$(RUN) setup.py -q build_ext --inplace # here, for pip would not show how far it is
 	@$(RUN) -m pip install -qq --no-build-isolation -e '.[test,dev]'
 	@touch $(READY)
 

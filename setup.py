@@ -70,16 +70,17 @@ def extensions() -> list[Extension]:
             *macros,
         ],
     }
+    less = {**common, "extra_compile_args": [{"-O3": "-O2"}.get(flag, flag) for flag in common["extra_compile_args"]]}
     found = [
         Extension(
             ".".join(path.with_suffix("").parts),
             [str(path)],
             depends=sorted(map(str, Path("lodcore").rglob("*.h"))),
-            **common,
+            **(common if path.parent == KERNELS else less),  # other loops are short, and as fast
         )
         for path in SOURCES
     ]
-    found.append(Extension(SHARED, [SHARED.replace(".", "/") + ".c"], **common))
+    found.append(Extension(SHARED, [SHARED.replace(".", "/") + ".c"], **less))
     return cythonize(
         found,
         nthreads=JOBS,

@@ -31,6 +31,7 @@ $(READY): pyproject.toml
 	@test -x $(RUN) || $(PYTHON) -m venv .venv
 	@$(RUN) -m pip --version > /dev/null 2>&1 || $(RUN) -m ensurepip > /dev/null
 	@$(RUN) -m pip install -qq $(REQUIRES)
+	@$(RUN) setup.py -q build_ext --inplace # here, for pip would not show how far it is
 	@$(RUN) -m pip install -qq --no-build-isolation -e '.[test,dev]'
 	@touch $(READY)
 
@@ -62,7 +63,7 @@ types: build/built ## check types: mypy, pyright on lines of users, and the stub
 	$(RUN) -m mypy
 	$(RUN) -m mypy tests/types/lines.py
 	basedpyright
-	$(RUN) -m mypy.stubtest $(subst /,.,$(basename $(shell find lodcore -name '*.pyx' | sort)))
+	$(RUN) -m mypy.stubtest --mypy-config-file pyproject.toml $(subst /,.,$(basename $(shell find lodcore -name '*.pyx' | sort)))
 
 bench: build/built ## run every benchmark once, to see that it works
 	sed 's|"results"|"../.asv/quick"|' asv_benchmarks/asv.conf.json > asv_benchmarks/.quick.json

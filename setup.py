@@ -41,6 +41,16 @@ class build_ext(_build_ext):
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or JOBS
+        self.compiled = 0
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile a module, and show how far the build is."""
+        path = Path(self.get_ext_fullpath(ext.name))
+        before = path.stat().st_mtime_ns if path.exists() else 0
+        super().build_extension(ext)
+        self.compiled += 1
+        if path.stat().st_mtime_ns != before:
+            print(f"[{self.compiled:2d}/{len(self.extensions)}] compiled {ext.name}", flush=True)
 
 
 def extensions() -> list[Extension]:
@@ -63,16 +73,17 @@ def extensions() -> list[Extension]:
             *macros,
         ],
     }
+    less = {**common, "extra_compile_args": [{"-O3": "-O2"}.get(flag, flag) for flag in common["extra_compile_args"]]}
     found = [
         Extension(
             ".".join(path.with_suffix("").parts),
             [str(path)],
             depends=sorted(map(str, Path("lodcore").rglob("*.h"))),
-            **common,
+            **(common if path.parent == KERNELS else less),  # other loops are short, and as fast
         )
         for path in SOURCES
     ]
-    found.append(Extension(SHARED, [SHARED.replace(".", "/") + ".c"], **common))
+    found.append(Extension(SHARED, [SHARED.replace(".", "/") + ".c"], **less))
     made = cythonize(
         found,
         nthreads=JOBS,

@@ -189,6 +189,30 @@ def test_kernel_has_stub_tests_and_benchmark(name):
         assert (ROOT / path).exists(), f"{path} is missing"
 
 
+#: Where the operators of a family stand, what they mean, and how their calls are drawn.
+ROOMS = ["lodcore/ops/{}.py", "reference/ops/{}.py", "tests/samples/{}.py", "reference/cases/{}.py"]
+#: Kernels that no operator is named after, and whose room is: LoDs, doors to libraries, packing, optimizers, products.
+OTHER_ROOMS = {
+    "doors": "lodcore/tensors/doors.py",
+    "levels": "lodcore/tensors/lod.py",
+    "matrix": "lodcore/ops/gates.py",
+    "offsets": "lodcore/tensors/lod.py",
+    "optimizers": "lodcore/nn/optimizers.py",
+    "packing": "lodcore/batching/packing.py",
+    "softmax": "lodcore/ops/scores.py",
+}
+#: What families with operators lack still; nothing may be added.
+LACKING = {"gates": ROOMS[1:], "position": ROOMS[3:], "product": ROOMS[1:3], "shuffle": ROOMS[3:], "words": ROOMS[1:]}
+
+
+@not_on_reference
+@pytest.mark.parametrize("name", KERNELS)
+def test_one_word_names_all_rooms_of_a_family(name):
+    rooms = [OTHER_ROOMS[name]] if name in OTHER_ROOMS else ROOMS
+    missing = [room for room in rooms if not (ROOT / room.format(name)).exists()]
+    assert missing == LACKING.get(name, [])
+
+
 @not_on_reference
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_is_compared_with_its_twin(name):

@@ -261,7 +261,7 @@ def integers_of(where: str, given: Any, error: type[Exception] = IndexError) -> 
     """
     if type(given) is Spec:
         return _vector(where, given, "iu", "integers are needed")
-    return buffers.as_int64(given if type(given) in PLAIN else given_of(where, given), where, error)
+    return buffers.as_int64(given_of(where, given), where, error)
 
 
 def each_of(where: str, given: Any, count: int | None) -> Any:

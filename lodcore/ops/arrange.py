@@ -133,9 +133,9 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
 
 
 def _alike(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
-    """Repeat all rows as often, which NumPy does faster; None for what is no rows, or an error."""
+    """Repeat all narrow rows as often, which NumPy does faster; None for wide ones, what is no rows, or an error."""
     lod, count = x.lod, x.lod.num_rows
-    if k + 1 < lod.num_levels or not x.values.size or not 0 <= times < 2**62 // count:
+    if k + 1 < lod.num_levels or not 0 < x.values.nbytes <= 16 * count or not 0 <= times < 2**62 // count:
         return None
     check_size("sequence_repeat", count, times, x.values.nbytes // count)
     rows = np.repeat(x.values, times, axis=0)

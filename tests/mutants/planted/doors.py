@@ -77,8 +77,8 @@ MUTANTS = [
     Mutant(
         "what-goes-out-is-held-twice",
         WRITE,
-        "    Py_INCREF(node)\n    array.private_data = <void*> node\n",
-        "    Py_INCREF(node)\n    Py_INCREF(node)\n    array.private_data = <void*> node\n",
+        "    Py_INCREF(node)\n    made.private_data = <void*> node\n",
+        "    Py_INCREF(node)\n    Py_INCREF(node)\n    made.private_data = <void*> node\n",
         "tests/interop/test_arrow.py",
     ),
     Mutant(

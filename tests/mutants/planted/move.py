@@ -89,8 +89,8 @@ MUTANTS = [
     Mutant(
         "expand-counts-the-wrong-level",
         OPS_EXPAND,
-        "return x._gather(where, 0, _numbers(lod, k), out)",
-        "return x._gather(where, 0, _numbers(lod, lod.num_levels - 1), out)",
+        "return x._gather(where, 0, sequence_numbers(lod._view(k)), out)",
+        "return x._gather(where, 0, sequence_numbers(lod._view(lod.num_levels - 1)), out)",
         "tests/ops/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-sequence_expand]",
     ),
     Mutant(

@@ -31,6 +31,8 @@ Array = np.ndarray[Any, Any]
 
 def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     """Make of a gradient a tensor of the type of a value, zeros if there is none."""
+    if type(value) is np.ndarray and type(gradient) is np.ndarray and place is None:  # mostly
+        return gradient
     if isinstance(value, TensorArray):
         return _array_of_type(value, {} if gradient is None else gradient)
     if isinstance(gradient, SparseTensor):
@@ -68,8 +70,8 @@ def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Arra
     seen, there = set(map(id, taken)), set(map(id, placed))
     own = []
     for gradient in gradients:
-        if isinstance(gradient, SparseTensor) or type(gradient) is np.ndarray:
-            values = gradient.values if isinstance(gradient, SparseTensor) else gradient
+        values = gradient.values if isinstance(gradient, SparseTensor) else gradient
+        if type(values) is np.ndarray:
             if id(values) in there:
                 there.remove(id(values))
             elif id(values) in seen or values.base is not None or not values.flags.writeable:
@@ -89,7 +91,7 @@ def differentiable_spec(spec: Spec) -> bool:
 
 def differentiable(value: Any) -> bool:
     """Tell whether there are gradients with respect to a value."""
-    if type(value) is np.ndarray or isinstance(value, (np.generic, Tensor)):
+    if type(value) is np.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
         return value.dtype.kind in "fc"
     return isinstance(value, (TensorArray, float, complex))
 

@@ -106,6 +106,12 @@ def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], pla
     branches = _branches(tree)
     if branches is None:
         return function(tree, *trees) if trees else function(tree)
+    if not trees:  # no place is asked for: nothing has another form
+        mapped = {
+            key: _mapped(function, branch, (), "") if _is_tree(type(branch)) else function(branch)
+            for key, branch in branches.items()
+        }
+        return _like(tree, mapped)
     others = [_branches(other) for other in trees]
     for j, (other, found) in enumerate(zip(trees, others, strict=True)):
         if found is None or found.keys() != branches.keys():

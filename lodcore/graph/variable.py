@@ -240,7 +240,7 @@ class Variable(Symbol, TensorMethods):
     @property
     def shape(self) -> tuple[int | None, ...]:
         """Shape of the value; of a LoDTensor without one, None for each ragged axis."""
-        if isinstance(self.held, (Tensor, np.generic)):
+        if type(self.held) is np.ndarray or isinstance(self.held, (Tensor, np.generic)):
             return self.held.shape
         spec = self.spec
         if spec.kind is TensorArray or not issubclass(spec.kind, Tensor):

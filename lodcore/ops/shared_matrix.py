@@ -22,14 +22,17 @@ class SharedMatrix:
     Parameters
     ----------
     values : ndarray of float32 or float64, shape (depth, columns)
+        C-contiguous.
     """
 
-    __slots__ = ("_back", "_forth", "_values")
+    __slots__ = ("_back", "_columns", "_depth", "_dtype", "_forth", "_most", "_values")
 
     def __init__(self, values: Array) -> None:
-        self._values = values
-        self._forth: Weight | None = None
-        self._back: Weight | None = None
+        self._values, self._dtype = values, values.dtype
+        self._depth, self._columns = values.shape
+        self._most = NARROW // values.size
+        self._forth: Array | None = None
+        self._back: Array | None = None
 
     @classmethod
     def of(cls, values: Any) -> SharedMatrix | None:
@@ -40,31 +43,38 @@ class SharedMatrix:
 
     def forward(self, rows: Array) -> Array | None:
         """Multiply rows with the matrix."""
-        if not self._fits(rows, 0):
+        if not self._takes(rows, self._depth):
             return None
         if self._forth is None:
-            self._forth = Weight(self._values)
-        return self._forth.times(rows, np.empty((len(rows), self._values.shape[1]), rows.dtype))
+            self._forth = Weight(self._values).packed
+        out = np.empty((len(rows), self._columns), self._dtype)
+        kernels.matrix.multiply_packed(rows, self._forth, False, out)
+        return out
 
     def backward(self, d: Array) -> Array | None:
         """Multiply rows with the transposed matrix."""
-        if not self._fits(d, 1):
+        if not self._takes(d, self._columns):
             return None
         if self._back is None:
-            self._back = Weight(self._values, True)
-        return self._back.times(d, np.empty((len(d), self._values.shape[0]), d.dtype))
+            self._back = Weight(self._values, True).packed
+        out = np.empty((len(d), self._depth), self._dtype)
+        kernels.matrix.multiply_packed(d, self._back, False, out)
+        return out
 
     def accumulate(self, rows: Array, d: Array, total: Array | None) -> Array | None:
         """Add the gradient of the matrix, the sum of the outer products of each row and its cotangent."""
-        if not self._fits(rows, 0) or not self._fits(d, 1):
+        if not self._takes(rows, self._depth) or not self._takes(d, self._columns):
             return None
-        made = np.empty(self._values.shape, self._values.dtype) if total is None else total
+        made = np.empty(self._values.shape, self._dtype) if total is None else total
         kernels.matrix.multiply_pairs(rows, None, d, None, total is not None, made)
         return made
 
-    def _fits(self, rows: Array, axis: int) -> bool:
+    def _takes(self, rows: Array, width: int) -> bool:
         """Tell whether the kernel takes rows, which are a matrix, and whether they are few enough."""
-        values, itemsize = self._values, rows.itemsize
-        if rows.dtype != values.dtype or rows.shape[1] != values.shape[axis] or len(rows) * values.size > NARROW:
+        count, columns = rows.shape
+        if columns != width or rows.dtype is not self._dtype or count > self._most:
             return False
-        return rows.strides[1] == itemsize and rows.strides[0] % itemsize == 0 and rows.strides[0] > 0
+        if rows.flags.c_contiguous:
+            return True
+        line, cell = rows.strides
+        return cell == rows.itemsize and line > 0 and line % cell == 0

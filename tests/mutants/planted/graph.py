@@ -18,10 +18,26 @@ TEST_ENGINE = "tests/graph/test_engine.py"
 TEST_PROGRAM = "tests/graph/test_program.py"
 TEST_LATER = "tests/graph/test_loops_that_run_later.py"
 TEST_RANDOM = "tests/graph/test_random_loops.py"
+TEST_SHARED = "tests/graph/test_shared_products.py"
 TEST_STEADY = "tests/graph/test_steady.py"
 TEST_WHILE_LOOP = "tests/graph/test_while_loop.py"
 
 MUTANTS = [
+    # -- what the steps of a loop share
+    Mutant(
+        "shared-gradient-begins-anew",
+        "lodcore/ops/shared_matrix.py",
+        "multiply_pairs(rows, None, d, None, total is not None, made)",
+        "multiply_pairs(rows, None, d, None, False, made)",
+        TEST_SHARED,
+    ),
+    Mutant(
+        "later-slice-replaces-gradient",
+        "lodcore/ops/index_values.py",
+        "            known[chosen] += d\n",
+        "            known[chosen] = d\n",
+        TEST_SHARED,
+    ),
     # -- Blocks
     Mutant(
         "old-version-read",

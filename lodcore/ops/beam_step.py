@@ -8,10 +8,11 @@ import numpy as np
 from numpy import empty, ndarray
 
 from lodcore import kernels
-from lodcore.base import buffers
+from lodcore.base.buffers import new_int64, new_offsets
 from lodcore.ops.common import Array
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors.core import make_lod
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor_core import owned_tensor
 
 __all__ = ["DOUBLE", "INT32", "INT64", "MOST", "SINGLE", "plain_step"]
 
@@ -54,9 +55,10 @@ def plain_step(
     ):  # fmt: skip
         return None
     offsets = lod.offsets() if levels == 1 else lod.row_offsets()
-    room = min((len(offsets) - 1) * beam_size, n_prefixes * columns)
-    ids, kept, parents = buffers.new_int64(room), empty(room, dtype), empty(room, INT32)
-    ends = buffers.new_offsets(n_prefixes + 1)
+    room, most = n_prefixes * columns, (len(offsets) - 1) * beam_size
+    room = most if most < room else room
+    ids, kept, parents = new_int64(room), empty(room, dtype), empty(room, INT32)
+    ends = new_offsets(n_prefixes + 1)
     try:
         count = kernels.beam.select_best(
             last, before, None, values, offsets, beam_size, end_id, ids, kept, parents, ends
@@ -65,5 +67,5 @@ def plain_step(
         return None
     if count < room:
         ids, kept, parents = ids[:count].copy(), kept[:count].copy(), parents[:count].copy()
-    found = core.make_lod([offsets, ends], count)
-    return tensor_core.owned_tensor(ids, found), tensor_core.owned_tensor(kept, found), parents
+    found = make_lod([offsets, ends], count)
+    return owned_tensor(ids, found), owned_tensor(kept, found), parents

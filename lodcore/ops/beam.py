@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy import empty, ndarray
 
 from lodcore import kernels
 from lodcore.base import buffers
@@ -14,6 +13,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, integer_of, level_of, operand_of
 from lodcore.ops.array import check_steps, element_spec
 from lodcore.ops.array_joining import joined_elements
+from lodcore.ops.beam_step import DOUBLE, INT32, INT64, MOST, SINGLE, plain_step
 from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
@@ -26,10 +26,6 @@ from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["beam_search", "beam_search_decode"]
-
-INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
-SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-MOST = 2**31 - 1  # prefixes, and columns: int32 numbers the prefixes
 
 #: The dtypes that are mostly given.
 MOSTLY = {"pre_ids": (INT64,), "pre_scores": (SINGLE, DOUBLE)}
@@ -133,7 +129,7 @@ def beam_search(
     array([0, 1, 2, 2], dtype=int32)
     """
     if ids is None and level == 0 and is_accumulated is True and type(scores) is LoDTensor:
-        found = _plain_step(pre_ids, pre_scores, scores, beam_size, end_id)
+        found = plain_step(pre_ids, pre_scores, scores, beam_size, end_id)
         if found is not None:
             return found
     where = "beam_search"
@@ -169,40 +165,6 @@ def beam_search(
     upper = [lod.offsets(k) for k in range(at)] if at else []
     made = core.make_lod([*upper, offsets, kept], count)
     return tensor_core.new_tensor(kept_ids, made), tensor_core.new_tensor(kept_scores, made), parents
-
-
-def _plain_step(
-    pre_ids: Any, pre_scores: Any, scores: LoDTensor, beam_size: Any, end_id: Any
-) -> tuple[LoDTensor, LoDTensor, Array] | None:
-    """Take a step of what a search mostly has, or None: one level or two, vectors of int64 and of the scores' dtype."""
-    values, lod = scores.values, scores.lod
-    dtype, shape, levels = values.dtype, values.shape, lod.num_levels
-    last = pre_ids if type(pre_ids) is ndarray else pre_ids.values if type(pre_ids) is LoDTensor else None
-    before = pre_scores if type(pre_scores) is ndarray else pre_scores.values if type(pre_scores) is LoDTensor else None
-    if last is None or before is None or type(beam_size) is not int or type(end_id) is not int or len(shape) != 2:
-        return None
-    n_prefixes, columns = shape
-    line = (n_prefixes,)
-    if (
-        last.dtype is not INT64 or before.dtype is not dtype or (dtype is not SINGLE and dtype is not DOUBLE)
-        or last.shape != line or before.shape != line or not 0 < levels < 3 or not 0 < beam_size <= MOST
-        or not 0 < columns <= MOST or n_prefixes > MOST or not -MOST <= end_id <= MOST
-    ):  # fmt: skip
-        return None
-    offsets = lod.offsets() if levels == 1 else lod.row_offsets()
-    room = min((len(offsets) - 1) * beam_size, n_prefixes * columns)
-    ids, kept, parents = buffers.new_int64(room), empty(room, dtype), empty(room, INT32)
-    ends = buffers.new_offsets(n_prefixes + 1)
-    try:
-        count = kernels.beam.select_best(
-            last, before, None, values, offsets, beam_size, end_id, ids, kept, parents, ends
-        )
-    except ValueError:  # these vectors have gaps
-        return None
-    if count < room:
-        ids, kept, parents = ids[:count].copy(), kept[:count].copy(), parents[:count].copy()
-    found = core.make_lod([offsets, ends], count)
-    return tensor_core.owned_tensor(ids, found), tensor_core.owned_tensor(kept, found), parents
 
 
 @beam_search.define_infer

@@ -21,7 +21,7 @@ PARTS = (
     "README.md",
     "LICENSE",
 )
-MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*")
+MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*", "_build", "generated")
 
 
 @contextmanager

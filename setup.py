@@ -1,7 +1,7 @@
 """Builds the extension modules; everything else stands in pyproject.toml.
 
-LODCORE_BUILD chooses the mode: release, debug (bounds checks), asan (address and undefined-behaviour
-sanitizers) or trace (line coverage of the .pyx files). LODCORE_JOBS bounds the parallel jobs.
+LODCORE_BUILD chooses the mode: release, plain (without x86 instructions), debug (bounds checks), asan (address and
+undefined-behaviour sanitizers) or trace (line coverage of the .pyx files). LODCORE_JOBS bounds the parallel jobs.
 """
 
 import os
@@ -24,8 +24,10 @@ CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 SLOW = ["-O1", "-g", "-fno-omit-frame-pointer"]
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
 MODES = {  # directives, compiler flags, linker flags, macros
-    "release": (UNCHECKED, ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"], [], []),
+    "release": (UNCHECKED, FAST, [], []),
+    "plain": (UNCHECKED, FAST, [], [("LODCORE_PLAIN", "1")]),
     "debug": (CHECKED, SLOW, [], []),
     "asan": (UNCHECKED, SLOW + SANITIZE, SANITIZE, []),
     "trace": ({**CHECKED, "profile": True, "linetrace": True}, ["-O0"], [], TRACE),

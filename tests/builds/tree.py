@@ -49,6 +49,14 @@ def run(directory: Path, *command: str, **environment: str) -> None:
         raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}")
 
 
+def output(directory: Path, *command: str) -> list[str]:
+    """Run a command there, and return the lines that it prints."""
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout.splitlines()
+
+
 def pytest(*arguments: str, python: str = sys.executable) -> tuple[str, ...]:
     """Give the command that runs tests on the compiled kernels only."""
     return (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kernels=lodcore.kernels", *arguments)

@@ -20,7 +20,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test soak doors lint types bench bench-compare peers docs pages asan hunt leaks coverage mutants wheel pythons clean
+.PHONY: help demo test soak doors lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ docs: build/built ## build the site into docs/_build/html; warnings are errors, 
 pages: build/built ## write the list in docs/kernels.md and the types of the operators anew, from docstrings
 	$(RUN) -m tests.builds.kernels_page
 	$(RUN) -m tests.builds.operator_types
+
+plain: build/built ## build without x86 instructions, as for other processors, and compare the bits
+	$(RUN) -m tests.builds.plain
 
 asan: build/built ## run kernels, error table and kept memory under the sanitizers
 	$(RUN) -m tests.builds.asan

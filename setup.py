@@ -1,7 +1,7 @@
 """Builds the extension modules; everything else stands in pyproject.toml.
 
-LODCORE_BUILD chooses the mode: release, debug (bounds checks), asan (address and undefined-behaviour
-sanitizers) or trace (line coverage of the .pyx files). LODCORE_JOBS bounds the parallel jobs.
+LODCORE_BUILD chooses the mode: release, plain (without x86 instructions), debug (bounds checks), asan (address and
+undefined-behaviour sanitizers) or trace (line coverage of the .pyx files). LODCORE_JOBS bounds the parallel jobs.
 """
 
 import os
@@ -27,8 +27,10 @@ TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MO
 # Where a list finds no memory, Cython 3.3 lets go of what a comprehension appends twice: there and behind it.
 TWICE = "int result = PyList_Append(list, x);\n    Py_DECREF(x);"
 ONCE = "int result = PyList_Append(list, x);\n    if (result == 0) Py_DECREF(x);"
+FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
 MODES = {  # directives, compiler flags, linker flags, macros
-    "release": (UNCHECKED, ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"], [], []),
+    "release": (UNCHECKED, FAST, [], []),
+    "plain": (UNCHECKED, FAST, [], [("LODCORE_PLAIN", "1")]),
     "debug": (CHECKED, SLOW, [], []),
     "asan": (UNCHECKED, SLOW + SANITIZE, SANITIZE, []),
     "trace": ({**CHECKED, "profile": True, "linetrace": True}, ["-O0"], [], TRACE),

@@ -34,7 +34,7 @@ enum { SIMD_NONE, SIMD_AVX2, SIMD_AVX512 };
 
 /* LODCORE_HAS_SIMD guards code with intrinsics; LODCORE_AVX2 and LODCORE_AVX512 stand before its functions. Neither
  * allows fused multiply-add to what is written as a product and a sum: -ffp-contract=off, see setup.py. */
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(LODCORE_PLAIN)
 #include <immintrin.h>
 #define LODCORE_HAS_SIMD 1
 #define LODCORE_AVX2 __attribute__((target("avx2,bmi,bmi2")))

@@ -21,7 +21,7 @@ PARTS = (
     "README.md",
     "LICENSE",
 )
-MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*")
+MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*", "_build", "generated")
 
 
 @contextmanager
@@ -47,6 +47,14 @@ def run(directory: Path, *command: str, **environment: str) -> None:
     done = subprocess.run(command, cwd=directory, env={**os.environ, **environment}, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}")
+
+
+def output(directory: Path, *command: str) -> list[str]:
+    """Run a command there, and return the lines that it prints."""
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout.splitlines()
 
 
 def pytest(*arguments: str, python: str = sys.executable) -> tuple[str, ...]:

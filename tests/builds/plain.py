@@ -1,0 +1,42 @@
+"""A build without x86 instructions, as for other processors: the same bits as this one, and tests of the kernels.
+
+Products of matrices are NumPy's there (`kernels/matrix.h`), so `test_matrix` has nothing to compare.
+"""
+
+import sys
+
+from tests.builds import tree
+
+DIGESTS = {
+    "attention": "digest",
+    "beam": "digest",
+    "deviation": "digest",
+    "embedding": "bits",
+    "gates": "digest",
+    "norm": "digest",
+    "optimizers": "digest",
+    "pool": "bits",
+    "softmax": "digest",
+    "sort": "digest",
+}
+CALLS = "\n".join(
+    f"import tests.kernels.test_{family} as {family}; print('{family}', {family}.{function}())"
+    for family, function in DIGESTS.items()
+)
+
+
+def main() -> None:
+    """Build a copy without instructions, compare its bits with those of this build, and test its kernels."""
+    with tree.fresh_directory() as directory:
+        tree.copy(directory)
+        tree.build(directory, "plain")
+        here, there = (tree.output(root, sys.executable, "-c", CALLS) for root in (tree.ROOT, directory))
+        different = {one.split()[0] for one, other in zip(here, there, strict=True) if one != other}
+        if different:
+            raise SystemExit(f"plain: other bits without instructions: {', '.join(sorted(different))}")
+        print(f"the same bits without instructions: {', '.join(DIGESTS)}")
+        tree.run(directory, *tree.pytest("tests/kernels", "tests/test_errors.py"), HYPOTHESIS_PROFILE="handful")
+
+
+if __name__ == "__main__":
+    main()

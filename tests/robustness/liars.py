@@ -12,6 +12,7 @@ import inspect
 import itertools
 import os
 import random
+import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ import lodcore
 from lodcore import LoD, LoDTensor, SparseTensor, TensorArray, batching, graph, interop, nn, ops
 from tests.robustness import injection, more_calls
 
+LONGEST = 2.0  # seconds a call may take
 X = LoDTensor(np.arange(12.0).reshape(6, 2), LoD.from_lengths([2, 4]))
 
 
@@ -204,6 +206,11 @@ def arguments(f: Any, known: list[Any], draw: random.Random) -> tuple[list[Any],
     return given, named
 
 
+def stop(number: int, frame: Any) -> None:
+    """End a call that takes long, as an interrupt does."""
+    raise TimeoutError
+
+
 def main() -> None:
     """Call as long as is wanted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -217,6 +224,7 @@ def main() -> None:
     draw, objects = random.Random(chosen.seed), things()
     known = [*objects.values(), 0, 1, 2, -1, "sum", "max", [0, 1], [[1, 2], [3]], np.array([0, 1]), ROWS, X, X.lod]
     callable_ones, count, end = targets(objects), 0, time.perf_counter() + chosen.seconds
+    signal.signal(signal.SIGALRM, stop)
     log = os.open(chosen.log, os.O_WRONLY | os.O_CREAT)
     while time.perf_counter() < end:
         name, f = draw.choice(callable_ones)
@@ -225,10 +233,14 @@ def main() -> None:
         os.pwrite(log, f"{name}({kinds})"[:300].ljust(300).encode() + b"\n", 0)
         count += 1
         with suppress(*injection.ALLOWED, ImportError, NotImplementedError, StopIteration, AssertionError):
-            made = f(*given, **named)
-            if inspect.isgenerator(made):
-                list(itertools.islice(made, 3))
-            repr(made)
+            signal.setitimer(signal.ITIMER_REAL, LONGEST)
+            try:
+                made = f(*given, **named)
+                if inspect.isgenerator(made):
+                    list(itertools.islice(made, 3))
+                repr(made)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
     print(f"{count} calls; lodcore {lodcore.__version__} lives")
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.demo.vowels.learning import Trained
 from lodcore.base.libraries import library
+from lodcore.demo.vowels.learning import Trained
 
 __all__ = ["check_file", "draw", "write"]
 

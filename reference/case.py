@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from reference.corners import corners_of
 from reference.draw import FLOATS, numbers
-from reference.dual import Dual, slopes, value
+from reference.dual import Dual, derivatives, value
 from reference.tensors import Steps, leaves, map_leaves
 
 __all__ = ["OPERATORS", "Case", "Operator", "cases", "drawn"]
@@ -111,7 +111,7 @@ def drawn(operator, source):
 
 
 def cotangent(source, result):
-    """Draw a cotangent: quarters without 0, so that sums are exact and no slope goes unseen."""
+    """Draw a cotangent: quarters without 0, so that sums are exact and no derivative goes unseen."""
     if result.dtype not in FLOATS:
         return None
     drawn = numbers(source, len(result.numbers()), result.dtype, ["cotangent"])
@@ -119,7 +119,7 @@ def cotangent(source, result):
 
 
 def gradients_of(operator, arguments, results, cotangents):
-    """Differentiate the oracle: run it on numbers that know their slopes."""
+    """Differentiate the oracle: run it on numbers that know their derivatives."""
     variables = itertools.count()
 
     def marked(tensor):
@@ -131,12 +131,12 @@ def gradients_of(operator, arguments, results, cotangents):
     total: dict[int, float] = {}
     for plain, outcome in zip(leaves(results), leaves(outcomes), strict=True):
         for known, number in zip(plain.numbers(), outcome.numbers(), strict=True):
-            assert repr(known) == repr(value(number)), "the oracle takes another way for numbers with slopes"
+            assert repr(known) == repr(value(number)), "the oracle takes another way for numbers with derivatives"
     of_floats = [outcome for outcome in leaves(outcomes) if outcome.dtype in FLOATS]
     for weights, outcome in zip(leaves(cotangents), of_floats, strict=True):
         for weight, number in zip(weights.numbers(), outcome.numbers(), strict=True):
-            for variable, slope in slopes(number).items():
-                total[variable] = total.get(variable, 0.0) + weight * slope
+            for variable, derivative in derivatives(number).items():
+                total[variable] = total.get(variable, 0.0) + weight * derivative
     variables = itertools.count()
 
     def gradient(tensor):

@@ -1,30 +1,30 @@
-"""Numbers that know their slopes, so that the gradient of an oracle comes from the code of the oracle itself.
+"""Numbers that know their derivatives, so that the gradient of an oracle comes from the code of the oracle itself.
 
-A `Dual` is a number together with its slopes with respect to some variables. Arithmetic and the functions of
-`reference.reals` carry the slopes along by the rules of calculus; comparisons look at the number alone, so that an
-oracle takes the same way as with plain numbers. It is no `float`, and does not turn into one, lest slopes be lost.
+A `Dual` is a number together with its derivatives with respect to some variables. Arithmetic and the functions of
+`reference.reals` carry the derivatives along by the rules of calculus; comparisons look at the number alone, so that an
+oracle takes the same way as with plain numbers. It is no `float`, and does not turn into one, lest derivatives be lost.
 """
 
 from reference.reals import divide
 
-__all__ = ["Dual", "slopes", "value"]
+__all__ = ["Dual", "derivatives", "value"]
 
 
 class Dual:
-    """A number and its slopes: a dict from variables to the slope with respect to each; those it lacks are 0."""
+    """A number and its derivatives: a dict from variables to that by each; those it lacks are 0."""
 
-    __slots__ = ("slopes", "value")
+    __slots__ = ("derivatives", "value")
 
-    def __init__(self, value, slopes):
+    def __init__(self, value, derivatives):
         self.value = value
-        self.slopes = slopes
+        self.derivatives = derivatives
 
     def __repr__(self):
-        return f"Dual({self.value}, {self.slopes})"
+        return f"Dual({self.value}, {self.derivatives})"
 
-    def chain(self, value, slope):
-        """Make the value of a function of this number, given the function's slope."""
-        return Dual(value, {name: slope * own for name, own in self.slopes.items()})
+    def chain(self, value, derivative):
+        """Make the value of a function of this number, given the function's derivative."""
+        return Dual(value, {name: derivative * own for name, own in self.derivatives.items()})
 
     # -- arithmetic ------------------------------------------------------------------------------------------------
 
@@ -94,14 +94,14 @@ def value(x):
     return x.value if isinstance(x, Dual) else x
 
 
-def slopes(x):
-    """Give the slopes of a number; a plain one has none."""
-    return x.slopes if isinstance(x, Dual) else {}
+def derivatives(x):
+    """Give the derivatives of a number; a plain one has none."""
+    return x.derivatives if isinstance(x, Dual) else {}
 
 
 def combine(x, along_x, y, along_y, result):
-    """Make a result of two numbers, given its slope with respect to each."""
-    found = {name: along_x * own for name, own in slopes(x).items()}
-    for name, own in slopes(y).items():
+    """Make a result of two numbers, given its derivative with respect to each."""
+    found = {name: along_x * own for name, own in derivatives(x).items()}
+    for name, own in derivatives(y).items():
         found[name] = found.get(name, 0.0) + along_y * own
     return Dual(result, found)

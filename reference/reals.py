@@ -1,11 +1,11 @@
-"""Functions of real numbers for the oracles: with infinities and nan where Python raises, and with slopes.
+"""Functions of real numbers for the oracles: with infinities and nan where Python raises, and with derivatives.
 
 An oracle takes these in place of those of `math`, so that it also works on the numbers of `reference.dual`.
 """
 
 import math
 
-__all__ = ["add_up", "divide", "exp", "floating", "log", "no_slopes", "sqrt", "tanh"]
+__all__ = ["add_up", "divide", "exp", "floating", "log", "no_derivatives", "sqrt", "tanh"]
 
 
 def add_up(numbers, start=0):
@@ -27,20 +27,20 @@ def floating(x):
     return float(x) if isinstance(x, int) else x
 
 
-def no_slopes(x, numbers):
-    """Make a number whose slopes with respect to others are nan: where a function has none."""
+def no_derivatives(x, numbers):
+    """Make a number whose derivatives with respect to others are nan: where a function has none."""
     total = add_up(numbers) * math.nan
     return x if isinstance(total, float) else total.chain(x if isinstance(x, float) else x.value, 1.0)
 
 
-def _function(compute, slope):
-    """Make a function of numbers with or without slopes; `slope` takes the number and the result."""
+def _function(compute, derivative):
+    """Make a function of numbers with or without derivatives; `derivative` takes the number and the result."""
 
     def function(x):
         if isinstance(x, (int, float)):
             return compute(float(x))
         result = compute(x.value)
-        return x.chain(result, slope(x.value, result))
+        return x.chain(result, derivative(x.value, result))
 
     function.__doc__ = compute.__doc__
     return function

@@ -1,4 +1,4 @@
-"""The house: who imports whom, twins face to face, and what stands beside each kernel."""
+"""The house: who imports whom, twins side by side, and what stands beside each kernel."""
 
 import ast
 import builtins
@@ -233,8 +233,8 @@ def test_twins_are_plain(path):
     assert set(imported) <= needed, "a twin needs at most the class of arrays, twins, and what no arithmetic gives"
     assert not nodes(path, ast.Slice), "a twin does not slice"
     attributes = {node.attr for node in nodes(path, ast.Attribute)}
-    facts = {"shape", "ndim", "dtype", "itemsize", "nbytes", "flags", "c_contiguous", "ctypes", "data"}
-    assert attributes <= facts | {"type", "append", "tobytes"}, "a twin uses no methods of arrays"
+    known = {"shape", "ndim", "dtype", "itemsize", "nbytes", "flags", "c_contiguous", "ctypes", "data"}
+    assert attributes <= known | {"type", "append", "tobytes"}, "a twin uses no methods of arrays"
     called = {node.func.id for node in nodes(path, ast.Call) if isinstance(node.func, ast.Name)}
     own = {node.name for node in nodes(path, ast.FunctionDef) if node.name.startswith("_")} | {"_sqrt", "_log"}
     own |= {alias.name for node in others for alias in node.names}
@@ -384,7 +384,7 @@ def test_any_use_may_be_the_first(use):
 def test_methods_that_are_declared_are_those_that_are_attached(kind):
     declared = {name for above in kind.__mro__ for name, member in vars(above).items() if isinstance(member, Later)}
     assert declared <= vars(kind).keys()
-    assert vars(methods.Face).keys() - methods.OWN <= declared
+    assert vars(methods.MethodBodies).keys() - methods.OWN <= declared
 
 
 @not_on_reference

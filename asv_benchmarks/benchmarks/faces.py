@@ -1,4 +1,4 @@
-"""NumPy's face: what a small call costs beside the same on a NumPy array, and reductions of large batches."""
+"""NumPy's interface: what a small call costs beside the same on a NumPy array, and reductions of large batches."""
 
 import numpy as np
 

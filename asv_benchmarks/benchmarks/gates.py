@@ -1,4 +1,4 @@
-"""Recurrent networks with the product of their inputs, and the way back: words of different lengths, in batches."""
+"""Recurrent networks with the product of their inputs, and backward: words of different lengths, in batches."""
 
 import numpy as np
 

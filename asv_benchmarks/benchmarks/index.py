@@ -1,4 +1,4 @@
-"""What an index picks from each sequence: slices, single rows, masks, numbers; and its way back."""
+"""What an index picks from each sequence: slices, single rows, masks, numbers; and its backward pass."""
 
 import functools
 

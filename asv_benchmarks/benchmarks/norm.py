@@ -8,7 +8,7 @@ SEED = 7
 
 
 class LayerNorm:
-    """Seconds of a layer for 100,000 rows, and of the way back."""
+    """Seconds of a layer for 100,000 rows, and of the backward pass."""
 
     params = [[16, 64, 512], ["float32", "float64"]]
     param_names = ["width", "dtype"]

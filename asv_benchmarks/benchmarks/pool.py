@@ -1,4 +1,4 @@
-"""Sequences to one row each, and the way back."""
+"""Sequences to one row each, and the backward pass."""
 
 import numpy as np
 

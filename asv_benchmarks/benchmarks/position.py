@@ -1,4 +1,4 @@
-"""What sequences have at the same position: x.sum(axis=0) and its relatives; and the way back."""
+"""What sequences have at the same position: x.sum(axis=0) and its relatives; and the backward pass."""
 
 import numpy as np
 

@@ -68,7 +68,7 @@ class SoftmaxPeak(Peaks):
 
 
 class SoftmaxGradient(Times, widths=WIDTHS):
-    """The way back through softmax alone."""
+    """The backward pass through softmax alone."""
 
     def lodcore(self, batch):
         _, pullback = vjp(sequence_softmax, scores(batch))

@@ -46,7 +46,7 @@ class SortDtypes(Sort, distributions=["nlp"], dtypes=["float32", "float64", "int
 
 
 class SortGradient(Times, widths=WIDTHS):
-    """The way back through sorting alone."""
+    """The backward pass through sorting alone."""
 
     def lodcore(self, batch):
         _, pullback = vjp(sequence_sort, batch.tensor)

@@ -181,7 +181,7 @@ def _threads() -> Any:
 
 
 def _forget_pool() -> None:
-    """Let go of the pool: another number is wanted, or this is a child process, where its threads are not."""
+    """Release the pool: another number is wanted, or this is a child process, where its threads are not."""
     global _pool
     _pool = None
 

@@ -1,4 +1,4 @@
-"""Packing plans applied to tensors, and undone."""
+"""Packing plans applied to tensors, and inverted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents in windows of a length: overlapping ones and the way back, or concatenated and cut."""
+"""Documents in windows of a length: overlapping ones and their inverse, or concatenated and cut."""
 
 from __future__ import annotations
 

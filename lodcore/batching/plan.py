@@ -1,4 +1,4 @@
-"""PackPlan: what lies in which bin, applied to tensors and undone."""
+"""PackPlan: what lies in which bin, applied to tensors, and inverted."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def vjp(f: Callable[[X, Y], T], x: X, y: Y, /) -> tuple[T, Pullback[tuple[X, Y]]
 @overload
 def vjp(f: Callable[..., T], *inputs: Any) -> tuple[T, Pullback[tuple[Any, ...]]]: ...
 def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
-    """Run a function, and give the way back: from cotangents of its results to gradients of its inputs.
+    """Run a function, and return its pullback: from cotangents of its results to gradients of its inputs.
 
     Parameters
     ----------
@@ -249,13 +249,13 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
         variables = tuple(tree_map(functools.partial(tape.begin, "vjp"), one) for one in inputs)
         with Journal():
             result = computing(lambda: f(*variables), {})
-        settled = tree_map(lambda x: tape.output(_result(x)), result)
-        outputs = tree_map(lambda x: of_user(x.held if isinstance(x, Variable) else x), settled)
+        recorded = tree_map(lambda x: tape.output(_result(x)), result)
+        outputs = tree_map(lambda x: of_user(x.held if isinstance(x, Variable) else x), recorded)
         finished = True
     finally:
         tape.closed = True
         tape.release(keep_writes=finished)
-    return outputs, Pullback(tape, variables, settled)
+    return outputs, Pullback(tape, variables, recorded)
 
 
 def _result(x: Any) -> Any:
@@ -297,8 +297,8 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     --------
     >>> import numpy as np
     >>> import lodcore
-    >>> value, slope = lodcore.value_and_grad(lambda w: lodcore.ops.sum(lodcore.mul(w, w)))(np.array([1.0, 2.0]))
-    >>> float(value), slope
+    >>> value, gradient = lodcore.value_and_grad(lambda w: lodcore.ops.sum(lodcore.mul(w, w)))(np.array([1.0, 2.0]))
+    >>> float(value), gradient
     (5.0, array([2., 4.]))
     """
     several = isinstance(argnums, (list, tuple))
@@ -326,8 +326,8 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
             raise ShapeError(f"value_and_grad: f: gave {_described(value)}; one number is needed")
         if not differentiable(value):
             raise DTypeError(f"value_and_grad: f: gave dtype {values_of(value).dtype}; a real number is needed")
-        slopes = pullback(np.ones(values_of(value).shape))
-        return value, slopes if several else slopes[0]
+        gradients = pullback(np.ones(values_of(value).shape))
+        return value, gradients if several else gradients[0]
 
     return with_gradient
 

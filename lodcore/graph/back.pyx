@@ -1,5 +1,5 @@
 # cython: boundscheck=True, nonecheck=True
-"""The way back through recorded calls: from the gradients of results to those of inputs."""
+"""The backward pass through recorded calls: from the gradients of results to those of inputs."""
 
 cimport numpy as cnp
 from cpython.dict cimport PyDict_GetItem
@@ -14,7 +14,7 @@ import numpy as np
 from lodcore.ops.arguments import WEAK
 from lodcore.errors import GraphError, ShapeError
 from lodcore.ops import common
-from lodcore.ops.alignment import lined_up, returned
+from lodcore.ops.alignment import aligned, returned
 from lodcore.ops.common import joined, rows_of, unbroadcast
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.base.dispatch import Symbol
@@ -23,7 +23,7 @@ from lodcore.tensors.tensor import DenseTensor
 
 cnp.import_array()
 
-cdef object PLAIN_TYPES = common.PLAIN
+cdef object NUMBER_TYPES = common.NUMBER_TYPES
 cdef Py_ssize_t MANY = 128  # rows of calls whose gradient of what they share is computed at once
 
 
@@ -62,7 +62,7 @@ cdef class Context:
     ----------
     frame : list
     way : Return
-        The way back through the operator.
+        The backward pass through the operator.
     gradients : Gradients
         What is wanted, and where to write it.
     """
@@ -116,7 +116,7 @@ cdef class Context:
 
 
 cdef class Gradients:
-    """Gradients of Variables while a way back is gone.
+    """Gradients of Variables during a backward pass.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ cdef class Gradients:
     cdef public dict found
     cdef set _own
     cdef object _made  # the last array that a rule was given for a gradient
-    cdef dict _together  # by the way back through an operator: calls that share operands
+    cdef dict _together  # by the backward pass through an operator: calls that share operands
 
     def __init__(self, set needed):
         self.needed = needed
@@ -229,7 +229,7 @@ cdef class Gradients:
         cdef Py_ssize_t j
         cdef bint elementwise = way.plan.elementwise
         cdef list operands = operands_of(way, frame, cotangents[0])
-        cdef list values = operands if not elementwise or are_plain(operands) else lined_up(operands)
+        cdef list values = operands if not elementwise or are_arrays(operands) else aligned(operands)
         found = self.called(way, frame, cotangents, values, result_of(way, frame), way.needs)
         if len(way.targets) == 1:
             found = (found,)
@@ -276,11 +276,11 @@ cdef class Gradients:
         return PyObject_Vectorcall(plan.function, given, first + plan.count, NULL)
 
     cdef add_broadcast(self, variable, gradient, value, operand, list operands):
-        """Add to the gradient of a Variable what may be as wide as a result; `value` is the operand, lined up."""
-        if not alike(gradient, value):
+        """Add to the gradient of a Variable what may be as wide as a result; `value` is the operand, aligned."""
+        if not has_shape_of(gradient, value):
             shape = np.shape(value)
             gradient = gradient.sum(0) if gradient.shape[1:] == shape else unbroadcast(gradient, shape)
-        if value is not operand and not alike(gradient, rows_of(operand)):
+        if value is not operand and not has_shape_of(gradient, rows_of(operand)):
             gradient = returned(gradient, operand, operands)
         self.add(variable, fitting(None, gradient, operand))
 
@@ -316,7 +316,7 @@ cdef class Gradients:
             calls.results.append(out)
         calls.rows += cnp.PyArray_DIM(d, 0)
         if calls.rows >= MANY:
-            self.settle(way, calls)
+            self.add_shared(way, calls)
         return True
 
     cdef object of_rows(self, Return way, list frame, Together calls, d, x, out):
@@ -335,12 +335,12 @@ cdef class Gradients:
         cdef bint possible = True
         values[way.row] = None
         for j in range(len(values)):
-            if j != way.row and not (is_narrow(values[j]) if way.plan.elementwise else is_plain(values[j])):
+            if j != way.row and not (is_narrow(values[j]) if way.plan.elementwise else is_array(values[j])):
                 possible = False
         prepared = frame[way.prepared] if way.prepared and way.row == 0 else None
         return Together(frame if way.plan.reads_frame else None, values, possible, prepared)
 
-    cdef settle(self, Return way, Together calls):
+    cdef add_shared(self, Return way, Together calls):
         """Add the gradients of the operands that calls have shared: the vjp rule of all their rows."""
         cdef Py_ssize_t j
         cdef list values = calls.values.copy()
@@ -364,13 +364,13 @@ cdef class Gradients:
         """Add what is still to be added."""
         for way, calls in self._together.items():
             if (<Together> calls).rows:
-                self.settle(way, calls)
+                self.add_shared(way, calls)
             if (<Together> calls).total is not None:
                 self.add((<Return> way).targets[1], (<Together> calls).total)
 
 
 cdef list operands_of(Return way, list frame, d):
-    """List the operands of a call; in place of an array that was let go, what has its shape and dtype."""
+    """List the operands of a call; in place of an array that was released, what has its shape and dtype."""
     cdef Py_ssize_t j
     cdef list found
     if way.listed is not None:
@@ -398,24 +398,24 @@ cdef inline object result_of(Return way, list frame):
     return rows_of(out) if way.plan.elementwise and type(out) is not cnp.ndarray else out
 
 
-cdef inline bint is_plain(x) except -1:
+cdef inline bint is_array(x) except -1:
     """Tell whether this is an array or a number, not what holds one."""
-    return type(x) is cnp.ndarray or type(x) in PLAIN_TYPES or not isinstance(x, (LoDTensor, DenseTensor))
+    return type(x) is cnp.ndarray or type(x) in NUMBER_TYPES or not isinstance(x, (LoDTensor, DenseTensor))
 
 
 cdef inline bint is_narrow(x) except -1:
     """Tell whether this is a number, or an array of at most one axis."""
-    return cnp.PyArray_NDIM(x) < 2 if type(x) is cnp.ndarray else is_plain(x)
+    return cnp.PyArray_NDIM(x) < 2 if type(x) is cnp.ndarray else is_array(x)
 
 
-cdef bint are_plain(list values) except -1:
+cdef bint are_arrays(list values) except -1:
     for x in values:
-        if not is_plain(x):
+        if not is_array(x):
             return False
     return True
 
 
-cdef inline bint alike(gradient, value) except -1:
+cdef inline bint has_shape_of(gradient, value) except -1:
     """Tell whether a gradient has the shape of the value that it belongs to."""
     if type(gradient) is cnp.ndarray and type(value) is cnp.ndarray:
         return cnp.PyArray_SAMESHAPE(gradient, value)

@@ -93,8 +93,8 @@ def append_backward(loss: Variable) -> list[tuple[Variable, Variable]]:
     ...     x = data("x", (None, 2), "float64")
     ...     w = parameter(np.array([[1.0], [2.0]]), "w")
     ...     loss = lodcore.ops.sum(lodcore.matmul(x, w))
-    ...     (_, slope), = append_backward(loss)
-    >>> Executor().run(program, feed={"x": np.ones((3, 2))}, fetch=[loss, slope])
+    ...     (_, gradient), = append_backward(loss)
+    >>> Executor().run(program, feed={"x": np.ones((3, 2))}, fetch=[loss, gradient])
     [np.float64(9.0), array([[3.],
            [3.]])]
     """

@@ -14,17 +14,17 @@ from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.engine import Call, Layout
 from lodcore.graph.recorder import Recorder
-from lodcore.graph.variable import Variable, as_value, settled, spec_text
+from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import LISTS, spec_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
-__all__ = ["PLAIN", "Block", "NamedBlock", "Operator"]
+__all__ = ["PYTHON_TYPES", "Block", "NamedBlock", "Operator"]
 
 #: What arguments mostly are besides Variables.
-PLAIN = frozenset((int, float, str, bool))
+PYTHON_TYPES = frozenset((int, float, str, bool))
 
 #: What stands for itself as an argument, besides lists.
 CONSTANTS = (int, float, complex, str, bytes, np.generic, TensorArray, LoD, Tensor)
@@ -232,7 +232,7 @@ class Block:
             return given
         if isinstance(given, Variable) and given.home is self.reference:  # what most arguments are
             return self.versions.get(given, given)
-        if type(given) in PLAIN:
+        if type(given) in PYTHON_TYPES:
             return given
         if role in LISTS and isinstance(given, (list, tuple)):
             if op.keeps_versions:
@@ -266,7 +266,7 @@ class Block:
     def input(self, op: Op, name: str, given: Any) -> Any:
         """Turn an argument that may be a tensor into a Variable of this Block, or a constant."""
         if isinstance(given, Symbol):
-            return self.known(settled(given))
+            return self.known(resolved(given))
         if isinstance(given, (list, tuple)):
             given = op.constant(name, given)
         elif op.roles[name] in LISTS:  # one of them, of which the operator knows what it may be
@@ -336,19 +336,19 @@ class Block:
 
     def write_back(self, given: Any, version: Variable) -> Variable:
         """Let an array stand for its next version from now on, and give the Variable that it was at first."""
-        base = self.variable(settled(given))
+        base = self.variable(resolved(given))
         self.versions[base] = version
         return base
 
     def output(self, x: Any) -> Any:
         """Give what a result stands for: the last version of an array, a loop variable after its loop."""
-        x = settled(x)
+        x = resolved(x)
         if isinstance(x, TensorArray) and (x.block is not None or id(x) in self.captures):
             x = self.variable(x)
         return self.versions.get(x, x) if isinstance(x, Variable) else x
 
     def release(self, keep_writes: bool) -> None:
-        """Let go of the arrays that were held; they become what was written to them, or stay as they were."""
+        """Release the arrays that were held; they become what was written to them, or stay as they were."""
         for array in self.arrays:
             last = self.versions.get(array.variable, array.variable)
             array.block = array.variable = None
@@ -406,4 +406,4 @@ def _spec(x: Any) -> Any:
         return x.spec
     if type(x) is list:
         return [_spec(one) for one in x]
-    return x if type(x) in PLAIN or not isinstance(x, (Tensor, TensorArray)) else spec_of(x)
+    return x if type(x) in PYTHON_TYPES or not isinstance(x, (Tensor, TensorArray)) else spec_of(x)

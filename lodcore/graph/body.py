@@ -14,7 +14,7 @@ from lodcore.graph.block import Block, NamedBlock, Operator, text_of
 from lodcore.graph.counter import Counter
 from lodcore.graph.engine import Call, Layout, Leave
 from lodcore.graph.recorder import Recorder
-from lodcore.graph.variable import Variable, as_value, settled, spec_text
+from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.tensor import Spec, Tensor
@@ -131,7 +131,7 @@ class LoopVariable(Variable):
         body = None if self._ended else open_block()
         if self.block is not body or not isinstance(body, Body):
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
-        given = settled(value)
+        given = resolved(value)
         if type(given) in (bool, int, float) and np.can_cast(np.min_scalar_type(given), self.dtype, "same_kind"):
             given = np.asarray(given, self.dtype)  # a number has no dtype of its own
         elif not isinstance(given, (Variable, TensorArray)):

@@ -1,5 +1,5 @@
 # cython: boundscheck=True, nonecheck=True
-"""How recorded calls run; a frame is a list, and what is computed stands in its slots. The way back is in `back`."""
+"""How recorded calls run; a frame is a list, and what is computed stands in its slots. The backward pass is in `back`."""
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -95,7 +95,7 @@ cdef class Call:
     Attributes
     ----------
     ending : tuple of int
-        Slots of arguments that nobody reads later, not even the gradient: arrays like the result are let go.
+        Slots of arguments that nobody reads later, not even the gradient: arrays like the result are released.
     prepared : int
         The slot of what computes it where the first operand is a matrix, as `Op.prepare` made it of the second; 0
         if there is none.

@@ -20,7 +20,7 @@ from lodcore.graph.plan import Return
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.tape import computing
-from lodcore.graph.variable import Variable, settled, spec_text
+from lodcore.graph.variable import Variable, resolved, spec_text
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -293,7 +293,7 @@ def _found(program: Program, one: Any) -> Variable:
         except KeyError:
             raise GraphError(f"Executor.run: fetch: {one}: the Program has no such Variable") from None
     else:
-        found = program.output(settled(one))
+        found = program.output(resolved(one))
     if not isinstance(found, Variable):
         raise GraphError(f"Executor.run: fetch: is {type(one).__name__}; a Variable of the Program or a name is needed")
     if found.block not in (program, None):

@@ -1,4 +1,4 @@
-"""Gradients held against measured slopes."""
+"""Gradients held against measured derivatives."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Array = np.ndarray[Any, Any]
 
 
 def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, step: float | None = None) -> None:
-    """Compare the gradients of a function with its measured slopes, entry by entry.
+    """Compare the gradients of a function with its measured derivatives, entry by entry.
 
     Parameters
     ----------
     f : callable
         Of operators.
     *inputs : tensor, or lists, tuples and dicts of tensors
-        float64, if the slopes are to be good.
+        float64, if the derivatives are to be good.
     rtol : float, default 1e-5; 1e-2 with float32
         Largest difference, relative to the larger of 1 and the largest gradient of the input.
     step : float, default 1e-6; 1e-2 with float32
@@ -36,7 +36,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
     Raises
     ------
     AssertionError
-        Naming the worst entry, its gradient and its slope.
+        Naming the worst entry, its gradient and its derivative.
 
     Examples
     --------
@@ -94,15 +94,15 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
                 near = np.array(values)
                 near[place] += sign * step
                 moved.append((float(near[place]), weighted(at, near)))
-            slope = (moved[0][1] - moved[1][1]) / (moved[0][0] - moved[1][0])
-            wrong = abs(slope - float(dense[place]))
+            derivative = (moved[0][1] - moved[1][1]) / (moved[0][0] - moved[1][0])
+            wrong = abs(derivative - float(dense[place]))
             if not wrong <= worst:
-                worst, where, measured = wrong, place, slope
+                worst, where, measured = wrong, place, derivative
             if wrong != wrong:  # nan is as wrong as can be
                 break
         if not worst <= rtol * scale:
             raise AssertionError(
-                f"grad_check: input {at} at {where}: gradient {float(dense[where])}, slope {measured}, "
+                f"grad_check: input {at} at {where}: gradient {float(dense[where])}, derivative {measured}, "
                 f"difference {worst} above {rtol * scale}"
             )
 

@@ -1,4 +1,4 @@
-"""Gradients of Variables while a way back through recorded operators is gone."""
+"""Gradients of Variables during a backward pass."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.base.dispatch import recording
 from lodcore.errors import DTypeError
 from lodcore.graph.trees import tree_map
-from lodcore.graph.variable import Variable, settled
+from lodcore.graph.variable import Variable, resolved
 from lodcore.graph.while_loop import WhileLoop
 from lodcore.ops.array import check_steps, tensor_array_read, tensor_array_size, tensor_array_write
 from lodcore.ops.array_joining import stacked_elements, tensor_array_unstack
@@ -140,7 +140,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     >>> map_fn(lambda sequence: lodcore.ops.sum(sequence), x)
     array([3., 0., 3.])
     """
-    x = settled(x)
+    x = resolved(x)
     x = as_nested("map_fn: x", x) if isinstance(x, (list, tuple)) else x
     _check_kind(x)
     nested = bool(x.num_levels if isinstance(x, (LoDTensor, Variable)) else 0)
@@ -152,7 +152,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
         loop.break_if(greater_equal_than(at, tensor_array_size(entries)))
 
         def collect(result: Any) -> int:
-            result = settled(result)
+            result = resolved(result)
             if isinstance(result, TensorArray) or not isinstance(result, (Variable, Tensor, np.generic, int, float)):
                 raise DTypeError(f"map_fn: f: gave {type(result).__name__}; a tensor is needed")
             spec = result.spec if isinstance(result, Variable) else spec_of(result)

@@ -41,7 +41,7 @@ cdef class Plan:
 
 
 cdef class Return:
-    """The way back through one operator, prepared.
+    """The backward pass through one operator, prepared.
 
     Parameters
     ----------

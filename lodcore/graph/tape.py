@@ -1,4 +1,4 @@
-"""The Block of a function that is differentiated: operators compute at once, and stand here for the way back."""
+"""The Block of a function that is differentiated: operators compute at once, and stand here for the backward pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.base.dispatch import open_block, recording
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
-from lodcore.graph.block import PLAIN, Block, Operator, function_of
+from lodcore.graph.block import PYTHON_TYPES, Block, Operator, function_of
 from lodcore.graph.engine import Frame
 from lodcore.graph.gradients import differentiable
 from lodcore.graph.variable import Variable, as_value
@@ -94,7 +94,7 @@ class Tape(Block):
             if kind is Variable and given.home is here and given.later is None and name in roles:  # mostly
                 values.append(given.held)
                 taped = taped or given in needed
-            elif kind in PLAIN or (given is None and name not in roles):
+            elif kind in PYTHON_TYPES or (given is None and name not in roles):
                 values.append(given)
             else:
                 x = arguments[name] = self.argument(op, name, given)

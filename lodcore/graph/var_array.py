@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol, open_block, operators
 from lodcore.errors import GraphError
-from lodcore.graph.variable import Variable, settled
+from lodcore.graph.variable import Variable, resolved
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.methods import TensorMethods
 from lodcore.tensors.tensor_array import TensorArray
@@ -58,12 +58,12 @@ class Slot(Symbol, TensorMethods):
 
     def update(self, value: Any) -> None:
         """Write it."""
-        operators.tensor_array_write(self._array, self._index, settled(value))
+        operators.tensor_array_write(self._array, self._index, resolved(value))
         self._value = None
 
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Read what is used, and call the operator on that."""
-        return op(*map(settled, args), **{name: settled(given) for name, given in kwargs.items()})
+        return op(*map(resolved, args), **{name: resolved(given) for name, given in kwargs.items()})
 
     shape = _as_variable("shape", "Shape of the tensor that it holds, None for each ragged axis.")
     dtype = _as_variable("dtype", "Type of the values.")
@@ -140,7 +140,7 @@ class VarArray(TensorArray):
         DTypeError
             If x is a SparseTensor.
         """
-        x = settled(x)
+        x = resolved(x)
         levels = x.num_levels if isinstance(x, (LoDTensor, Variable)) else int(isinstance(x, (list, tuple)))
         if levels:
             self.unpack(x, level, sort_by_length)
@@ -171,7 +171,7 @@ class VarArray(TensorArray):
 
     def update(self, index: Any, value: Any) -> None:
         """Write a slot."""
-        self.write(index, settled(value))
+        self.write(index, resolved(value))
 
     def pack(self, level: Any, indices_map: Any = None, out: Any = None, name: str | None = None) -> Any:
         """Join steps into sequences: of a level and a map, or of an array that was segmented."""

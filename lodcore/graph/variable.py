@@ -20,7 +20,7 @@ from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["Variable", "as_value", "block_of", "data", "parameter", "settled", "spec_text"]
+__all__ = ["Variable", "as_value", "block_of", "data", "parameter", "resolved", "spec_text"]
 
 T = TypeVar("T")
 
@@ -223,8 +223,8 @@ class Variable(Symbol, TensorMethods):
             if block is not None and block.closed:
                 block = None
         if block is None:
-            args = tuple(map(settled, args))
-            kwargs = {name: settled(given) for name, given in kwargs.items()}
+            args = tuple(map(resolved, args))
+            kwargs = {name: resolved(given) for name, given in kwargs.items()}
             block = block_of([*args, *kwargs.values()])
         if block is not None:
             return block.record(op, args, kwargs)
@@ -324,12 +324,12 @@ def spec_text(spec: Spec) -> str:
     return f"{spec.dtype} {shape}{levels}{kind}"
 
 
-def settled(given: Any) -> Any:
+def resolved(given: Any) -> Any:
     """Put what a Symbol stands for now in its place: a loop variable after its loop, a slot that is read."""
     if isinstance(given, Symbol):
         return given.current()  # type: ignore[attr-defined]
     if type(given) is list and any(isinstance(x, Symbol) for x in given):
-        return [settled(x) for x in given]
+        return [resolved(x) for x in given]
     return given
 
 

@@ -16,10 +16,10 @@ from lodcore.graph.arrays import ArrayVariable, of_user
 from lodcore.graph.block import Block, NamedBlock
 from lodcore.graph.body import Body, Break, LoopVariable, Update, size_of, spec_in_body
 from lodcore.graph.counter import Counter, is_one_integer
+from lodcore.graph.loop_run import StepRunner, Trace
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
-from lodcore.graph.steps import StepRunner, Trace
-from lodcore.graph.variable import Variable, as_value, block_of, settled, spec_text
+from lodcore.graph.variable import Variable, as_value, block_of, resolved, spec_text
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import Batches, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
@@ -126,7 +126,7 @@ class WhileLoop:
             raise GraphError("loop_var: the body is not open; use it inside `with loop.loop():`")
         if isinstance(init, Symbol):
             with recording(self.body.parent):  # a slot is read before the loop
-                init = settled(init)
+                init = resolved(init)
         if isinstance(init, (TensorArray, ArrayVariable)):
             raise GraphError(
                 f"{where}: is TensorArray {init.name}; arrays go from step to step as they are: read and write it "
@@ -166,7 +166,7 @@ class WhileLoop:
         """
         if self._state != "open" or open_block() is not self.body:
             raise GraphError("break_if: the body of this loop is not the Block that is open")
-        cond = settled(cond)
+        cond = resolved(cond)
         if not isinstance(cond, Variable):
             cond = as_value("break_if: cond", cond)
         spec = cond.spec if isinstance(cond, Variable) else spec_of(cond)
@@ -198,7 +198,7 @@ class WhileLoop:
         )
         self._home = self._home if home is None else home.reference
         begin = [*[v.init for v in self.variables], *[given for given, _ in written]]
-        self._met = [_met(home, settled(x)) for x in begin]
+        self._met = [_met(home, resolved(x)) for x in begin]
         self._met += [_met(home, given, before=True) for given, _ in met]
         self._met += [_met(home, given) for given, _ in arrays]
         self._read = [given for given, _ in others]
@@ -227,7 +227,7 @@ class WhileLoop:
             values += [x.get() if isinstance(x, Variable) else x for x in self._read]
             results = tuple(map(of_user, RUN(values, self)))
         else:
-            inputs = [*self._met, *[block.known(settled(x)) for x in self._read]]
+            inputs = [*self._met, *[block.known(resolved(x)) for x in self._read]]
             results = block.record(RUN, (inputs, self), {})
         for v, result in zip(self.variables, results, strict=False):
             v.end(result)
@@ -251,7 +251,7 @@ class WhileLoop:
     def step_scopes(self) -> tuple[Scope, ...]:
         """The Scopes of the steps of the last run, kids of that of the outer Variables; none without a gradient.
 
-        They hold the values that gradients read; what nobody reads any more is let go.
+        They hold the values that gradients read; what nobody reads any more is released.
         """
         return () if self.steps is None else self.steps.scopes()
 
@@ -331,7 +331,7 @@ def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, r
     max_steps : int, optional
         More steps are an error.
     recompute : bool, default False
-        Keep only loop variables for the gradient, and compute each step again on the way back.
+        Keep only loop variables for the gradient, and compute each step again in the backward pass.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow_parts import Part, hidden, is_flat, records, taken
+from lodcore.interop.arrow_parts import Part, is_flat, masked, records, taken
 from lodcore.interop.arrow_read import Column
 from lodcore.interop.arrow_strings import fixed_size, viewed
 from lodcore.interop.arrow_types import LIST_VIEWS, LISTS, stored, width_of
@@ -75,7 +75,7 @@ def content(column: Column, start: int, stop: int, options: Options) -> Part:
         return Part(stop - start, [], [there], np.zeros(stop - start))
     else:
         part = Part(stop - start, [], [None], _leaf(column, start, stop))
-    return hidden(part, _validity(column, start, stop))
+    return masked(part, _validity(column, start, stop))
 
 
 def _expect(column: Column, buffers: int | None, children: int) -> None:
@@ -239,14 +239,14 @@ def _encoded(column: Column, dictionary: Column, start: int, stop: int, options:
             f"{WHERE}{column.path}: id {ids[at]} at position {at + start}; its dictionary has {count} entries"
         )
     if not options.decode:
-        return hidden(Part(stop - start, [], [None], ids, words), there)
+        return masked(Part(stop - start, [], [None], ids, words), there)
     chosen = ids.astype(np.int64)
     if there is not None:
         chosen[~there] = 0
     if not count and len(chosen):  # all are null
         words = _blank(words)
     ranges = np.stack([chosen, chosen + 1], axis=1)
-    return hidden(taken(words, ranges), there)
+    return masked(taken(words, ranges), there)
 
 
 def _blank(words: Part) -> Part:

@@ -17,7 +17,7 @@ from lodcore.tensors.nested import join_arrays
 from lodcore.tensors.padding import hold
 from lodcore.tensors.structure import concat_lods
 
-__all__ = ["Finished", "Part", "finish", "hidden", "is_flat", "joined", "records", "taken"]
+__all__ = ["Finished", "Part", "finish", "is_flat", "joined", "masked", "records", "taken"]
 
 Array = np.ndarray[Any, Any]
 WHERE = "lodcore.from_arrow"
@@ -82,13 +82,13 @@ def taken(part: Part, ranges: Array) -> Part:
     return Part(count, [lod.offsets(k) for k in range(lod.num_levels)], present, values, part.dictionary)
 
 
-def hidden(part: Part, there: Array | None) -> Part:
+def masked(part: Part, there: Array | None) -> Part:
     """Mark elements as null where `there` is false; a null sequence has nothing in it."""
     if there is None:
         return part
     if not part.levels:
         if isinstance(part.values, dict):
-            part.values = {name: hidden(inner, there) for name, inner in part.values.items()}
+            part.values = {name: masked(inner, there) for name, inner in part.values.items()}
         part.present[-1] = both(there, part.present[-1])
         return part
     offsets = part.levels[0]

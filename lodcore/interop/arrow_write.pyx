@@ -33,12 +33,12 @@ ctypedef fused Struct:
 # -- schemas and arrays ----------------------------------------------------------------------------------------
 
 
-cdef void let_go(void* kept) noexcept with gil:
+cdef void drop_reference(void* kept) noexcept with gil:
     Py_DECREF(<object> kept)
 
 
 cdef void release(Struct* made) noexcept nogil:
-    """Release a struct and those of its children that nobody moved away, and let go of its node."""
+    """Release a struct and those of its children that nobody moved away, and drop the reference to its node."""
     cdef int64_t k
     for k in range(made.n_children):
         if made.children[k] != NULL:
@@ -49,7 +49,7 @@ cdef void release(Struct* made) noexcept nogil:
     if Struct is ArrowArray:
         free(<void*> made.buffers)
     if made.private_data != NULL and Py_IsInitialized():
-        let_go(made.private_data)
+        drop_reference(made.private_data)
     memset(made, 0, sizeof(Struct))
 
 
@@ -172,7 +172,7 @@ cdef const char* stream_error(ArrowArrayStream* stream) noexcept nogil:
 
 cdef void release_stream(ArrowArrayStream* stream) noexcept nogil:
     if stream.private_data != NULL and Py_IsInitialized():
-        let_go(stream.private_data)
+        drop_reference(stream.private_data)
     memset(stream, 0, sizeof(ArrowArrayStream))
 
 

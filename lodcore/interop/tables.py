@@ -80,7 +80,7 @@ def grouped(codes: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
     return LoD.from_lengths(*levels[1:]), order, examples
 
 
-def plain(rows: Any) -> Array:
+def of_fixed_size(rows: Any) -> Array:
     """Turn an array of str objects into one of a fixed size; leave any other as it is."""
     made = np.asarray(rows)
     if made.dtype.hasobject and len(made) and all(isinstance(entry, str) for entry in made):
@@ -143,11 +143,14 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         codes.append(found.astype(np.int64))
     lod, order, examples = grouped(codes)
     columns = {
-        str(name): gathered(f"{where}: data[{name!r}]", plain(data[name].to_numpy()), lod, order)
+        str(name): gathered(f"{where}: data[{name!r}]", of_fixed_size(data[name].to_numpy()), lod, order)
         for name in data.columns
         if name not in keys or by is None
     }
-    chosen = {str(name): plain(np.asarray(key)[rows]) for (name, key), rows in zip(keys.items(), examples, strict=True)}
+    chosen = {
+        str(name): of_fixed_size(np.asarray(key)[rows])
+        for (name, key), rows in zip(keys.items(), examples, strict=True)
+    }
     return Groups(columns, chosen)
 
 
@@ -182,7 +185,7 @@ def _is_lists(series: Any) -> bool:
 def _pandas_column(name: str, series: Any, nulls: Any) -> Any:
     if _is_lists(series):
         return _pandas_lists(name, series, nulls)
-    rows = plain(series.to_numpy())
+    rows = of_fixed_size(series.to_numpy())
     if rows.dtype.hasobject:
         raise DTypeError(f"{name}: has dtype {series.dtype}; Python objects have no fixed size")
     return rows
@@ -331,7 +334,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
             if not isinstance(rows, np.ndarray):
                 raise DTypeError(f"{where}: data[{name!r}]: holds {data[name].dtype}; numbers can be grouped")
             columns[name] = gathered(f"{where}: data[{name!r}]", rows, lod, order)
-    keys = {name: plain(data[name].gather(rows).to_numpy()) for name, rows in zip(names, examples, strict=True)}
+    keys = {name: of_fixed_size(data[name].gather(rows).to_numpy()) for name, rows in zip(names, examples, strict=True)}
     return Groups(columns, keys)
 
 
@@ -360,7 +363,7 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
             return polars.Series("values", x)
         return to_polars({"values": x}, keys, lists=False)
     if lists:
-        table: dict[str, Any] = {name: plain(key) for name, key in list((keys or {}).items())[:1]}
+        table: dict[str, Any] = {name: of_fixed_size(key) for name, key in list((keys or {}).items())[:1]}
         for name, x in columns.items():
             table[name] = x if isinstance(x, (LoDTensor, np.ndarray)) else tensor_of_column(where, name, x)
         return polars.DataFrame(ArrowTable(table))

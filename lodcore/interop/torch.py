@@ -114,7 +114,7 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
             raise LoDError(f"{where}: x: has no level")
         offsets = cu_seqlens(x)
         longest = kernels.offsets.max_length(x.lod._view(x.num_levels - 1))
-        return Varlen(tensor_of(where, x.values, copy), torch.from_numpy(offsets), longest)
+        return Varlen(torch_tensor(where, x.values, copy), torch.from_numpy(offsets), longest)
     if x.num_levels != 1:
         raise LoDError(
             f'{where}: x: has {x.num_levels} levels; torch has tensors of one: x.flatten(0), or layout="varlen"'
@@ -122,7 +122,7 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
     if layout == "packed":
         return _packed(torch, where, x)
     known = _structure(torch, x.lod)
-    values = tensor_of(where, x.values, copy)
+    values = torch_tensor(where, x.values, copy)
     return torch.nested.nested_tensor_from_jagged(
         values, known.offsets, min_seqlen=known.shortest, max_seqlen=known.longest
     )
@@ -159,7 +159,7 @@ def _structure(torch: Any, lod: Any) -> _Structure:
     return made
 
 
-def tensor_of(where: str, values: Array, copy: bool | None = None) -> Any:
+def torch_tensor(where: str, values: Array, copy: bool | None = None) -> Any:
     """Give values to torch."""
     torch = library("torch", "torch", where)
     given = None if copy else lent(values)
@@ -188,7 +188,7 @@ def _packed(torch: Any, where: str, x: LoDTensor) -> Any:
     order = np.asarray(indices_map.order)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    data, sizes = tensor_of(where, np.require(steps.values, requirements="W")), torch.from_numpy(steps.lengths)
+    data, sizes = torch_tensor(where, np.require(steps.values, requirements="W")), torch.from_numpy(steps.lengths)
     return torch.nn.utils.rnn.PackedSequence(data, sizes, torch.from_numpy(order.copy()), torch.from_numpy(back))
 
 
@@ -375,4 +375,4 @@ def collate(samples: list[Any]) -> Any:
     arrays = [_numpy(where, sample) if isinstance(sample, torch.Tensor) else sample for sample in samples]
     x = array(arrays) if isinstance(first, LoDTensor) else LoDTensor.from_arrays(arrays)
     offsets = tuple(torch.from_numpy(x.lod.offsets(k).copy()) for k in range(x.num_levels))
-    return TorchBatch(tensor_of(where, x.values), offsets)
+    return TorchBatch(torch_tensor(where, x.values), offsets)

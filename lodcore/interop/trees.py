@@ -19,7 +19,7 @@ __all__ = ["Packed", "Reader", "pack"]
 
 Array = np.ndarray[Any, Any]
 DEEPEST = 100  # containers in containers; more are one that contains itself
-PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 class Packed:
@@ -38,7 +38,7 @@ class Packed:
         self.arrays: dict[str, Array] = {}
         self.lods: list[LoD] = []
         self._names: dict[int, str] = {}
-        self._numbers: dict[int, int] = {}
+        self._lod_numbers: dict[int, int] = {}
         self._kept: list[Any] = []
 
     def name(self, values: Array, path: tuple[str, ...]) -> str:
@@ -47,7 +47,7 @@ class Packed:
         if found is not None:
             return found
         name = "/".join(path) or "values"
-        if not all(PLAIN.fullmatch(part) for part in path) or len(name) > 200 or self._taken(name):
+        if not all(SAFE_NAME.fullmatch(part) for part in path) or len(name) > 200 or self._taken(name):
             name = f"array_{len(self.arrays)}"
         while self._taken(name):
             name += "_"
@@ -62,10 +62,10 @@ class Packed:
 
     def number(self, lod: LoD) -> int:
         """Give a structure a number."""
-        if id(lod) not in self._numbers:
-            self._numbers[id(lod)] = len(self.lods)
+        if id(lod) not in self._lod_numbers:
+            self._lod_numbers[id(lod)] = len(self.lods)
             self.lods.append(lod)
-        return self._numbers[id(lod)]
+        return self._lod_numbers[id(lod)]
 
 
 def pack(where: str, tree: Any) -> Packed:

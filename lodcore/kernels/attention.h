@@ -1,4 +1,4 @@
-/* Attention of one query a sequence, and the way back: the rows of a sequence stay in the cache from product to product.
+/* Attention of one query a sequence, and the backward pass: the rows of a sequence stay in the cache from product to product.
  *
  * The order of a sum is part of its meaning: in a product of two rows, lane k of 16 adds columns k, k + 16, ... to 0; then
  * lane k adds lane k + 8, and so on. Over the rows of a sequence numbers are added one after another. The exponential is
@@ -15,19 +15,19 @@
 enum { DOT_LANES = 16 };
 
 #define CELL float
-#define PLAIN(NAME) NAME##_float
+#define OF_CELL(NAME) NAME##_float
 #define BODY(NAME) NAME##_float_body
 #include "attention_cells.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 #undef BODY
 
 #define CELL double
-#define PLAIN(NAME) NAME##_double
+#define OF_CELL(NAME) NAME##_double
 #define BODY(NAME) NAME##_double_body
 #include "attention_cells.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 #undef BODY
 
 #endif

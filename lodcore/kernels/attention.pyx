@@ -1,4 +1,4 @@
-"""Attention of one query a sequence over the rows of that sequence, and the way back.
+"""Attention of one query a sequence over the rows of that sequence, and the backward pass.
 
 Scores are products of query and row, weights their softmax, the context is the sum of weights times values. Sums run in
 the order of attention.h. Every nan that comes out is the positive quiet one; a sequence with a score of nan or inf, or
@@ -106,7 +106,7 @@ def attend_rows_back(
     cdef const real* summed = start(values)
     cdef const int64_t* bounds = &offsets[0]
     cdef const real* shares = &weights[0] if n_rows else NULL
-    cdef real* slopes = &scores[0] if n_rows else NULL
+    cdef real* derivatives = &scores[0] if n_rows else NULL
     cdef real* of_query = &d_query[0, 0] if width else NULL
     cdef real* of_memory = &d_memory[0, 0] if n_rows and width else NULL
     cdef real nothing
@@ -114,10 +114,10 @@ def attend_rows_back(
     with nogil:
         if real is float:
             attend_back_float(given, given_weights, asked, rows, summed, bounds, n_seqs, width, value_width,
-                              <float> scale, shares, slopes, of_query, of_memory, of_values)
+                              <float> scale, shares, derivatives, of_query, of_memory, of_values)
         else:
             attend_back_double(given, given_weights, asked, rows, summed, bounds, n_seqs, width, value_width, scale,
-                               shares, slopes, of_query, of_memory, of_values)
+                               shares, derivatives, of_query, of_memory, of_values)
 
 
 cdef inline const real* start(const real[:, ::1] x) noexcept nogil:

@@ -3,7 +3,7 @@
 #include "lane_sums.h"
 
 /* The product of two rows. */
-LODCORE_INLINE CELL PLAIN(dot)(const CELL *restrict x, const CELL *restrict y, int64_t width)
+LODCORE_INLINE CELL OF_CELL(dot)(const CELL *restrict x, const CELL *restrict y, int64_t width)
 {
     CELL lane[DOT_LANES] = {0};
     int64_t c = 0;
@@ -12,7 +12,7 @@ LODCORE_INLINE CELL PLAIN(dot)(const CELL *restrict x, const CELL *restrict y, i
             lane[k] += x[c + k] * y[c + k];
     for (int k = 0; c + k < width; k++)
         lane[k] += x[c + k] * y[c + k];
-    return PLAIN(folded)(lane);
+    return OF_CELL(folded)(lane);
 }
 
 LODCORE_BODY BODY(attend)(const CELL *restrict query, const CELL *restrict memory, const CELL *restrict values,
@@ -22,26 +22,26 @@ LODCORE_BODY BODY(attend)(const CELL *restrict query, const CELL *restrict memor
     for (int64_t s = 0; s < n_seqs; s++) {
         CELL top = (CELL)-INFINITY, sum = 0, *restrict result = context + s * value_width;
         for (int64_t r = offsets[s]; r < offsets[s + 1]; r++) {
-            weights[r] = PLAIN(dot)(query + s * width, memory + r * width, width) * scale;
+            weights[r] = OF_CELL(dot)(query + s * width, memory + r * width, width) * scale;
             top = weights[r] > top ? weights[r] : top;
         }
         for (int64_t r = offsets[s]; r < offsets[s + 1]; r++) {
-            weights[r] = PLAIN(exp)(weights[r] - top);
+            weights[r] = OF_CELL(exp)(weights[r] - top);
             sum += weights[r];
         }
         for (int64_t c = 0; c < value_width; c++)
             result[c] = 0;
         for (int64_t r = offsets[s]; r < offsets[s + 1]; r++) {
             const CELL *restrict row = values + r * value_width;
-            CELL weight = weights[r] = PLAIN(one_nan)(weights[r] * (1 / sum));
+            CELL weight = weights[r] = OF_CELL(one_nan)(weights[r] * (1 / sum));
             for (int64_t c = 0; c < value_width; c++)
                 result[c] += weight * row[c];
         }
         for (int64_t c = 0; c < value_width; c++)
-            result[c] = PLAIN(one_nan)(result[c]);
+            result[c] = OF_CELL(one_nan)(result[c]);
     }
 }
-LODCORE_THRICE(PLAIN(attend),
+LODCORE_THRICE(OF_CELL(attend),
                (const CELL *query, const CELL *memory, const CELL *values, const int64_t *offsets, int64_t n_seqs,
                 int64_t width, int64_t value_width, CELL scale, CELL *weights, CELL *context),
                (query, memory, values, offsets, n_seqs, width, value_width, scale, weights, context))
@@ -57,7 +57,7 @@ LODCORE_BODY BODY(attend_back)(const CELL *restrict d_context, const CELL *restr
         const CELL *restrict asked = query + s * width, *restrict given = d_context + s * value_width;
         CELL sum = 0, *restrict result = d_query + s * width;
         for (int64_t r = offsets[s]; r < offsets[s + 1]; r++) {
-            scores[r] = d_weights[r] + PLAIN(dot)(given, values + r * value_width, value_width);
+            scores[r] = d_weights[r] + OF_CELL(dot)(given, values + r * value_width, value_width);
             sum += weights[r] * scores[r];
         }
         for (int64_t c = 0; c < width; c++)
@@ -65,26 +65,26 @@ LODCORE_BODY BODY(attend_back)(const CELL *restrict d_context, const CELL *restr
         for (int64_t r = offsets[s]; r < offsets[s + 1]; r++) {
             const CELL *restrict row = memory + r * width;
             CELL *restrict of_row = d_memory + r * width;
-            CELL weight = weights[r], slope = weight * (scores[r] - sum) * scale;
-            scores[r] = PLAIN(one_nan)(slope);
+            CELL weight = weights[r], derivative = weight * (scores[r] - sum) * scale;
+            scores[r] = OF_CELL(one_nan)(derivative);
             for (int64_t c = 0; c < width; c++)
-                result[c] += slope * row[c];
+                result[c] += derivative * row[c];
             if (d_values == NULL) {
                 for (int64_t c = 0; c < width; c++)
-                    of_row[c] = PLAIN(one_nan)(slope * asked[c] + weight * given[c]);
+                    of_row[c] = OF_CELL(one_nan)(derivative * asked[c] + weight * given[c]);
                 continue;
             }
             CELL *restrict of_values = d_values + r * value_width;
             for (int64_t c = 0; c < width; c++)
-                of_row[c] = PLAIN(one_nan)(slope * asked[c]);
+                of_row[c] = OF_CELL(one_nan)(derivative * asked[c]);
             for (int64_t c = 0; c < value_width; c++)
-                of_values[c] = PLAIN(one_nan)(weight * given[c]);
+                of_values[c] = OF_CELL(one_nan)(weight * given[c]);
         }
         for (int64_t c = 0; c < width; c++)
-            result[c] = PLAIN(one_nan)(result[c]);
+            result[c] = OF_CELL(one_nan)(result[c]);
     }
 }
-LODCORE_THRICE(PLAIN(attend_back),
+LODCORE_THRICE(OF_CELL(attend_back),
                (const CELL *d_context, const CELL *d_weights, const CELL *query, const CELL *memory, const CELL *values,
                 const int64_t *offsets, int64_t n_seqs, int64_t width, int64_t value_width, CELL scale,
                 const CELL *weights, CELL *scores, CELL *d_query, CELL *d_memory, CELL *d_values),

@@ -1,4 +1,4 @@
-"""Variances of the rows of each sequence, column by column, and the way back."""
+"""Variances of the rows of each sequence, column by column, and the backward pass."""
 
 from libc.math cimport NAN
 from libc.stdint cimport int64_t

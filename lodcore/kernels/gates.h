@@ -1,4 +1,4 @@
-/* The gates of recurrent networks: what a step does besides its products, on the way there and on the way back.
+/* The gates of recurrent networks: what a step does besides its products, in the forward and in the backward pass.
  *
  * Every path runs the same operations in the same order and gives the same bits. The exponential is that of
  * exponential.h; sigmoid(x) = 1 / (1 + exp(-x)); tanh(x) = 1 - 2 / (1 + exp(2 |x|)) with the sign of x, and for |x| below

@@ -1,8 +1,8 @@
-"""Recurrent networks, step after step: one product and the gates of a step, on the way there and on the way back.
+"""Recurrent networks, step after step: one product and the gates of a step, in the forward and in the backward pass.
 
 Rows lie in step order, as `rank.unpack_rows` brings them: step t has the rows steps[t] .. steps[t + 1], longest
 sequence first. A state belongs to the sequences that have any rows, longest first. Activations are numbers: 0 sigmoid,
-1 tanh, 2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, transposed on the way back. Where weights are
+1 tanh, 2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, transposed in the backward pass. Where weights are
 empty the caller multiplies and calls step by step: the functions then compute the gates of steps first .. stop alone,
 whose bits are the same on every processor. Every nan that gates store is the positive quiet one.
 
@@ -139,7 +139,7 @@ def lstm_steps_back(
     real[:, ::1] d_hidden not None, real[:, ::1] carry not None, real[:, ::1] d_gates not None,
     real[:, ::1] d_boot not None,
 ):
-    """Run the way back through `lstm_steps`, from the last step to the first.
+    """Run the backward pass of `lstm_steps`, from the last step to the first.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def gru_steps_back(
     const real[:, ::1] gates not None, const real[:, ::1] hidden not None, real[:, ::1] d_hidden not None,
     real[:, ::1] reset not None, real[:, ::1] d_gates not None, real[:, ::1] d_boot not None,
 ):
-    """Run the way back through `gru_steps`, from the last step to the first.
+    """Run the backward pass of `gru_steps`, from the last step to the first.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def simple_steps_back(
     int activation, const real[:, ::1] hidden not None, real[:, ::1] d_hidden not None,
     real[:, ::1] d_gates not None, real[:, ::1] d_boot not None,
 ):
-    """Run the way back through `simple_steps`, from the last step to the first.
+    """Run the backward pass of `simple_steps`, from the last step to the first.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ TARGET LODCORE_INLINE V OF(act)(int kind, V x)
     return kind == RELU ? OF(if_less)(x, OF(all)(0), OF(all)(0), x) : x;
 }
 
-/* A cotangent of y = act(x), times the slope, which y tells. */
+/* A cotangent of y = act(x), times the derivative, which y tells. */
 TARGET LODCORE_INLINE V OF(act_back)(int kind, V y, V d)
 {
     if (kind == SIGMOID)

@@ -6,15 +6,15 @@
 #include "matrix.h"
 
 #define CELL float
-#define PLAIN(NAME) NAME##_float
+#define OF_CELL(NAME) NAME##_float
 #include "gates_steps.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 
 #define CELL double
-#define PLAIN(NAME) NAME##_double
+#define OF_CELL(NAME) NAME##_double
 #include "gates_steps.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 
 #endif

@@ -1,7 +1,7 @@
 /* What sums in 16 lanes share: lane k adds lane k + 8, then lane k + 4, and so on to the last one. Included once a type of
- * cells, CELL; PLAIN(NAME) names its functions. */
+ * cells, CELL; OF_CELL(NAME) names its functions. */
 
-LODCORE_INLINE CELL PLAIN(folded)(CELL *lane)
+LODCORE_INLINE CELL OF_CELL(folded)(CELL *lane)
 {
     for (int k = 0; k < 8; k++)
         lane[k] += lane[k + 8];
@@ -10,4 +10,4 @@ LODCORE_INLINE CELL PLAIN(folded)(CELL *lane)
     return (lane[0] + lane[2]) + (lane[1] + lane[3]);
 }
 
-LODCORE_INLINE CELL PLAIN(one_nan)(CELL x) { return x == x ? x : (CELL)NAN; }
+LODCORE_INLINE CELL OF_CELL(one_nan)(CELL x) { return x == x ? x : (CELL)NAN; }

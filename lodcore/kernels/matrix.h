@@ -62,7 +62,7 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 #endif
 
 #define CELL float
-#define PLAIN(NAME) NAME##_float
+#define OF_CELL(NAME) NAME##_float
 #include "matrix_cells.h"
 #if LODCORE_HAS_SIMD
 #define TARGET LODCORE_FMA256
@@ -81,10 +81,10 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 #include "matrix_lanes.h"
 #endif
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 
 #define CELL double
-#define PLAIN(NAME) NAME##_double
+#define OF_CELL(NAME) NAME##_double
 #include "matrix_cells.h"
 #if LODCORE_HAS_SIMD
 #define TARGET LODCORE_FMA256
@@ -103,7 +103,7 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 #include "matrix_lanes.h"
 #endif
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 
 #if LODCORE_HAS_SIMD
 #define LODCORE_BLOCK(CELL)                                                                                          \
@@ -131,14 +131,14 @@ LODCORE_BLOCK(float)
 LODCORE_BLOCK(double)
 
 #define CELL float
-#define PLAIN(NAME) NAME##_float
+#define OF_CELL(NAME) NAME##_float
 #include "matrix_whole.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 #define CELL double
-#define PLAIN(NAME) NAME##_double
+#define OF_CELL(NAME) NAME##_double
 #include "matrix_whole.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 
 #endif

@@ -1,4 +1,4 @@
-/* Layer norm: each row less its mean, over the root of its variance, and the way back.
+/* Layer norm: each row less its mean, over the root of its variance, and the backward pass.
  *
  * The order of a sum is part of its meaning: within a row, lane k of 16 adds columns k, k + 16, ... to 0; then lane k adds
  * lane k + 8, then lane k + 4, and so on to the last one. Over rows, those of a block of NORM_BLOCK are added one after
@@ -13,22 +13,22 @@
 enum { NORM_LANES = 16, NORM_BLOCK = 256 };
 
 #define CELL float
-#define PLAIN(NAME) NAME##_float
+#define OF_CELL(NAME) NAME##_float
 #define BODY(NAME) NAME##_float_body
 #define ROOT sqrtf
 #include "norm_cells.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 #undef BODY
 #undef ROOT
 
 #define CELL double
-#define PLAIN(NAME) NAME##_double
+#define OF_CELL(NAME) NAME##_double
 #define BODY(NAME) NAME##_double_body
 #define ROOT sqrt
 #include "norm_cells.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 #undef BODY
 #undef ROOT
 

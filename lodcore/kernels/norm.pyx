@@ -1,4 +1,4 @@
-"""Layer norm of rows, and the way back.
+"""Layer norm of rows, and the backward pass.
 
 Sums over a row run in 16 lanes, sums over rows in blocks of 256, as norm.h says. Every nan that comes out is the
 positive quiet one.

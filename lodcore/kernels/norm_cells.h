@@ -12,23 +12,23 @@
             PART(c, (int)(width - c), __VA_ARGS__);      \
     } while (0)
 
-LODCORE_BODY PLAIN(add_part)(int64_t c, const int count, const CELL *restrict row, CELL *restrict lane)
+LODCORE_BODY OF_CELL(add_part)(int64_t c, const int count, const CELL *restrict row, CELL *restrict lane)
 {
     for (int k = 0; k < count; k++)
         lane[k] += row[c + k];
 }
 
-LODCORE_BODY PLAIN(square_part)(int64_t c, const int count, const CELL *restrict row, CELL mean, CELL *restrict lane)
+LODCORE_BODY OF_CELL(square_part)(int64_t c, const int count, const CELL *restrict row, CELL mean, CELL *restrict lane)
 {
     for (int k = 0; k < count; k++)
         lane[k] += (row[c + k] - mean) * (row[c + k] - mean);
 }
 
-LODCORE_BODY PLAIN(write_part)(int64_t c, const int count, const CELL *restrict row, CELL mean, CELL factor,
+LODCORE_BODY OF_CELL(write_part)(int64_t c, const int count, const CELL *restrict row, CELL mean, CELL factor,
                                const CELL *restrict scale, const CELL *restrict shift, CELL *restrict out)
 {
     for (int k = 0; k < count; k++)
-        out[c + k] = PLAIN(one_nan)((row[c + k] - mean) * factor * scale[c + k] + shift[c + k]);
+        out[c + k] = OF_CELL(one_nan)((row[c + k] - mean) * factor * scale[c + k] + shift[c + k]);
 }
 
 LODCORE_BODY BODY(normalize)(const CELL *x, int64_t n_rows, int64_t width, const CELL *scale, const CELL *shift, CELL eps,
@@ -37,22 +37,22 @@ LODCORE_BODY BODY(normalize)(const CELL *x, int64_t n_rows, int64_t width, const
     for (int64_t r = 0; r < n_rows; r++) {
         const CELL *row = x + r * width;
         CELL lane[NORM_LANES] = {0}, square[NORM_LANES] = {0};
-        EACH_PART(PLAIN(add_part), row, lane);
-        CELL mean = PLAIN(folded)(lane) / (CELL)width;
-        EACH_PART(PLAIN(square_part), row, mean, square);
-        CELL factor = 1 / ROOT(PLAIN(folded)(square) / (CELL)width + eps);
-        EACH_PART(PLAIN(write_part), row, mean, factor, scale, shift, out + r * width);
-        means[r] = PLAIN(one_nan)(mean);
-        factors[r] = PLAIN(one_nan)(factor);
+        EACH_PART(OF_CELL(add_part), row, lane);
+        CELL mean = OF_CELL(folded)(lane) / (CELL)width;
+        EACH_PART(OF_CELL(square_part), row, mean, square);
+        CELL factor = 1 / ROOT(OF_CELL(folded)(square) / (CELL)width + eps);
+        EACH_PART(OF_CELL(write_part), row, mean, factor, scale, shift, out + r * width);
+        means[r] = OF_CELL(one_nan)(mean);
+        factors[r] = OF_CELL(one_nan)(factor);
     }
 }
-LODCORE_THRICE(PLAIN(normalize),
+LODCORE_THRICE(OF_CELL(normalize),
                (const CELL *x, int64_t n_rows, int64_t width, const CELL *scale, const CELL *shift, CELL eps, CELL *out,
                 CELL *means, CELL *factors),
                (x, n_rows, width, scale, shift, eps, out, means, factors))
 
 /* Two sums of a row: of the cotangent of what is scaled, and of its products with what is scaled. */
-LODCORE_BODY PLAIN(slope_part)(int64_t c, const int count, const CELL *restrict row, const CELL *restrict d,
+LODCORE_BODY OF_CELL(derivative_part)(int64_t c, const int count, const CELL *restrict row, const CELL *restrict d,
                                const CELL *restrict scale, CELL mean, CELL factor, CELL *restrict sum,
                                CELL *restrict along)
 {
@@ -63,15 +63,15 @@ LODCORE_BODY PLAIN(slope_part)(int64_t c, const int count, const CELL *restrict 
     }
 }
 
-LODCORE_BODY PLAIN(back_part)(int64_t c, const int count, const CELL *restrict row, const CELL *restrict d,
-                              const CELL *restrict scale, CELL mean, CELL factor, CELL least, CELL slope,
+LODCORE_BODY OF_CELL(back_part)(int64_t c, const int count, const CELL *restrict row, const CELL *restrict d,
+                              const CELL *restrict scale, CELL mean, CELL factor, CELL least, CELL derivative,
                               CELL *restrict d_x, CELL *restrict d_scale, CELL *restrict d_shift)
 {
     for (int k = 0; k < count; k++) {
         CELL y = (row[c + k] - mean) * factor;
-        d_x[c + k] = PLAIN(one_nan)(factor * (d[c + k] * scale[c + k] - least - y * slope));
-        d_scale[c + k] = PLAIN(one_nan)(d_scale[c + k] + d[c + k] * y);
-        d_shift[c + k] = PLAIN(one_nan)(d_shift[c + k] + d[c + k]);
+        d_x[c + k] = OF_CELL(one_nan)(factor * (d[c + k] * scale[c + k] - least - y * derivative));
+        d_scale[c + k] = OF_CELL(one_nan)(d_scale[c + k] + d[c + k] * y);
+        d_shift[c + k] = OF_CELL(one_nan)(d_shift[c + k] + d[c + k]);
     }
 }
 
@@ -86,12 +86,12 @@ LODCORE_BODY BODY(normalize_back)(const CELL *d, const CELL *x, int64_t n_rows, 
         if (r % NORM_BLOCK == 0)
             for (int64_t c = 0; c < width; c++)
                 of_scale[c] = of_shift[c] = 0;
-        EACH_PART(PLAIN(slope_part), row, given, scale, mean, factor, sum, along);
-        CELL least = PLAIN(folded)(sum) / (CELL)width, slope = PLAIN(folded)(along) / (CELL)width;
-        EACH_PART(PLAIN(back_part), row, given, scale, mean, factor, least, slope, d_x + r * width, of_scale, of_shift);
+        EACH_PART(OF_CELL(derivative_part), row, given, scale, mean, factor, sum, along);
+        CELL least = OF_CELL(folded)(sum) / (CELL)width, derivative = OF_CELL(folded)(along) / (CELL)width;
+        EACH_PART(OF_CELL(back_part), row, given, scale, mean, factor, least, derivative, d_x + r * width, of_scale, of_shift);
     }
 }
-LODCORE_THRICE(PLAIN(normalize_back),
+LODCORE_THRICE(OF_CELL(normalize_back),
                (const CELL *d, const CELL *x, int64_t n_rows, int64_t width, const CELL *scale, const CELL *means,
                 const CELL *factors, CELL *d_x, CELL *d_scale, CELL *d_shift),
                (d, x, n_rows, width, scale, means, factors, d_x, d_scale, d_shift))

@@ -18,22 +18,22 @@
 enum { SQUARE_LANES = 16 };
 
 #define CELL float
-#define PLAIN(NAME) NAME##_float
+#define OF_CELL(NAME) NAME##_float
 #define BODY(NAME) NAME##_float_body
 #define ROOT sqrtf
 #include "optimizers_cells.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 #undef BODY
 #undef ROOT
 
 #define CELL double
-#define PLAIN(NAME) NAME##_double
+#define OF_CELL(NAME) NAME##_double
 #define BODY(NAME) NAME##_double_body
 #define ROOT sqrt
 #include "optimizers_cells.h"
 #undef CELL
-#undef PLAIN
+#undef OF_CELL
 #undef BODY
 #undef ROOT
 

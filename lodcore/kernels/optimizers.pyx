@@ -62,7 +62,7 @@ def adam_step(
     if count == 0:
         return
     cdef const real* source = &x[0]
-    cdef const real* slope = &d[0]
+    cdef const real* gradient = &d[0]
     cdef const real* means = &mean[0]
     cdef const real* squares = &square[0]
     cdef real* result = &out[0]
@@ -70,11 +70,11 @@ def adam_step(
     cdef real* new_squares = &out_square[0]
     with nogil:
         if real is float:
-            adam_float(source, slope, means, squares, count, <float> rate, <float> beta, <float> (1 - beta),
+            adam_float(source, gradient, means, squares, count, <float> rate, <float> beta, <float> (1 - beta),
                        <float> other_beta, <float> (1 - other_beta), <float> eps, <float> kept, <float> root, result,
                        new_means, new_squares)
         else:
-            adam_double(source, slope, means, squares, count, rate, beta, 1 - beta, other_beta, 1 - other_beta,
+            adam_double(source, gradient, means, squares, count, rate, beta, 1 - beta, other_beta, 1 - other_beta,
                         eps, kept, root, result, new_means, new_squares)
 
 
@@ -104,7 +104,7 @@ def sgd_step(
     if count == 0:
         return
     cdef const real* source = &x[0]
-    cdef const real* slope = &d[0]
+    cdef const real* gradient = &d[0]
     cdef real* result = &out[0]
     cdef const real* speeds = NULL
     cdef real* new_speeds = NULL
@@ -113,13 +113,13 @@ def sgd_step(
     with nogil:
         if speeds == NULL:
             if real is float:
-                descend_float(source, slope, count, <float> rate, <float> decay, result)
+                descend_float(source, gradient, count, <float> rate, <float> decay, result)
             else:
-                descend_double(source, slope, count, rate, decay, result)
+                descend_double(source, gradient, count, rate, decay, result)
         elif real is float:
-            roll_float(source, slope, speeds, count, <float> rate, <float> momentum, <float> decay, result, new_speeds)
+            roll_float(source, gradient, speeds, count, <float> rate, <float> momentum, <float> decay, result, new_speeds)
         else:
-            roll_double(source, slope, speeds, count, rate, momentum, decay, result, new_speeds)
+            roll_double(source, gradient, speeds, count, rate, momentum, decay, result, new_speeds)
 
 
 def sum_squares(const real[::1] x not None):

@@ -10,12 +10,12 @@ LODCORE_BODY BODY(adam)(const CELL *x, const CELL *d, const CELL *mean, const CE
     LODCORE_EACH
     for (int64_t j = 0; j < count; j++) {
         CELL m = beta * mean[j] + rest * d[j], v = other_beta * square[j] + other_rest * (d[j] * d[j]);
-        out[j] = PLAIN(one_nan)(kept * x[j] - rate * (m / (ROOT(v) * root + eps)));
-        out_mean[j] = PLAIN(one_nan)(m);
-        out_square[j] = PLAIN(one_nan)(v);
+        out[j] = OF_CELL(one_nan)(kept * x[j] - rate * (m / (ROOT(v) * root + eps)));
+        out_mean[j] = OF_CELL(one_nan)(m);
+        out_square[j] = OF_CELL(one_nan)(v);
     }
 }
-LODCORE_THRICE(PLAIN(adam),
+LODCORE_THRICE(OF_CELL(adam),
                (const CELL *x, const CELL *d, const CELL *mean, const CELL *square, int64_t count, CELL rate, CELL beta,
                 CELL rest, CELL other_beta, CELL other_rest, CELL eps, CELL kept, CELL root, CELL *out, CELL *out_mean,
                 CELL *out_square),
@@ -26,9 +26,9 @@ LODCORE_BODY BODY(descend)(const CELL *x, const CELL *d, int64_t count, CELL rat
 {
     LODCORE_EACH
     for (int64_t j = 0; j < count; j++)
-        out[j] = PLAIN(one_nan)(x[j] - rate * (d[j] + decay * x[j]));
+        out[j] = OF_CELL(one_nan)(x[j] - rate * (d[j] + decay * x[j]));
 }
-LODCORE_THRICE(PLAIN(descend), (const CELL *x, const CELL *d, int64_t count, CELL rate, CELL decay, CELL *out),
+LODCORE_THRICE(OF_CELL(descend), (const CELL *x, const CELL *d, int64_t count, CELL rate, CELL decay, CELL *out),
                (x, d, count, rate, decay, out))
 
 LODCORE_BODY BODY(roll)(const CELL *x, const CELL *d, const CELL *speed, int64_t count, CELL rate, CELL momentum,
@@ -37,11 +37,11 @@ LODCORE_BODY BODY(roll)(const CELL *x, const CELL *d, const CELL *speed, int64_t
     LODCORE_EACH
     for (int64_t j = 0; j < count; j++) {
         CELL v = momentum * speed[j] + (d[j] + decay * x[j]);
-        out[j] = PLAIN(one_nan)(x[j] - rate * v);
-        out_speed[j] = PLAIN(one_nan)(v);
+        out[j] = OF_CELL(one_nan)(x[j] - rate * v);
+        out_speed[j] = OF_CELL(one_nan)(v);
     }
 }
-LODCORE_THRICE(PLAIN(roll),
+LODCORE_THRICE(OF_CELL(roll),
                (const CELL *x, const CELL *d, const CELL *speed, int64_t count, CELL rate, CELL momentum, CELL decay,
                 CELL *out, CELL *out_speed),
                (x, d, speed, count, rate, momentum, decay, out, out_speed))
@@ -61,4 +61,4 @@ LODCORE_BODY BODY(squares)(const CELL *x, int64_t count, double *sum)
             lane[k] += lane[k + half];
     *sum = lane[0];
 }
-LODCORE_THRICE(PLAIN(squares), (const CELL *x, int64_t count, double *sum), (x, count, sum))
+LODCORE_THRICE(OF_CELL(squares), (const CELL *x, int64_t count, double *sum), (x, count, sum))

@@ -1,4 +1,4 @@
-"""Products of the rows of each sequence, column by column, and the way back; whether any or all of them are true."""
+"""Products of the rows of each sequence, column by column, and the backward pass; whether any or all of them are true."""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 

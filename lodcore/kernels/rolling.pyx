@@ -1,4 +1,4 @@
-"""Sums, means, extremes and variances of the last rows up to each row of its sequence, and the way back.
+"""Sums, means, extremes and variances of the last rows up to each row of its sequence, and the backward pass.
 
 A window of `size` rows consists of the last rows of one block of `size` rows and of the first ones of the next. What
 the last rows of a block come to is computed once from its end, what the first ones do as the windows move on: two

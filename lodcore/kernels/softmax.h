@@ -16,7 +16,7 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 
 #define CELL float
 #define LEAST_NORMAL FLT_MIN
-#define PLAIN(NAME) NAME##_float
+#define OF_CELL(NAME) NAME##_float
 #define SUM_LANES 64
 #include "softmax_cells.h"
 #if LODCORE_HAS_SIMD
@@ -37,12 +37,12 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 #endif
 #undef CELL
 #undef LEAST_NORMAL
-#undef PLAIN
+#undef OF_CELL
 #undef SUM_LANES
 
 #define CELL double
 #define LEAST_NORMAL DBL_MIN
-#define PLAIN(NAME) NAME##_double
+#define OF_CELL(NAME) NAME##_double
 #define SUM_LANES 32
 #include "softmax_cells.h"
 #if LODCORE_HAS_SIMD
@@ -63,7 +63,7 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 #endif
 #undef CELL
 #undef LEAST_NORMAL
-#undef PLAIN
+#undef OF_CELL
 #undef SUM_LANES
 
 #if LODCORE_HAS_SIMD

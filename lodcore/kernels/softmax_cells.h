@@ -1,4 +1,4 @@
-/* Softmax in plain C; softmax.h includes this once a type of cells. CELL is the type, PLAIN(NAME) names functions, exp
+/* Softmax in plain C; softmax.h includes this once a type of cells. CELL is the type, OF_CELL(NAME) names functions, exp
  * too, SUM_LANES is the number of lanes of a sum.
  *
  * A block is what is added up side by side. Of rows of one cell, that is a sequence: lines of SUM_LANES rows, the last one
@@ -8,7 +8,7 @@
 typedef struct {
     int64_t stop, stride, columns; /* lines start at 0, stride, 2 * stride, ... below stop, and have `columns` cells */
     int one_cell;
-} PLAIN(Block);
+} OF_CELL(Block);
 
 #define LEFT(at) (block.stop - (at) < block.columns ? block.stop - (at) : block.columns)
 #define EACH_CELL                                                                                        \
@@ -16,13 +16,13 @@ typedef struct {
         for (int64_t k = 0; k < left; k++)
 
 /* Every nan has the same bits, whichever operation made it. */
-LODCORE_INLINE CELL PLAIN(one_nan)(CELL x)
+LODCORE_INLINE CELL OF_CELL(one_nan)(CELL x)
 {
     return x == x ? x : (CELL)NAN;
 }
 
 /* Add up the lanes of one sum: lane k and lane k + half, down to one; then all of them have it. */
-LODCORE_INLINE void PLAIN(add_lanes)(CELL *lane, int64_t lanes)
+LODCORE_INLINE void OF_CELL(add_lanes)(CELL *lane, int64_t lanes)
 {
     for (int64_t half = lanes / 2; half > 0; half /= 2)
         for (int64_t k = 0; k < half; k++)
@@ -31,7 +31,7 @@ LODCORE_INLINE void PLAIN(add_lanes)(CELL *lane, int64_t lanes)
         lane[k] = lane[0];
 }
 
-LODCORE_INLINE void PLAIN(greatest_of_lanes)(CELL *lane, int64_t lanes)
+LODCORE_INLINE void OF_CELL(greatest_of_lanes)(CELL *lane, int64_t lanes)
 {
     for (int64_t k = 1; k < lanes; k++)
         lane[0] = lane[k] > lane[0] ? lane[k] : lane[0];
@@ -40,7 +40,7 @@ LODCORE_INLINE void PLAIN(greatest_of_lanes)(CELL *lane, int64_t lanes)
 }
 
 /* exp(x - most) into `out`, if that is given, and their sums. */
-LODCORE_INLINE void PLAIN(exp_block)(const CELL *restrict x, PLAIN(Block) block, CELL *restrict out, CELL *restrict most,
+LODCORE_INLINE void OF_CELL(exp_block)(const CELL *restrict x, OF_CELL(Block) block, CELL *restrict out, CELL *restrict most,
                                      CELL *restrict sum)
 {
     for (int64_t k = 0; k < block.columns; k++) {
@@ -50,33 +50,33 @@ LODCORE_INLINE void PLAIN(exp_block)(const CELL *restrict x, PLAIN(Block) block,
     EACH_CELL
         most[k] = x[at + k] > most[k] ? x[at + k] : most[k];
     if (block.one_cell)
-        PLAIN(greatest_of_lanes)(most, block.columns);
+        OF_CELL(greatest_of_lanes)(most, block.columns);
     if (out != NULL) {
         EACH_CELL
-            sum[k] += out[at + k] = PLAIN(exp)(x[at + k] - most[k]);
+            sum[k] += out[at + k] = OF_CELL(exp)(x[at + k] - most[k]);
     } else {
         EACH_CELL
-            sum[k] += PLAIN(exp)(x[at + k] - most[k]);
+            sum[k] += OF_CELL(exp)(x[at + k] - most[k]);
     }
     if (block.one_cell)
-        PLAIN(add_lanes)(sum, block.columns);
+        OF_CELL(add_lanes)(sum, block.columns);
 }
 
-LODCORE_INLINE void PLAIN(softmax_block)(const CELL *restrict x, PLAIN(Block) block, const CELL *weights,
+LODCORE_INLINE void OF_CELL(softmax_block)(const CELL *restrict x, OF_CELL(Block) block, const CELL *weights,
                                          CELL *restrict out)
 {
     CELL least[SUM_LANES], by[SUM_LANES];
-    PLAIN(exp_block)(x, block, out, least, by);
+    OF_CELL(exp_block)(x, block, out, least, by);
     for (int64_t k = 0; k < block.columns; k++) {
         least[k] = by[k] * LEAST_NORMAL;
         by[k] = (weights == NULL ? 1 : weights[block.one_cell ? 0 : k]) / by[k];
     }
     EACH_CELL
-        out[at + k] = PLAIN(one_nan)((out[at + k] < least[k] ? 0 : out[at + k]) * by[k]);
+        out[at + k] = OF_CELL(one_nan)((out[at + k] < least[k] ? 0 : out[at + k]) * by[k]);
 }
 
 /* The logarithm of a sum of exp(x - most), with most added. Only infinities and nan make the sum nan. */
-LODCORE_INLINE CELL PLAIN(log_of_sum)(CELL most, CELL sum, const CELL *x, int64_t length, int64_t width)
+LODCORE_INLINE CELL OF_CELL(log_of_sum)(CELL most, CELL sum, const CELL *x, int64_t length, int64_t width)
 {
     if (length == 0)
         return -INFINITY;
@@ -90,16 +90,16 @@ LODCORE_INLINE CELL PLAIN(log_of_sum)(CELL most, CELL sum, const CELL *x, int64_
     return most;
 }
 
-LODCORE_INLINE void PLAIN(log_sum_block)(const CELL *restrict x, PLAIN(Block) block, int64_t length, CELL *restrict out)
+LODCORE_INLINE void OF_CELL(log_sum_block)(const CELL *restrict x, OF_CELL(Block) block, int64_t length, CELL *restrict out)
 {
     CELL most[SUM_LANES], sum[SUM_LANES];
-    PLAIN(exp_block)(x, block, NULL, most, sum);
+    OF_CELL(exp_block)(x, block, NULL, most, sum);
     for (int64_t k = 0; k < (block.one_cell ? 1 : block.columns); k++)
-        out[k] = PLAIN(log_of_sum)(most[k], sum[k], x + k, length, block.one_cell ? 1 : block.stride);
+        out[k] = OF_CELL(log_of_sum)(most[k], sum[k], x + k, length, block.one_cell ? 1 : block.stride);
 }
 
 /* y * (d - sum of y * d) */
-LODCORE_INLINE void PLAIN(pull_block)(const CELL *restrict y, const CELL *restrict d, PLAIN(Block) block,
+LODCORE_INLINE void OF_CELL(pull_block)(const CELL *restrict y, const CELL *restrict d, OF_CELL(Block) block,
                                       CELL *restrict out)
 {
     CELL sum[SUM_LANES];
@@ -108,9 +108,9 @@ LODCORE_INLINE void PLAIN(pull_block)(const CELL *restrict y, const CELL *restri
     EACH_CELL
         sum[k] += y[at + k] * d[at + k];
     if (block.one_cell)
-        PLAIN(add_lanes)(sum, block.columns);
+        OF_CELL(add_lanes)(sum, block.columns);
     EACH_CELL
-        out[at + k] = PLAIN(one_nan)(y[at + k] * (d[at + k] - sum[k]));
+        out[at + k] = OF_CELL(one_nan)(y[at + k] * (d[at + k] - sum[k]));
 }
 
 #undef LEFT
@@ -121,36 +121,36 @@ LODCORE_INLINE void PLAIN(pull_block)(const CELL *restrict y, const CELL *restri
 #define EACH_BLOCK                                                                                       \
     for (int64_t s = 0; s < n_seqs; s++)                                                                 \
         for (int64_t c = 0, first = offsets[s] * width, length = offsets[s + 1] - offsets[s]; c < width; c += SUM_LANES)
-#define BLOCK PLAIN(block_of)(length, width, c)
+#define BLOCK OF_CELL(block_of)(length, width, c)
 
-LODCORE_INLINE PLAIN(Block) PLAIN(block_of)(int64_t length, int64_t width, int64_t column)
+LODCORE_INLINE OF_CELL(Block) OF_CELL(block_of)(int64_t length, int64_t width, int64_t column)
 {
     int64_t left = width - column, lanes = 1;
     if (width > 1)
-        return (PLAIN(Block)){length * width - column, width, left < SUM_LANES ? left : SUM_LANES, 0};
+        return (OF_CELL(Block)){length * width - column, width, left < SUM_LANES ? left : SUM_LANES, 0};
     while (lanes < length && lanes < SUM_LANES)
         lanes *= 2;
-    return (PLAIN(Block)){length, lanes, lanes, 1};
+    return (OF_CELL(Block)){length, lanes, lanes, 1};
 }
 
-static void PLAIN(softmax_plain)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
+static void OF_CELL(softmax_plain)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
                                  const CELL *weights, CELL *out)
 {
     EACH_BLOCK
-        PLAIN(softmax_block)(x + first + c, BLOCK, weights == NULL ? NULL : weights + s * width + c, out + first + c);
+        OF_CELL(softmax_block)(x + first + c, BLOCK, weights == NULL ? NULL : weights + s * width + c, out + first + c);
 }
 
-static void PLAIN(log_sum_plain)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, CELL *out)
+static void OF_CELL(log_sum_plain)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, CELL *out)
 {
     EACH_BLOCK
-        PLAIN(log_sum_block)(x + first + c, BLOCK, length, out + s * width + c);
+        OF_CELL(log_sum_block)(x + first + c, BLOCK, length, out + s * width + c);
 }
 
-static void PLAIN(pull_plain)(const CELL *y, const CELL *d, const int64_t *offsets, int64_t n_seqs, int64_t width,
+static void OF_CELL(pull_plain)(const CELL *y, const CELL *d, const int64_t *offsets, int64_t n_seqs, int64_t width,
                               CELL *out)
 {
     EACH_BLOCK
-        PLAIN(pull_block)(y + first + c, d + first + c, BLOCK, out + first + c);
+        OF_CELL(pull_block)(y + first + c, d + first + c, BLOCK, out + first + c);
 }
 
 #undef EACH_BLOCK

@@ -102,7 +102,7 @@ TARGET LODCORE_INLINE void OF(softmax_cells)(const CELL *x, const int64_t *offse
         CELL *to = out + offsets[s], weight = weights == NULL ? 1 : weights[s];
         int64_t length = offsets[s + 1] - offsets[s];
         if (length == 1) {
-            *to = PLAIN(one_nan)(*from - *from == 0 ? weight : (CELL)NAN);
+            *to = OF_CELL(one_nan)(*from - *from == 0 ? weight : (CELL)NAN);
             continue;
         }
         switch ((length + LANES - 1) / LANES) { /* the compiler knows where loops over vectors end */
@@ -135,7 +135,7 @@ TARGET LODCORE_INLINE void OF(log_sum_cells)(const CELL *x, const int64_t *offse
         case 4: sum = OF(few_vectors)(from, length, 4, v, &most); break;
         default: sum = OF(many_vectors)(from, length, NULL, &most);
         }
-        out[s] = PLAIN(log_of_sum)(OF(first_lane)(most), sum, from, length, 1);
+        out[s] = OF_CELL(log_of_sum)(OF(first_lane)(most), sum, from, length, 1);
     }
 }
 
@@ -147,7 +147,7 @@ TARGET LODCORE_INLINE void OF(pull_cells)(const CELL *y, const CELL *d, const in
         if (stop - start == 1) {
             CELL sum = 0;
             sum += y[start] * d[start];
-            out[start] = PLAIN(one_nan)(y[start] * (d[start] - sum));
+            out[start] = OF_CELL(one_nan)(y[start] * (d[start] - sum));
             continue;
         }
         OF(vector) sums[GROUP];
@@ -225,7 +225,7 @@ TARGET LODCORE_INLINE void OF(log_sum_columns)(const CELL *x, int64_t length, in
         OF(store)(totals + j * LANES, sums[j]);
     }
     for (int64_t c = 0; c < columns; c++)
-        out[c] = PLAIN(log_of_sum)(tops[c], totals[c], x + c, length, width);
+        out[c] = OF_CELL(log_of_sum)(tops[c], totals[c], x + c, length, width);
 }
 
 TARGET LODCORE_INLINE void OF(pull_columns)(const CELL *y, const CELL *d, int64_t length, int64_t width, int count,
@@ -239,8 +239,8 @@ TARGET LODCORE_INLINE void OF(pull_columns)(const CELL *y, const CELL *d, int64_
             sums[j] += COLUMNS(j, y + r * width) * COLUMNS(j, d + r * width);
     for (int64_t r = 0; r < length; r++)
         for (int j = 0; j < count; j++) {
-            OF(vector) slope = COLUMNS(j, y + r * width) * (COLUMNS(j, d + r * width) - sums[j]);
-            SET_COLUMNS(j, out + r * width, OF(one_nan)(slope));
+            OF(vector) derivative = COLUMNS(j, y + r * width) * (COLUMNS(j, d + r * width) - sums[j]);
+            SET_COLUMNS(j, out + r * width, OF(one_nan)(derivative));
         }
 }
 

@@ -1,4 +1,4 @@
-"""Cells of each column of sequences in order, the first ones of that order, and the way back.
+"""Cells of each column of sequences in order, the first ones of that order, and the backward pass.
 
 nan stands behind all other cells, -0 beside 0, and a descending order is the other way round; equal cells keep the
 order of their rows.

@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, WhileLoop, tree_leaves, tree_map
 from lodcore.graph.body import LoopVariable, changes, spec_in_body
 from lodcore.graph.trees import map_leaves_of_two
-from lodcore.graph.variable import as_value, settled, spec_text
+from lodcore.graph.variable import as_value, resolved, spec_text
 from lodcore.ops import (
     full_like,
     greater_equal_than,
@@ -213,7 +213,7 @@ def run_steps(
         following = _like_state(where, carried, following)
 
         def keep(one: Any) -> Any:
-            one = settled(one)
+            one = resolved(one)
             if id(one) not in kept:
                 _check_output(where, one, rank is not None)
                 kept[id(one)] = one, _array_outside(loop)
@@ -227,7 +227,7 @@ def run_steps(
             return None if rank is None else keep(behind)
 
         outputs, states = tree_map(keep, output), tree_map(follow, carried, now, following)
-    return outputs, states, tree_map(settled, carried)
+    return outputs, states, tree_map(resolved, carried)
 
 
 def _array_outside(loop: WhileLoop) -> TensorArray:
@@ -249,7 +249,7 @@ def take_inputs(where: str, x: Any, names: list[str]) -> Any:
     if is_dataclass(x):
         return tree_map(lambda one: take_inputs(where, one, names), x)
     names.append(where.partition(": ")[2])
-    given = settled(x)
+    given = resolved(x)
     if not isinstance(given, Variable):
         given = nested_of(where, given)
     if not given.num_levels:
@@ -273,7 +273,7 @@ def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, l
             needed = "for each sequence" if count is None else f"for each of {count} sequences"
             raise LoDError(f"{place}: has shape {shape}; one entry {needed} is needed")
 
-    given = tree_map(settled, given)
+    given = tree_map(resolved, given)
     map_leaves_of_two(check, given, given, f"{where}: initial_state")
     return given
 
@@ -314,7 +314,7 @@ def _like_state(where: str, state: Any, following: Any) -> Any:
     places: list[str] = []
     map_leaves_of_two(lambda _, __, place: places.append(place), state, state, f"{where}: cell: the next state")
     try:
-        following = tree_map(lambda _, one: settled(one), state, following)
+        following = tree_map(lambda _, one: resolved(one), state, following)
     except ValueError as error:
         raise ValueError(str(error).replace("tree_map: trees[0]", f"{where}: cell: the next state")) from None
     found: list[Any] = []

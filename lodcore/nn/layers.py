@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.graph.variable import Variable, settled
+from lodcore.graph.variable import Variable, resolved
 from lodcore.ops import layer_norm, lookup_table
 from lodcore.ops.arguments import integer_of
 from lodcore.ops.linear import linear
@@ -291,7 +291,7 @@ def parts_of(where: str, parameters: Any, *names: str) -> list[Any]:
 
 def shape_of(x: Any) -> tuple[int | None, ...]:
     """Return the shape of the values of a tensor, or of a Variable, as far as it is known."""
-    known = settled(x)
+    known = resolved(x)
     if isinstance(known, Variable):
         return known.spec.shape
     return known.values.shape if isinstance(known, LoDTensor) else np.shape(known)

@@ -90,7 +90,7 @@ class Optimizer:
         if not isinstance(state, dict) or state.keys() != {"step", *self.kept} or type(state["step"]) is not int:
             raise DTypeError(f"{where}: state: is {_described(state)}; what `init` returns is needed")
         rate = self.learning_rate(state["step"]) if callable(self.learning_rate) else self.learning_rate
-        numbers = self._numbers(number_of(f"{where}: learning_rate", rate, 0), state["step"] + 1)
+        numbers = self._coefficients(number_of(f"{where}: learning_rate", rate, 0), state["step"] + 1)
         leaves, rebuilt = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
         for leaf in leaves:
             check(leaf, in_place)
@@ -100,7 +100,7 @@ class Optimizer:
         trees += [state[name] for name in self.kept[len(trees) - 1 :]]
         return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}
 
-    def _numbers(self, rate: float, step: int) -> tuple[float, ...]:
+    def _coefficients(self, rate: float, step: int) -> tuple[float, ...]:
         """Compute what the kernel needs besides arrays, of the learning rate and the number of the step, from 1 on."""
         raise NotImplementedError
 
@@ -157,7 +157,7 @@ class SGD(Optimizer):
         self.momentum = number_of("SGD: momentum", momentum, 0, 1)
         self.kept = ("speed",) if self.momentum else ()
 
-    def _numbers(self, rate: float, step: int) -> tuple[float, ...]:
+    def _coefficients(self, rate: float, step: int) -> tuple[float, ...]:
         return rate, self.momentum, self.weight_decay
 
     def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
@@ -240,7 +240,7 @@ class Adam(Optimizer):
         )
         self.eps = number_of(f"{name}: eps", eps, 0)
 
-    def _numbers(self, rate: float, step: int) -> tuple[float, ...]:
+    def _coefficients(self, rate: float, step: int) -> tuple[float, ...]:
         beta, other = self.betas
         root = 1 / math.sqrt(1 - other**step)
         return rate / (1 - beta**step), beta, other, self.eps, 1 - rate * self.weight_decay, root
@@ -334,7 +334,7 @@ def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
         return rebuilt([_scaled(value, most / norm) for value in merged]), norm
 
 
-def _values_of(gradient: Any) -> Any:
+def _gradient_values(gradient: Any) -> Any:
     """Return the numbers of a gradient, None of what is none."""
     if isinstance(gradient, (SparseTensor, LoDTensor)):
         gradient = gradient.values
@@ -343,7 +343,7 @@ def _values_of(gradient: Any) -> Any:
 
 
 def _sum_squares(gradient: Any) -> float:
-    values = _values_of(gradient)
+    values = _gradient_values(gradient)
     if values is None:
         return 0.0
     if values.dtype.kind == "c":
@@ -353,7 +353,7 @@ def _sum_squares(gradient: Any) -> float:
 
 
 def _scaled(gradient: Any, factor: float) -> Any:
-    values = _values_of(gradient)
+    values = _gradient_values(gradient)
     if values is None:
         return gradient
     scaled = values * values.dtype.type(factor)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base.dispatch import open_block
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.graph.variable import settled
+from lodcore.graph.variable import resolved
 from lodcore.ops import (
     add,
     elementwise,
@@ -117,7 +117,7 @@ class Cell:
 
     def __call__(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
         """Compute one step."""
-        given = settled(input)
+        given = resolved(input)
         if getattr(given, "num_levels", 0):
             return self.layer(parameters, given, state, level=0)
         shape = given.shape if hasattr(given, "shape") else np.shape(given)
@@ -185,7 +185,7 @@ class _OneNetwork(Layer):
         for key, shape in self._shapes().items():
             if key not in parameters:
                 raise KeyError(f"{name}: parameters: has no {key!r}; an array of shape {shape} is needed")
-            found = settled(parameters[key])
+            found = resolved(parameters[key])
             sizes = found.shape if hasattr(found, "shape") else np.shape(found)
             if len(sizes) != len(shape) or any(a not in (b, None) for a, b in zip(sizes, shape, strict=True)):
                 raise ShapeError(f"{name}: parameters[{key!r}]: has shape {sizes}; {shape} is needed")

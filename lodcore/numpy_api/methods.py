@@ -23,7 +23,7 @@ from lodcore.ops.lod_data import structure_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap
 
-__all__ = ["FUNCTIONS", "Face", "attach"]
+__all__ = ["FUNCTIONS", "MethodBodies", "attach"]
 
 
 def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable[[Any, Any], Any]:
@@ -78,7 +78,7 @@ def _power(x: Any, y: Any) -> Any:
     return ops.elementwise([x, y], np.power)
 
 
-class Face:
+class MethodBodies:
     """What LoDTensors and Variables have in common."""
 
     __slots__ = ()
@@ -256,14 +256,14 @@ SYMBOLS: dict[str, Any] = {
 
 
 def attach(kind: type) -> None:
-    """Give a kind of tensors, or of what stands for tensors, its face.
+    """Give a kind of tensors, or of what stands for tensors, its methods.
 
     Parameters
     ----------
     kind : type
         LoDTensor, or a subclass of Symbol.
     """
-    table = {name: member for name, member in vars(Face).items() if name not in OWN}
+    table = {name: member for name, member in vars(MethodBodies).items() if name not in OWN}
     table |= SYMBOLS if issubclass(kind, Symbol) else TENSORS
     for name, member in table.items():
         setattr(kind, name, member)

@@ -87,7 +87,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 # -- quantiles ---------------------------------------------------------------------------------------------------------
 
 
-def _plain(where: str, **given: Any) -> None:
+def _refuse(where: str, **given: Any) -> None:
     """Raise for what is not supported."""
     for name, value in given.items():
         if value is not None and value is not np._NoValue and value is not False:
@@ -97,14 +97,14 @@ def _plain(where: str, **given: Any) -> None:
 @stands_for(np.median)
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute the median, as `lodcore.ops.quantile`."""
-    _plain("median", out=out)
+    _refuse("median", out=out)
     return nans.quantile(a, 0.5, axis, keepdims=_true(keepdims))
 
 
 @stands_for(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute the median of what is no nan, as `lodcore.ops.nanmedian`."""
-    _plain("nanmedian", out=out)
+    _refuse("nanmedian", out=out)
     return nans.nanmedian(a, axis, _true(keepdims))
 
 
@@ -129,7 +129,7 @@ def _quantile(function: Any, percent: bool, skip_nan: bool) -> None:
         interpolation: None = None,
     ) -> Any:
         """Compute quantiles, as `lodcore.ops.quantile`; percentiles are hundredths."""
-        _plain(where, out=out, weights=weights, interpolation=interpolation)
+        _refuse(where, out=out, weights=weights, interpolation=interpolation)
         chances = np.true_divide(q, 100) if percent else q
         return nans.quantile(a, chances, axis, method, _true(keepdims), skip_nan)
 
@@ -254,7 +254,7 @@ def _beside(x: Any, given: Any) -> Any:
 def interp(x: Any, xp: Any, fp: Any, left: None = None, right: None = None, period: None = None) -> Any:
     """Interpolate between the points of the same sequence; or between points for all, which is not recorded."""
     if getattr(xp, "num_levels", 0) or getattr(fp, "num_levels", 0):
-        _plain("interp", left=left, right=right, period=period)
+        _refuse("interp", left=left, right=right, period=period)
         return ops.sequence_interp(x, xp, fp)
     refuse_symbols("interp", (x, xp, fp))
     return shared("interp", lambda values: np.interp(values, xp, fp, left, right, period), x)
@@ -265,7 +265,7 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: None = None) -> Any
     """Find places among the numbers of the same sequence; or among numbers for all, which is not recorded."""
     levels = getattr(a, "num_levels", 0)
     if levels:
-        _plain("searchsorted", sorter=sorter)
+        _refuse("searchsorted", sorter=sorter)
         return ops.sequence_searchsorted(a, v, side)
     refuse_symbols("searchsorted", (a, v))
     return shared("searchsorted", lambda values: np.searchsorted(a, values, side, sorter), v)

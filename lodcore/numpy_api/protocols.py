@@ -14,7 +14,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, refused
 from lodcore.numpy_api.indexing import READ_ONLY, getitem
-from lodcore.ops.alignment import lined_up, shared
+from lodcore.ops.alignment import aligned, shared
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.roles import as_batches, spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -147,7 +147,7 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
             given[j] = np.asarray(x)
         elif isinstance(x, LoDTensor) and x.num_levels > target.num_levels:
             raise LoDError(f"{where}: operand {j}: has {x.num_levels} levels; out has {target.num_levels}")
-    values = lined_up(given, where)
+    values = aligned(given, where)
     chosen = {} if mask is True else {"where": values[len(inputs)]}
     try:
         if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:

@@ -21,7 +21,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import operand_of
 from lodcore.ops.common import (
-    PLAIN,
+    NUMBER_TYPES,
     Array,
     below,
     check_equal,
@@ -37,7 +37,7 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import DenseTensor, Spec
 
-__all__ = ["HINT", "broadcast_spec", "fitted", "lined_up", "returned", "shared"]
+__all__ = ["HINT", "aligned", "broadcast_spec", "fitted", "returned", "shared"]
 
 #: What to do with a dense operand that does not align.
 HINT = "use x.with_values(v) for one entry a row, x.per_sequence(v) for one a sequence"
@@ -167,7 +167,7 @@ def _together(where: str, shapes: list[Shape]) -> Shape:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def lined_up(operands: Sequence[Any], where: str = "operands") -> list[Any]:
+def aligned(operands: Sequence[Any], where: str = "operands") -> list[Any]:
     """Return the values of operands so that they broadcast row by row; what is one entry a sequence is repeated."""
     values = []
     lod = None
@@ -184,17 +184,17 @@ def lined_up(operands: Sequence[Any], where: str = "operands") -> list[Any]:
         elif kind is np.ndarray:
             wide = max(wide, x.ndim)
             values.append(x)
-        elif kind in PLAIN:
+        elif kind in NUMBER_TYPES:
             values.append(x)
         else:
             break
     else:
         if wide < ndim:
             return values
-    return _lined_up(where, operands)[0]
+    return _aligned(where, operands)[0]
 
 
-def _lined_up(where: str, operands: Sequence[Any]) -> tuple[list[Any], LoD | None, int]:
+def _aligned(where: str, operands: Sequence[Any]) -> tuple[list[Any], LoD | None, int]:
     """Line operands up; return also the LoD of the result, and how many axes its values have."""
     values = [rows_of(x) for x in operands]
     levels = [x.lod.num_levels if isinstance(x, LoDTensor) else 0 for x in operands]
@@ -290,12 +290,12 @@ def _repeated(where: str, rows: Array, lod: LoD, level: int, width: int) -> Arra
 
 
 def returned(gradient: Array, operand: Any, operands: Sequence[Any]) -> Array:
-    """Bring a gradient of lined up values back to those of the operand: the adjoint of `lined_up`.
+    """Bring a gradient of aligned values back to those of the operand: the adjoint of `aligned`.
 
     Parameters
     ----------
     gradient : ndarray
-        Of the shape that `lined_up` has given to the operand.
+        Of the shape that `aligned` has given to the operand.
     operand : LoDTensor or ndarray
     operands : list
         All operands, for their structure.
@@ -360,7 +360,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     values = []
     for j, x in enumerate(operands):
         kind = type(x)
-        if kind is LoDTensor or (kind not in PLAIN and kind is not np.ndarray and isinstance(x, LoDTensor)):
+        if kind is LoDTensor or (kind not in NUMBER_TYPES and kind is not np.ndarray and isinstance(x, LoDTensor)):
             rows = x.values
             if lod is None:
                 lod, ndim = x.lod, rows.ndim
@@ -371,7 +371,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
             if x.ndim > wide:
                 wide = x.ndim
             values.append(x)
-        elif kind in PLAIN:
+        elif kind in NUMBER_TYPES:
             values.append(x)
         else:
             rows = operand_of(f"{where}: {operand_name(where, j)}", x)
@@ -379,7 +379,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
             values.append(rows)
     if lod is not None and (uneven or wide >= ndim):
         given = [x if isinstance(x, LoDTensor) else rows for x, rows in zip(operands, values, strict=True)]
-        values, lod, ndim = _lined_up(where, given)
+        values, lod, ndim = _aligned(where, given)
     try:
         result = computed(function, values)
     except ValueError as error:
@@ -397,7 +397,7 @@ def _not_broadcast(where: str, operands: Sequence[Any], values: Sequence[Any], l
     """Make the error of values that do not broadcast."""
     if lod is not None:
         try:
-            _lined_up(where, [x if isinstance(x, LoDTensor) else v for x, v in zip(operands, values, strict=True)])
+            _aligned(where, [x if isinstance(x, LoDTensor) else v for x, v in zip(operands, values, strict=True)])
         except ShapeError as error:
             return error
     return _apart(where, map(np.shape, values))

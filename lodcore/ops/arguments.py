@@ -48,7 +48,7 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 NUMBERS = (bool, int, float, complex, np.generic, str, bytes)
 STAYS = NUMBERS
-PLAIN = frozenset((np.ndarray, list, int))  #: What stays as it is given, mostly.
+AS_GIVEN = frozenset((np.ndarray, list, int))  #: What stays as it is given, mostly.
 BOOL = np.dtype(np.bool_)
 #: Kinds of the Specs of numbers of Python, which have no dtype of their own.
 WEAK = frozenset((int, float, complex))
@@ -273,7 +273,7 @@ def each_of(where: str, given: Any, count: int | None) -> Any:
     """
     if type(given) is Spec:
         return _vector(where, given, "iu", "integers are needed", True)
-    if type(given) not in PLAIN:
+    if type(given) not in AS_GIVEN:
         given = given_of(where, given)
     if count is None:
         return buffers.as_int64(given if np.ndim(given) else [given], where, IndexError)

@@ -125,14 +125,14 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
     [[2], [], [3, 3, 3]]
     """
     if type(repeats) is int:
-        alike = _alike(x, repeats, level_of("sequence_repeat", x.lod, level))
+        alike = _repeat_evenly(x, repeats, level_of("sequence_repeat", x.lod, level))
         if alike is not None:
             return alike
     repeated: LoDTensor = _repeat(x, repeats, level)[0]
     return repeated
 
 
-def _alike(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
+def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
     """Repeat all narrow rows as often, which NumPy does faster; None for wide ones, what is no rows, or an error."""
     lod, count = x.lod, x.lod.num_rows
     if k + 1 < lod.num_levels or not 0 < x.values.nbytes <= 16 * count or not 0 <= times < 2**62 // count:

@@ -45,7 +45,7 @@ of_stacked = computed(
 # -- all together --------------------------------------------------------------------------------------------------
 
 
-def _alike(where: str, elements: list[Any]) -> list[LoD]:
+def _checked_lods(where: str, elements: list[Any]) -> list[LoD]:
     """Check that all elements have a LoD or none has, and list their structures."""
     kinds = [isinstance(element, LoDTensor) for element in elements]
     if any(kinds) and not all(kinds):
@@ -111,7 +111,7 @@ def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
     elements = ta.elements(where)
     if not elements:
         return _none_of(where, ta.element_spec(), axis, True), elements
-    lods = _alike(where, elements)
+    lods = _checked_lods(where, elements)
     values = [rows_of(element) for element in elements]
     if lods and axis == 0:
         inner = concat_lods(where, lods)
@@ -133,7 +133,7 @@ def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_conca
     elements = ta.elements(where)
     if not elements:
         return _none_of(where, ta.element_spec(), axis, False), elements
-    lods = _alike(where, elements)
+    lods = _checked_lods(where, elements)
     values = [rows_of(element) for element in elements]
     axis = _joined_axis(where, axis, values[0].ndim)
     same_shapes(where, values, axis)

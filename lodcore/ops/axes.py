@@ -337,7 +337,7 @@ def std(
     *,
     where: Any = True,
 ) -> Any:
-    """Compute the square root of `var`; parameters as of it. Where all values are equal the slope is 0.
+    """Compute the square root of `var`; parameters as of it. Where all values are equal the derivative is 0.
 
     Examples
     --------

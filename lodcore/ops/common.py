@@ -43,12 +43,12 @@ NAMES = {
 }
 
 #: What operands without a LoD mostly are.
-PLAIN = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
+NUMBER_TYPES = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
 
 
 def rows_of(x: Any) -> Any:
     """Return the values of a tensor that an operator has taken; anything else is its own."""
-    if type(x) is np.ndarray or type(x) in PLAIN:
+    if type(x) is np.ndarray or type(x) in NUMBER_TYPES:
         return x
     if isinstance(x, (LoDTensor, DenseTensor)):
         return x.values

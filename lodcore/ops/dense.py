@@ -64,8 +64,8 @@ def matmul(x: Any, y: Any) -> Any:
            [3.],
            [3.]])
     """
-    left = x if type(x) is ndarray and not x.dtype.hasobject else _numbers("x", rows_of(x))
-    right = y if type(y) is ndarray and not y.dtype.hasobject else _numbers("y", rows_of(y))
+    left = x if type(x) is ndarray and not x.dtype.hasobject else _as_numbers("x", rows_of(x))
+    right = y if type(y) is ndarray and not y.dtype.hasobject else _as_numbers("y", rows_of(y))
     if right is not y and isinstance(y, LoDTensor):
         raise _two_structures(isinstance(x, LoDTensor))
     nested = left is not x and isinstance(x, LoDTensor)
@@ -86,7 +86,7 @@ def _two_structures(both: bool) -> LoDError:
     return LoDError(f"matmul: y: has levels; only the left operand may have them{hint}")
 
 
-def _numbers(name: str, x: Any) -> Array:
+def _as_numbers(name: str, x: Any) -> Array:
     """Take an operand that is no LoDTensor."""
     if type(x) is np.ndarray and not x.dtype.hasobject:
         return x

@@ -12,7 +12,7 @@ from lodcore.errors import DTypeError
 from lodcore.ops.common import Array, below, rows_below, with_levels
 from lodcore.ops.lod_rules import before
 from lodcore.ops.moving import spec_rows
-from lodcore.ops.pool import cells_for, cells_of, numbers_of, settle
+from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
 from lodcore.tensors.tensor import Spec
@@ -67,7 +67,7 @@ def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
 def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tuple[Any, Array]:
     """Compute variances, or their roots, and means."""
     values = x.values
-    work, dtype = _numbers(where, values.dtype)
+    work, dtype = _dtypes(where, values.dtype)
     taken = _number(where, ddof)
     k = x.lod._level(level, where)
     offsets = below(x.lod, k)
@@ -84,7 +84,7 @@ def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tu
     return with_levels(result, x.lod, k), means
 
 
-def _numbers(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+def _dtypes(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
     """Tell in which dtype rows are read, and which one the result has."""
     if dtype.kind == "c":
         raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers are needed")
@@ -100,7 +100,7 @@ def _number(where: str, ddof: Any) -> float:
 @sequence_var.define_infer
 def _(x: Spec, ddof: float, level: int) -> Spec:
     _number("sequence_var", ddof)
-    return Spec(spec_rows(x), _numbers("sequence_var", x.dtype)[1])
+    return Spec(spec_rows(x), _dtypes("sequence_var", x.dtype)[1])
 
 
 @sequence_var.define_vjp
@@ -110,17 +110,17 @@ def _(d: Array, x: Any, ddof: float, level: int, means: Array, context: Any) -> 
 
 
 def _left(x: Any, ddof: float, level: int) -> Array:
-    """Count what is divided by; infinite where nothing is left, for there the slope is 0."""
+    """Count what is divided by; infinite where nothing is left, for there the derivative is 0."""
     left = rows_below(x.lod, x.lod._level(level))[:, None] - float(ddof)
     return np.where(left > 0, left, np.inf)
 
 
 def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Array:
     """Multiply the distances from the means."""
-    work, _ = _numbers("sequence_var", x.dtype)
+    work, _ = _dtypes("sequence_var", x.dtype)
     offsets, rows = below(x.lod, x.lod._level(level)), cells_for(d_x, work)
     over_sequences(kernels.deviation.spread_distances, "rossr", cells_of(x.values, work), offsets, means, scales, rows)
-    settle(rows, d_x)
+    convert_into(rows, d_x)
     return d_x
 
 
@@ -136,7 +136,7 @@ def sequence_std(x: Any, ddof: float = 0, level: int = -1) -> Any:
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        As of `sequence_var`; where all rows are equal the slope is 0.
+        As of `sequence_var`; where all rows are equal the derivative is 0.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
 @sequence_std.define_infer
 def _(x: Spec, ddof: float, level: int) -> Spec:
     _number("sequence_std", ddof)
-    return Spec(spec_rows(x), _numbers("sequence_std", x.dtype)[1])
+    return Spec(spec_rows(x), _dtypes("sequence_std", x.dtype)[1])
 
 
 @sequence_std.define_vjp

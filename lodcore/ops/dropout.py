@@ -47,7 +47,7 @@ def dropout(x: Any, rate: float, rng: np.random.Generator | None) -> Any:
     Notes
     -----
     The gradient goes through the same mask. A Program draws a new one in each run, and a loop in each step; a loop that
-    is made with `recompute=True` draws those of its steps again on the way back.
+    is made with `recompute=True` draws those of its steps again in the backward pass.
 
     Examples
     --------

@@ -14,7 +14,18 @@ from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.ops.arguments import dense_of, given_of
 from lodcore.ops.common import Array, check_equal, with_levels
 from lodcore.ops.lod_rules import computed
-from lodcore.ops.pool import DIVIDE, ZERO, cells_for, cells_of, name_of, numbers_of, pool, result_rows, settle, spread
+from lodcore.ops.pool import (
+    DIVIDE,
+    ZERO,
+    cells_for,
+    cells_of,
+    convert_into,
+    name_of,
+    numbers_of,
+    pool,
+    result_rows,
+    spread,
+)
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, NestedIndex, Rows, spec_of
 from lodcore.tensors import tensor_core
@@ -274,7 +285,7 @@ def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given:
     bad = kernels.embedding.weigh_bags(cells_of(rows, work), index, offsets, factors, target)
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
-    settle(target, result)
+    convert_into(target, result)
     if lod.num_levels == 1:
         return result if out is None else out
     return with_levels(result, lod, lod.num_levels - 1)

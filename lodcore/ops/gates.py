@@ -1,4 +1,4 @@
-"""Recurrent networks over a whole batch, on arrays: sequences in step order, products, and the way back.
+"""Recurrent networks over a whole batch, on arrays: sequences in step order, products, and the backward pass.
 
 A batch is cut into runs of whole sequences, which threads take side by side: a run is brought into step order,
 multiplied with the weight of its inputs, gone through step by step, and brought back. Weight gradients are products

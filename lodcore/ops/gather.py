@@ -120,7 +120,7 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     where = "concat_batches"
     batches = _batches(where, xs)
     lod = concat_lods(where, [x.lod for x in batches])
-    values = _alike(where, batches)
+    values = _checked_values(where, batches)
     rows = join_rows(where, values, lod.num_rows, out)
     return tensor_core.owned_tensor(rows, lod)
 
@@ -150,7 +150,7 @@ def _batches(where: str, xs: Any) -> list[LoDTensor]:
     return [as_nested(f"{where}: xs[{j}]", x) for j, x in enumerate(made)]
 
 
-def _alike(where: str, batches: list[LoDTensor]) -> list[Array]:
+def _checked_values(where: str, batches: list[LoDTensor]) -> list[Array]:
     """Give the values of batches, whose dtypes and row shapes must be equal."""
     values = [x.values for x in batches]
     bad = kernels.gather.count_rows(values, buffers.new_int64(len(values) + 1))
@@ -207,7 +207,7 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
     """
     where = "sequence_concat"
     batches: list[LoDTensor] = []
-    alike = tensor_core.alike(xs) if type(xs) is list else None
+    alike = tensor_core.uniform_parts(xs) if type(xs) is list else None
     if alike is None:
         batches = _batches(where, xs)
     values, lods = alike or ([], [x.lod for x in batches])
@@ -215,7 +215,7 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
     k = level_of(where, first, level)
     total = check_coarser(where, lods, "xs[{}]".format, k)
     if batches:
-        values = _alike(where, batches)
+        values = _checked_values(where, batches)
     rows = new_joined(where, values, total, out)
     count = first.num_sequences(k)
     levels = put_together(where, lods, k, count, values, rows, kernels.expand.join_sequences)

@@ -54,7 +54,7 @@ class Gradients(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """What the way back needs."""
+    """What the backward pass needs."""
 
     x: Array
     offsets: Array

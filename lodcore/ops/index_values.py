@@ -18,7 +18,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["index_values"]
 
 #: What stands between brackets as it is.
-PLAIN = frozenset((int, slice, type(None), type(Ellipsis)))
+PLACES = frozenset((int, slice, type(None), type(Ellipsis)))
 
 Shape = tuple[int | None, ...]
 
@@ -58,7 +58,7 @@ def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
     >>> lodcore.ops.index_values(np.arange(5), [slice(None, None, 2)])
     array([0, 2, 4])
     """
-    if type(x) is np.ndarray and not paired and type(keys) is list and PLAIN.issuperset(map(type, keys)):
+    if type(x) is np.ndarray and not paired and type(keys) is list and PLACES.issuperset(map(type, keys)):
         return x[tuple(keys)]
     chosen = _chosen(list_of("index_values: keys", keys))
     values = dense_of("index_values: x", x, levels=True).view()
@@ -84,7 +84,7 @@ def _with_rows(keys: tuple[Any, ...], n_rows: int) -> tuple[Any, ...]:
 
 def _chosen(keys: Any) -> tuple[Any, ...]:
     """Take what stands between brackets, or Specs of it."""
-    return tuple([key if type(key) in PLAIN else _key(f"index_values: keys[{j}]", key) for j, key in enumerate(keys)])
+    return tuple([key if type(key) in PLACES else _key(f"index_values: keys[{j}]", key) for j, key in enumerate(keys)])
 
 
 def _key(where: str, key: Any) -> Any:
@@ -202,7 +202,7 @@ def _one_size(sizes: tuple[int | None, ...]) -> int | None:
 
 @index_values.define_vjp
 def _(d: Array, keys: list[Any], paired: bool, context: Any) -> tuple[Array | None, None]:
-    plain = not paired and PLAIN.issuperset(map(type, keys))
+    plain = not paired and PLACES.issuperset(map(type, keys))
     chosen = tuple(keys) if plain else _chosen(keys)
     if paired:
         chosen = _with_rows(chosen, len(d))

@@ -22,7 +22,7 @@ __all__ = [
     "outer",
     "same",
     "same_as",
-    "with_levels",
+    "spec_with_levels",
 ]
 
 
@@ -210,7 +210,7 @@ def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
     return LoDRule(text, _nothing, lambda where, given, count: 0, total)
 
 
-def with_levels(spec: Spec, num_levels: int) -> Spec:
+def spec_with_levels(spec: Spec, num_levels: int) -> Spec:
     """Give a Spec a number of levels, and the kind that goes with it."""
     kind = spec.kind
     if kind is np.ndarray or kind is LoDTensor:

@@ -59,7 +59,7 @@ class LSTMGradients(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """What the way back needs."""
+    """What the backward pass needs."""
 
     x: Array
     offsets: Array
@@ -245,7 +245,7 @@ def last_cells(residuals: Residuals) -> Array:
     return made
 
 
-# -- the way back ------------------------------------------------------------------------------------------------------
+# -- the backward pass -------------------------------------------------------------------------------------------------
 
 
 @in_kept_memory

@@ -163,10 +163,10 @@ def sigmoid(x: Any) -> Any:
 
 @sigmoid.define_vjp
 def _(d: Array, out: Any) -> Any:
-    slope = 1 - out
-    slope *= out
-    slope *= d
-    return slope
+    derivative = 1 - out
+    derivative *= out
+    derivative *= d
+    return derivative
 
 
 @elementwise_operator(function=np.tanh)
@@ -183,9 +183,9 @@ def tanh(x: Any) -> Any:
 
 @tanh.define_vjp
 def _(d: Array, out: Any) -> Any:
-    slope = 1 - out * out
-    slope *= d
-    return slope
+    derivative = 1 - out * out
+    derivative *= d
+    return derivative
 
 
 def _relu(x: Any) -> Any:
@@ -195,7 +195,7 @@ def _relu(x: Any) -> Any:
 
 @elementwise_operator(function=_relu)
 def relu(x: Any) -> Any:
-    """Compute max(x, 0) elementwise; NaN stays, and the slope at 0 is 0.
+    """Compute max(x, 0) elementwise; NaN stays, and the derivative at 0 is 0.
 
     Examples
     --------

@@ -130,7 +130,7 @@ def _chosen(x: Any, where: Any) -> Any:
 
 
 def _without(name: str, x: Any, where: Any) -> tuple[Any, Any]:
-    """Put 0 in place of nan, whose slope would spoil others; return the mask of the rest, too."""
+    """Put 0 in place of nan, whose derivative would spoil others; return the mask of the rest, too."""
     x = tensor_of(name, x)
     mask = _chosen(x, where)
     if mask is where:

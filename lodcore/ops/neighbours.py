@@ -15,7 +15,7 @@ from lodcore.ops.arguments import integer_of, level_of
 from lodcore.ops.common import Array, below, kept_in
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.moving import add_back, spec_rows
-from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
+from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
@@ -208,7 +208,7 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
     LoDTensor(3 sequences of lengths 0..3, int64: [[2, 3, 9], [], [9]])
     """
     where = "sequence_shift"
-    row = _filling(x.values, fill)
+    row = _edge_row(x.values, fill)
     offsets = below(x.lod, x.lod._level(level, where))
     return tensor_core.new_tensor(_shifted(x.values, offsets, _places(n), row), x.lod)
 
@@ -227,7 +227,7 @@ def _shifted(values: Array, offsets: Any, n: int, row: Array) -> Array:
     return result
 
 
-def _filling(values: Any, fill: Any) -> Array:
+def _edge_row(values: Any, fill: Any) -> Array:
     """Make the row that stands where nothing is moved to."""
     row = np.zeros((1, *values.shape[1:]), values.dtype)
     if isinstance(fill, (int, float)) and fill == 0:
@@ -245,7 +245,7 @@ def _filling(values: Any, fill: Any) -> Array:
 def _(x: Spec, n: int, fill: Any, level: int) -> Spec:
     _places(n)
     if None not in x.shape[1:]:
-        _filling(np.empty((0, *x.shape[1:]), x.dtype), fill)
+        _edge_row(np.empty((0, *x.shape[1:]), x.dtype), fill)
     level_of("sequence_shift", x, level)
     return Spec(x.shape, x.dtype)
 
@@ -379,7 +379,7 @@ def sequence_accumulate(x: Any, ufunc: np.ufunc, level: int = -1) -> LoDTensor:
         cells = cells_for(result, work)
         source = cells_of(values, work)
         over_sequences(kernels.neighbours.accumulate_rows, "ro.r", source, offsets, KINDS[ufunc], cells, cost=2)
-        settle(cells, result)
+        convert_into(cells, result)
     else:
         result = _place_by_place(ufunc, values.astype(dtype), np.asarray(offsets))
     return tensor_core.new_tensor(result, x.lod)
@@ -441,13 +441,13 @@ def _(d: Array, x: Any, ufunc: np.ufunc, level: int, context: Any) -> Array:
     if ufunc is np.add:
         work = numbers_of("sequence_accumulate", "sum", d_x.dtype)[0]
         over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells_for(d_x, work))
-        settle(cells, d_x)
+        convert_into(cells, d_x)
         return d_x
     if ufunc not in KINDS or d_x.dtype.kind != "f":
         raise DTypeError(f"sequence_accumulate: {ufunc.__name__}: has no vjp rule")
     given, rows = cells_of(x.values, work), cells_of(d, work)
     over_sequences(kernels.neighbours.spread_accumulated, "ro.rr", given, offsets, KINDS[ufunc], rows, cells, cost=2)
-    settle(cells, d_x)
+    convert_into(cells, d_x)
     return d_x
 
 
@@ -501,7 +501,7 @@ def sequence_moving_average(x: Any, alpha: float, adjust: bool = True, level: in
         first = _first_rows(offsets)
         scaled[first] = source[first]
         over_sequences(kernels.neighbours.decay_rows, "ro..r", scaled, offsets, 1 - taken, False, cells, cost=2)
-    settle(cells, result)
+    convert_into(cells, result)
     return tensor_core.new_tensor(result, x.lod)
 
 
@@ -557,5 +557,5 @@ def _(d: Array, alpha: float, adjust: bool, level: int, context: Any) -> Array:
         kept = cells[first]
         cells *= work.type(taken)
         cells[first] = kept
-    settle(cells, d_x)
+    convert_into(cells, d_x)
     return d_x

@@ -16,7 +16,7 @@ from lodcore.ops.common import Array, below, rows_below, with_levels
 from lodcore.ops.index import take_nested
 from lodcore.ops.lod_rules import before
 from lodcore.ops.ordering import check_order, ordered, placed
-from lodcore.ops.pool import cells_for, cells_of, settle
+from lodcore.ops.pool import cells_for, cells_of, convert_into
 from lodcore.ops.quantiles import METHODS, TAKING, places_of
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
@@ -204,7 +204,7 @@ def _quantiles(
     result = buffers.new_rows(where, np.empty((0, *shape), dtype), len(counts))
     made = cells_for(result, work)
     kernels.order.mix_rows(cells, offsets, low, weights, made)
-    settle(made, result)
+    convert_into(made, result)
     return with_levels(result, lod, k), positions, low, weights
 
 

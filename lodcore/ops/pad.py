@@ -20,7 +20,7 @@ from lodcore.ops.roles import Dense, Index, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_dtype, as_values
-from lodcore.tensors.padding import NO_FILLING, filling, padded_length
+from lodcore.tensors.padding import NO_FILL, fill_row, padded_length
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
@@ -86,7 +86,7 @@ def sequence_pad(
     padded = kernels.offsets.max_length(offsets)
     if maxlen is not None:
         padded = padded_length(where, "maxlen", padded, maxlen)
-    fill = NO_FILLING if type(pad_value) is float and pad_value == 0 else _filling(pad_value, values)
+    fill = NO_FILL if type(pad_value) is float and pad_value == 0 else _fill_of(pad_value, values)
     dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
     over_sequences(kernels.pad.pad_rows, "ro..s", x._rows(), offsets, fill, False, buffers.as_lines(dense))
     return dense if out is None else out, lod.lengths(k)
@@ -100,14 +100,14 @@ def _last_level(where: str, of: Any, level: Any) -> int:
     return k
 
 
-def _filling(pad_value: Any, values: Array) -> Array:
+def _fill_of(pad_value: Any, values: Array) -> Array:
     """Make one row, as bytes, of the filling."""
     where = "sequence_pad: pad_value"
-    _check_filling(where, np.shape(as_array(where, pad_value)), values.shape[1:])
-    return filling(where, pad_value, values)
+    _check_fill(where, np.shape(as_array(where, pad_value)), values.shape[1:])
+    return fill_row(where, pad_value, values)
 
 
-def _check_filling(where: str, shape: tuple[int | None, ...], row: tuple[int | None, ...]) -> None:
+def _check_fill(where: str, shape: tuple[int | None, ...], row: tuple[int | None, ...]) -> None:
     """Check that the filling is a number, or a row."""
     if shape not in ((), (1,), row) and None not in (*shape, *row):
         raise ShapeError(f"{where}: has shape {shape}; a number or a row of shape {row} is needed")
@@ -117,7 +117,7 @@ def _check_filling(where: str, shape: tuple[int | None, ...], row: tuple[int | N
 def _(x: Spec, pad_value: Spec, maxlen: int | None, level: int) -> tuple[Spec, Spec]:
     _last_level("sequence_pad", x, level)
     length = None if maxlen is None else integer("sequence_pad: maxlen", maxlen, bools=True)
-    _check_filling("sequence_pad: pad_value", pad_value.shape, x.shape[1:])
+    _check_fill("sequence_pad: pad_value", pad_value.shape, x.shape[1:])
     dense = Spec((None, length, *x.shape[1:]), x.dtype)
     return dense, Spec((None,), np.dtype(np.int64))
 
@@ -131,11 +131,11 @@ def _(d: Array, d_lengths: None, needs: tuple[bool, bool], context: Any) -> tupl
         kernels.pad.unpad_rows(buffers.as_lines(d), lod._view(lod.num_levels - 1), False, buffers.as_bytes(d_x))
     if needs[1]:
         d_pad = context.new("pad_value")
-        _sum_filling(d, lod.offsets(-1), d_pad)
+        _sum_fill(d, lod.offsets(-1), d_pad)
     return d_x, d_pad
 
 
-def _sum_filling(d: Array, offsets: Array, place: Array) -> None:
+def _sum_fill(d: Array, offsets: Array, place: Array) -> None:
     """Add up the cotangents of all filling: of a number those of all cells, of a row each column by itself.
 
     The sums of lines come first, then theirs, so that each runs in the order of `pool.sum_rows`.
@@ -239,7 +239,7 @@ def _(x: Spec, length: Any) -> Spec:
 @sequence_unpad.define_vjp
 def _(d: Array, out: LoDTensor, context: Any) -> tuple[Array, None]:
     d_x = context.new("x")
-    kernels.pad.pad_rows(buffers.as_bytes(d), out.lod._view(0), NO_FILLING, False, buffers.as_lines(d_x))
+    kernels.pad.pad_rows(buffers.as_bytes(d), out.lod._view(0), NO_FILL, False, buffers.as_lines(d_x))
     return d_x, None
 
 

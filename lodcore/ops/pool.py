@@ -128,7 +128,7 @@ def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, 
         over_sequences(kernels.pool.spread_rows, "so.r", given, offsets, DIVIDE[pool_type], rows)
     else:
         over_sequences(kernels.pool.scatter_cells, "sosr", given, offsets, places, rows)
-    settle(rows, d_x)
+    convert_into(rows, d_x)
 
 
 def pool(
@@ -139,7 +139,7 @@ def pool(
     work, dtype = numbers_of(where, name_of(pool_type), values.dtype)
     k = lod._level(level, where)
     offsets = below(lod, k)
-    row = None if pad_value is ZERO else filling(where, pad_value, values.shape[1:], dtype)
+    row = None if pad_value is ZERO else empty_row(where, pad_value, values.shape[1:], dtype)
     given = () if out is None or row is None else (np.asarray(pad_value),)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
     index = None
@@ -156,7 +156,7 @@ def pool(
         else:
             over_sequences(kernels.pool.best_rows, "ro.s", source, offsets, pool_type == "min", target)
         if dtype is not work:
-            settle(target, result)
+            convert_into(target, result)
     if row is not None:
         kernels.pool.fill_empty(buffers.as_bytes(row)[0], offsets, buffers.as_bytes(result))
     return result if k == 0 and out is None else out if k == 0 else with_levels(result, lod, k), index
@@ -218,20 +218,20 @@ def cells_of(values: Array, work: np.dtype[Any] | None) -> Array:
 
 
 def cells_for(result: Array, work: np.dtype[Any]) -> Array:
-    """Give what a kernel writes: the result as a matrix of numbers, or an array for `settle` to convert."""
+    """Give what a kernel writes: the result as a matrix of numbers, or an array for `convert_into` to convert."""
     if result.dtype is work or result.dtype == work or result.dtype.kind == "c":
         return buffers.as_cells(result, work)
     return buffers.as_cells(np.empty(result.shape, work))
 
 
-def settle(cells: Array, result: Array) -> None:
+def convert_into(cells: Array, result: Array) -> None:
     """Convert what a kernel has written into the result, if it has not written there."""
     if not np.may_share_memory(cells, result):
         with np.errstate(all="ignore"):
             np.copyto(result, cells.reshape(result.shape), casting="unsafe")
 
 
-def filling(where: str, pad_value: Any, row_shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def empty_row(where: str, pad_value: Any, row_shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Make the row of an empty sequence, shape (1, ...).
 
     Raises

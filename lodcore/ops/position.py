@@ -13,7 +13,7 @@ from lodcore.ops.arguments import dense_of, integer_of, level_of
 from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, spec_rows
-from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
+from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
 from lodcore.tensors import core, tensor_core
@@ -236,7 +236,7 @@ def _(x: Any, pool_type: str) -> tuple[Any, Any]:
 def _pooled(x: Any, pool_type: str, saving: bool) -> tuple[Any, Any]:
     """Pool positions; return also where the greatest or least cells are, or how many elements there are, if wanted."""
     lod, last = x.lod, _last_level(x)
-    work, dtype = _numbers(pool_type, x.dtype)
+    work, dtype = _dtypes(pool_type, x.dtype)
     outer, offsets, positions = _positions(lod, last)
     result = result_rows("pool_positions", x.values, positions.item(len(positions) - 1), dtype, None)
     source, target = cells_of(x.values, work), cells_for(result, work)
@@ -251,14 +251,14 @@ def _pooled(x: Any, pool_type: str, saving: bool) -> tuple[Any, Any]:
             kernels.position.count_elements(outer, offsets, positions, elements)
             places = np.diff(elements)[:, None]
             np.divide(target, places.astype(work), out=target)
-    settle(target, result)
+    convert_into(target, result)
     if not last:
         return result, places
     upper = [lod.offsets(k) for k in range(last - 1)]
     return tensor_core.new_tensor(result, core.make_lod([*upper, positions], len(result))), places
 
 
-def _numbers(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+def _dtypes(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
     if pool_type not in ("sum", "mean", "max", "min"):
         raise ValueError(f'pool_positions: pool_type: is {pool_type!r}; "sum", "mean", "max" or "min" is needed')
     return numbers_of("pool_positions", pool_type, dtype)
@@ -267,14 +267,14 @@ def _numbers(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
 @pool_positions.define_infer
 def _(x: Spec, pool_type: str) -> Spec:
     _last_level(x)
-    return Spec(spec_rows(x), _numbers(pool_type, x.dtype)[1])
+    return Spec(spec_rows(x), _dtypes(pool_type, x.dtype)[1])
 
 
 @pool_positions.define_vjp
 def _(d: Array, x: LoDTensor, pool_type: str, places: Any, context: Any) -> Array:
     lod = x.lod
     d_x: Array = context.new("x")
-    work, _ = _numbers(pool_type, d_x.dtype)
+    work, _ = _dtypes(pool_type, d_x.dtype)
     given, rows = cells_of(d, work), cells_for(d_x, work)
     if pool_type in ("max", "min"):
         rows[...] = 0
@@ -283,5 +283,5 @@ def _(d: Array, x: LoDTensor, pool_type: str, places: Any, context: Any) -> Arra
         if pool_type == "mean":
             given = given / places.astype(work)
         kernels.position.spread_positions(given, *_positions(lod, lod.num_levels - 1), rows)
-    settle(rows, d_x)
+    convert_into(rows, d_x)
     return d_x

@@ -12,7 +12,7 @@ from lodcore.errors import DTypeError
 from lodcore.ops.arguments import choice_of, level_of
 from lodcore.ops.common import Array, below, rows_below, with_levels
 from lodcore.ops.lod_rules import before
-from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
+from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -45,17 +45,17 @@ def sequence_prod(x: Any, level: int = -1) -> Any:
     """
     where = "sequence_prod"
     values = x.values
-    work, dtype = _numbers(values.dtype)
+    work, dtype = _dtypes(values.dtype)
     k = x.lod._level(level, where)
     offsets = below(x.lod, k)
     result = result_rows(where, values, len(offsets) - 1, dtype, None)
     target = cells_for(result, work)
     kernels.product.multiply_rows(cells_of(values, work), offsets, target)
-    settle(target, result)
+    convert_into(target, result)
     return with_levels(result, x.lod, k)
 
 
-def _numbers(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+def _dtypes(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
     if dtype.kind not in "biuf":
         raise DTypeError(f"sequence_prod: x: has dtype {dtype}; real numbers are needed")
     return numbers_of("sequence_prod", "sum", dtype)
@@ -63,17 +63,17 @@ def _numbers(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
 
 @sequence_prod.define_infer
 def _(x: Spec, level: int) -> Spec:
-    return Spec((None, *x.shape[1:]), _numbers(x.dtype)[1])
+    return Spec((None, *x.shape[1:]), _dtypes(x.dtype)[1])
 
 
 @sequence_prod.define_vjp
 def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
-    work, dtype = _numbers(x.dtype)
+    work, dtype = _dtypes(x.dtype)
     d_x: Array = context.new("x")
     rows = cells_for(d_x, work)
     given = cells_of(np.ascontiguousarray(d, dtype), work)
     kernels.product.multiply_others(cells_of(x.values, work), below(x.lod, x.lod._level(level)), given, rows)
-    settle(rows, d_x)
+    convert_into(rows, d_x)
     return d_x
 
 

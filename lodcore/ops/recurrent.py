@@ -107,7 +107,7 @@ def _lstm(
     cell_activation: str,
     candidate_activation: str,
 ) -> tuple[tuple[LoDTensor, LoDTensor], Any]:
-    """Compute, and keep what the way back needs."""
+    """Compute, and keep what the backward pass needs."""
     where = "dynamic_lstm"
     rule = _lstm_rule(gate_activation, cell_activation, candidate_activation)
     x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0, c_0=c_0)
@@ -228,7 +228,7 @@ def _gru(
     gate_activation: str,
     candidate_activation: str,
 ) -> tuple[LoDTensor, Any]:
-    """Compute, and keep what the way back needs."""
+    """Compute, and keep what the backward pass needs."""
     where = "dynamic_gru"
     rule = _gru_rule(gate_activation, candidate_activation, origin_mode)
     x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0)

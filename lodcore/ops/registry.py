@@ -14,7 +14,7 @@ from lodcore.base import dispatch
 from lodcore.base.dispatch import OpBody
 from lodcore.errors import GraphError, ShapeError
 from lodcore.ops.arguments import list_of
-from lodcore.ops.lod_rules import LoDRule, same, with_levels
+from lodcore.ops.lod_rules import LoDRule, same, spec_with_levels
 from lodcore.ops.roles import LISTS, Role, spec_of, spec_of_list
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
@@ -89,7 +89,7 @@ class Op(OpBody):
         What the forward pass computes besides the result, for the vjp rule.
     slots : dict
         Where a recorded call keeps what, by name: its frame is a list of the arguments, `out`, and the residuals.
-    unread : frozenset of str
+    unused_by_vjp : frozenset of str
         The parameters, and "out", whose values the vjp rule does not read.
     prepare : callable or None
         What the steps of a loop share is computed with it, see `define_prepared`.
@@ -134,7 +134,7 @@ class Op(OpBody):
         self.on_arrays = on_arrays
         self.rowwise = rowwise
         self.residuals: tuple[str, ...] = ()
-        self.unread: frozenset[str] = frozenset()
+        self.unused_by_vjp: frozenset[str] = frozenset()
         self.slots = {name: at for at, name in enumerate((*self.parameters, "out"))}
         self.with_residuals: Callable[..., Any] | None = None
         self.prepare: Callable[..., Any] | None = None
@@ -181,7 +181,7 @@ class Op(OpBody):
         self._vjp = self.prepared_rule(rule)
         read = self._vjp.names
         if "context" not in read:
-            self.unread = frozenset([name for name in (*self.roles, "out") if name not in read])
+            self.unused_by_vjp = frozenset([name for name in (*self.roles, "out") if name not in read])
         return rule
 
     def define_prepared(self, prepare: Callable[..., Any]) -> Callable[..., Any]:
@@ -257,9 +257,9 @@ class Op(OpBody):
         found = self.infer_rule(**arguments) if self._infer is None else self._infer(**arguments)
         levels = self.lod_rule.num_levels(self.__name__, arguments)
         if isinstance(found, Spec):
-            return with_levels(found, levels)
+            return spec_with_levels(found, levels)
         each = levels if isinstance(levels, tuple) else (levels,) * len(found)
-        return tuple([with_levels(x, count) for x, count in zip(found, each, strict=True)])
+        return tuple([spec_with_levels(x, count) for x, count in zip(found, each, strict=True)])
 
     def described(self, name: str, role: Role, given: Any) -> Any:
         """Describe an argument for the shape rule, and check that its kind is accepted."""

@@ -11,7 +11,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import choice_of, integer_of, level_of
 from lodcore.ops.common import Array, below
-from lodcore.ops.pool import cells_for, cells_of, result_rows, settle
+from lodcore.ops.pool import cells_for, cells_of, convert_into, result_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
 from lodcore.tensors import tensor_core
@@ -76,7 +76,7 @@ def sequence_rolling(
     result = result_rows("sequence_rolling", x.values, len(x.values), dtype, None)
     cells = cells_for(result, work)
     _roll(cells_of(x.values, work), offsets, rows, least, kind, taken, False, cells)
-    settle(cells, result)
+    convert_into(cells, result)
     return tensor_core.new_tensor(result, x.lod)
 
 
@@ -129,7 +129,7 @@ def _(
         over_sequences(
             kernels.rolling.spread_windows, "ro...rr", values, offsets, rows, least, kind, given, cells, cost=COST
         )
-        settle(cells, d_x)
+        convert_into(cells, d_x)
         return d_x
     counts = _counts(len(values), offsets, rows)
     shares = np.where(counts >= least, given, 0).astype(DOUBLE)
@@ -146,7 +146,7 @@ def _(
         wide = np.ascontiguousarray(values, DOUBLE)
         means = _roll(wide, offsets, rows, 1, 1, 0.0, False, np.empty_like(wide))
         cells[...] = wide * _back(shares, offsets, rows) - _back(shares * means, offsets, rows)
-    settle(cells, d_x)
+    convert_into(cells, d_x)
     return d_x
 
 

@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError
 from lodcore.ops.arguments import level_of
 from lodcore.ops.common import Array, below, with_levels
 from lodcore.ops.lod_rules import before
-from lodcore.ops.pool import cells_for, cells_of, numbers_of, result_rows, settle
+from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
 from lodcore.tensors import tensor_core
@@ -71,7 +71,7 @@ def sequence_softmax(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells, cost=COST)
     if dtype is not work:
-        settle(cells, result)
+        convert_into(cells, result)
     return tensor_core.owned_tensor(result, lod)
 
 
@@ -90,7 +90,7 @@ def _(d: Array, out: LoDTensor, level: int, context: Any) -> Array:
     rows, cells = cells_of(out.values, work), cells_for(d_x, work)
     offsets = below(out.lod, out.lod._level(level))
     over_sequences(kernels.softmax.pull_softmax, "rror", rows, cells_of(d, work), offsets, cells, cost=COST)
-    settle(cells, d_x)
+    convert_into(cells, d_x)
     return d_x
 
 
@@ -136,7 +136,7 @@ def sequence_logsumexp(x: Any, level: int = -1) -> Any:
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells, cost=COST)
     if dtype is not work:
-        settle(cells, result)
+        convert_into(cells, result)
     return with_levels(result, lod, k)
 
 
@@ -153,7 +153,7 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
     offsets = below(x.lod, x.lod._level(level))
     rows, values = cells_of(d, work), cells_of(x.values, work)
     over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells, cost=COST)
-    settle(cells, d_x)
+    convert_into(cells, d_x)
     return d_x
 
 
@@ -195,7 +195,7 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells, cost=2)
     if dtype is not work:
-        settle(cells, result)
+        convert_into(cells, result)
     return tensor_core.owned_tensor(result, lod)
 
 
@@ -214,7 +214,7 @@ def _(d: Array, level: int, context: Any) -> Array:
     cells = cells_for(d_x, work)
     offsets = below(lod, lod._level(level))
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells, cost=2)
-    settle(cells, d_x)
+    convert_into(cells, d_x)
     found: Array = d_x
     return found
 

@@ -197,7 +197,7 @@ def _side_level(true: Any, false: Any, level: Any) -> int:
 
 def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) -> tuple[LoDTensor, Array]:
     """Merge the sequences of level k."""
-    values, lods = tensor_core.alike([true, false]) or _checked(true, false)
+    values, lods = tensor_core.uniform_parts([true, false]) or _checked(true, false)
     total = check_coarser(where, lods, ("when_true", "when_false").__getitem__, k - 1)
     counts = [lods[0].num_sequences(k), lods[1].num_sequences(k)]
     chosen = mask_of("merge_by_mask: mask", mask, counts[0] + counts[1])

@@ -76,7 +76,7 @@ def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -
     offsets = below(x.lod, x.lod._level(level, "sequence_enumerate"))
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
     _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
-    padding = _filling(filler, values.dtype) if filler else NO_PADDING
+    padding = _padding_row(filler, values.dtype) if filler else NO_PADDING
     shape = (len(values), size)
     if out is not None:
         out = check_out("sequence_enumerate", out, shape, values.dtype, values)
@@ -103,7 +103,7 @@ def _(x: Spec, win_size: int, pad_value: int, level: int) -> Spec:
     level_of("sequence_enumerate", x, level)
     _check_numbers("sequence_enumerate: x", x.shape, x.dtype)
     if filler:
-        _filling(filler, x.dtype)
+        _padding_row(filler, x.dtype)
     return Spec((x.shape[0], size), x.dtype)
 
 
@@ -112,7 +112,7 @@ def _win_size(win_size: Any) -> int:
     return integer_of("sequence_enumerate: win_size", win_size, 1, 2**62 - 1)
 
 
-def _filling(number: int, dtype: np.dtype[Any]) -> Any:
+def _padding_row(number: int, dtype: np.dtype[Any]) -> Any:
     """Make the one row of padding of a kernel of a number."""
     low, high = LIMITS[dtype]
     if not low <= number <= high:

@@ -33,7 +33,7 @@ def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 #: By the name of the function: a vjp rule, which names what it needs of the operands and of `out`. At a kink of one
-#: operand the slope is 0, at a tie of two the first operand has it. None: the slope is 0 everywhere.
+#: operand the derivative is 0, at a tie of two the first operand has it. None: the derivative is 0 everywhere.
 UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "add": lambda d: (d, d),
     "subtract": lambda d: (d, -d),

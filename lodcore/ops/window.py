@@ -163,7 +163,7 @@ def _(
     padded = padding is not None and len(padding) > 0
     begin, first, stop = (start, 0, length) if padded else _useful(offsets, n_rows, start, length, weights)
     d_x = d_filter = d_padding = None
-    # a tap that reaches j rows ahead on the way there reaches j rows back on the way back
+    # a tap that reaches j rows ahead in the forward pass reaches j rows back in the backward pass
     taps = np.asarray(weights, dtype).reshape(length, width, new_width)[::-1].transpose(0, 2, 1)
     back = np.ascontiguousarray(taps).reshape(length * new_width, width)
     if needs[0]:

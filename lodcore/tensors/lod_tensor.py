@@ -15,7 +15,7 @@ from lodcore.tensors.doors import Doors, for_caller
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.methods import TensorMethods, method
 from lodcore.tensors.nested import as_values, guarded_values, is_view, join_arrays, nest
-from lodcore.tensors.padding import filling, is_left, lines_of, mask_of, padded, padded_lengths, unpadded
+from lodcore.tensors.padding import fill_row, is_left, lines_of, mask_of, padded, padded_lengths, unpadded
 from lodcore.tensors.sequences import sequences_like
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_core import LoDTensorBody
@@ -435,7 +435,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         left = is_left(where, side)
         if mode not in ("constant", "replicate"):
             raise ValueError(f'{where}: mode: is {mode!r}; "constant" or "replicate" is needed')
-        fill = filling("LoDTensor.to_padded: fill_value", fill_value, values)
+        fill = fill_row("LoDTensor.to_padded: fill_value", fill_value, values)
         offsets = lod._view(first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
         shape = (lod.num_sequences(first), *sizes)
         mask: Any = None

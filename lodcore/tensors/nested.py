@@ -186,8 +186,8 @@ def join_arrays(
     """
     offsets = buffers.new_offsets(len(arrays) + 1)
     bad = kernels.gather.count_rows(arrays, offsets)
-    if bad >= 0 or dtype is not None or not len(arrays) or not _plain(arrays[0].dtype):
-        arrays = _alike(where, list(arrays), dtype)
+    if bad >= 0 or dtype is not None or not len(arrays) or not _is_native(arrays[0].dtype):
+        arrays = _converted(where, list(arrays), dtype)
         offsets = buffers.new_offsets(len(arrays) + 1)
         if kernels.gather.count_rows(arrays, offsets) >= 0:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows")
@@ -228,11 +228,11 @@ def new_joined(where: str, arrays: Sequence[Any], num_rows: int, out: Array | No
     return joined
 
 
-def _plain(dtype: np.dtype[Any]) -> bool:
+def _is_native(dtype: np.dtype[Any]) -> bool:
     return dtype.isnative and not dtype.hasobject
 
 
-def _alike(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -> list[Array]:
+def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -> list[Array]:
     """Make the arrays plain, C-contiguous, and of one dtype and row shape."""
     plain: list[Array] = [as_values(f"{where}: arrays[{j}]", array) for j, array in enumerate(arrays)]
     for j, array in enumerate(plain):

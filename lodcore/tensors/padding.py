@@ -15,8 +15,8 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import as_array, as_values
 
 __all__ = [
-    "NO_FILLING",
-    "filling",
+    "NO_FILL",
+    "fill_row",
     "hold",
     "is_left",
     "lines_of",
@@ -30,8 +30,8 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 #: Zero bytes, of whatever size a row has.
-NO_FILLING: Array = np.empty(0, np.uint8)
-NO_FILLING.flags.writeable = False
+NO_FILL: Array = np.empty(0, np.uint8)
+NO_FILL.flags.writeable = False
 
 
 def lines_of(where: str, lod: LoD, first: int, sizes: list[int], left: bool) -> Array:
@@ -58,10 +58,10 @@ def lines_of(where: str, lod: LoD, first: int, sizes: list[int], left: bool) -> 
     return bounds
 
 
-def filling(where: str, given: Any, values: Array) -> Array:
+def fill_row(where: str, given: Any, values: Array) -> Array:
     """Make one row, as bytes, of what sequences are filled up with; no bytes at all stand for zeros."""
     if type(given) is int and given == 0 and values.dtype.kind not in "SU":
-        return NO_FILLING
+        return NO_FILL
     fill: Array = buffers.new_rows(where, values, 1)
     hold(where, given, fill)
     row: Array = buffers.as_bytes(fill)[0]

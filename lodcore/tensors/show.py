@@ -163,9 +163,9 @@ def _shape(x: LoDTensorBody) -> tuple[int | None, ...]:
 
 
 def tensor_html(x: LoDTensorBody) -> str:
-    """Show a LoDTensor in a notebook: facts, a histogram of the lengths of each level, the first values."""
-    facts = f"shape {_cut(str(_shape(x)))}, {_cut(str(x.values.dtype))}, {x.values.nbytes:,} bytes"
-    parts = [f"<div><b>LoDTensor</b> {html.escape(facts)}</div>"]
+    """Show a LoDTensor in a notebook: summary, a histogram of the lengths of each level, the first values."""
+    summary = f"shape {_cut(str(_shape(x)))}, {_cut(str(x.values.dtype))}, {x.values.nbytes:,} bytes"
+    parts = [f"<div><b>LoDTensor</b> {html.escape(summary)}</div>"]
     for level in _shown(x.lod.num_levels):
         lengths = x.lod.lengths(level)
         if not len(lengths):

@@ -410,7 +410,7 @@ cdef class Sequences:
         return owned_tensor(self.x.rows(start, self.row), lod)
 
 
-def alike(list tensors):
+def uniform_parts(list tensors):
     """Give values and structures of tensors, if that is what a list holds, of one dtype and row shape; else None.
 
     Parameters

@@ -11,7 +11,7 @@ from lodcore.ops.registry import Op
 from lodcore.ops.roles import Index
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.testing.assertions import assert_allclose, assert_equal
-from lodcore.testing.rules import check_dropped, check_gradient_ways, check_infer, check_lod, check_slopes, widened
+from lodcore.testing.rules import check_derivatives, check_dropped, check_gradient_ways, check_infer, check_lod, widened
 from lodcore.testing.samples import Sample, sample_of, tensors_of, with_tensors
 from lodcore.testing.ways import at_once, check_inputs, check_ways, check_zeros, outcome, refuse
 
@@ -35,7 +35,7 @@ def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) 
       a method, under `vjp`, in a Program, in the body of a loop, and written to `out`.
     - Arguments stay as they are.
     - The shape rule describes the result, and the LoD rule its structure.
-    - Gradients are the slopes measured in float64, those of float32 are near, and they are zero where nothing flows.
+    - Gradients are derivatives measured in float64, those of float32 are near, and they are zero where nothing flows.
       They are the same in a Program and in a loop, and depend on nothing that the vjp rule does not name.
     - Batches without sequences, and with nothing but empty sequences, are no exception.
 
@@ -45,7 +45,7 @@ def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) 
         Made by `lodcore.ops.operator`, or of a kind of its own, as by `elementwise_operator`.
     samples : list
         Calls, each a tuple of arguments, something with `args` and `kwargs`, or a function that returns either. Real
-        numbers should be where the operator has a slope: away from kinks and ties. A call that raises is a sample too.
+        numbers should be where the operator is smooth: away from kinks and ties. A call that raises is a sample too.
     refuses_empty : bool
         Whether the operator may raise where there is nothing to compute with, as the maximum of no rows.
 
@@ -97,7 +97,7 @@ def check_gradients(op: Op, sample: Sample) -> None:
     check_zeros(op, sample)
     wide = widened(sample)
     if wide is not None:
-        check_slopes(op, wide)
+        check_derivatives(op, wide)
         check_dropped(op, wide)
         check_gradient_ways(op, wide)
 

@@ -31,7 +31,7 @@ from lodcore.testing.samples import (
 )
 from lodcore.testing.ways import fed, refuse
 
-__all__ = ["check_dropped", "check_gradient_ways", "check_infer", "check_lod", "check_slopes", "fits", "widened"]
+__all__ = ["check_derivatives", "check_dropped", "check_gradient_ways", "check_infer", "check_lod", "fits", "widened"]
 
 
 # -- Specs and structures ----------------------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ def _cotangents(outputs: Any, scale: float = 1.0) -> list[Any]:
     return made
 
 
-def check_slopes(op: Op, sample: Sample) -> None:
-    """Check the vjp rule: gradients are the slopes measured in float64, and those of float32 are near."""
+def check_derivatives(op: Op, sample: Sample) -> None:
+    """Check the vjp rule: gradients are the derivatives measured in float64, and those of float32 are near."""
     run, floats = _function_of(op, sample), floats_of(sample)
     try:
         grad_check(run, *floats)
@@ -261,8 +261,8 @@ def _squared(outputs: Any) -> Any:
 def check_dropped(op: Op, sample: Sample) -> None:
     """Check that gradients depend on nothing that the vjp rule does not name.
 
-    Calls of other values between the forward pass and the way back do not change them, and what is not named is
-    overwritten with garbage before the way back.
+    Calls of other values between the forward pass and the backward pass do not change them, and what is not named is
+    overwritten with garbage before the backward pass.
     """
     run, floats = _function_of(op, sample), floats_of(sample)
     outputs, pullback = vjp(run, *floats)

@@ -66,8 +66,8 @@ def described(x):
 def broadcast_shape(shapes):
     """Tell the shape in which several shapes meet."""
     longest = max(map(len, shapes))
-    lined_up = [(1,) * (longest - len(shape)) + tuple(shape) for shape in shapes]
-    return tuple(next((size for size in sizes if size != 1), 1) for sizes in zip(*lined_up, strict=True))
+    aligned = [(1,) * (longest - len(shape)) + tuple(shape) for shape in shapes]
+    return tuple(next((size for size in sizes if size != 1), 1) for sizes in zip(*aligned, strict=True))
 
 
 # -- two operands --------------------------------------------------------------------------------------------------

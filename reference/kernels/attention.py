@@ -47,11 +47,11 @@ def attend_rows_back(
             total = total + weights[r] * given[r - offsets[s]]
         sums = [real(0) for _ in range(memory.shape[1])]
         for r in rows:
-            slope = weights[r] * (given[r - offsets[s]] - total) * real(scale)
-            scores[r] = _one_nan(slope)
+            derivative = weights[r] * (given[r - offsets[s]] - total) * real(scale)
+            scores[r] = _one_nan(derivative)
             for c in range(memory.shape[1]):
-                sums[c] = sums[c] + slope * memory[r, c]
-                of_score = slope * query[s, c]
+                sums[c] = sums[c] + derivative * memory[r, c]
+                of_score = derivative * query[s, c]
                 d_memory[r, c] = _one_nan(of_score + weights[r] * d_context[s, c] if shared else of_score)
             for c in range(0 if shared else values.shape[1]):
                 d_values[r, c] = _one_nan(weights[r] * d_context[s, c])

@@ -50,7 +50,7 @@ def lstm_steps_back(
     steps, first, stop, weight, projection, peepholes, gate, cell_activation, candidate, clip, boot_cell, gates, cell,
     d_cell, d_inner, d_hidden, carry, d_gates, d_boot,
 ):  # fmt: skip
-    """Run the way back through `lstm_steps`, from the last step to the first."""
+    """Run the backward pass of `lstm_steps`, from the last step to the first."""
     n_rows, width, states, wide = len(gates), cell.shape[1], _states(steps), d_hidden.shape[1]
     _check(steps, first, stop, n_rows)
     _check_shapes([(gates, n_rows, 4 * width), (cell, n_rows, width), (d_inner, n_rows, width)])
@@ -126,7 +126,7 @@ def gru_steps_back(
     steps, first, stop, stage, weight, weight_candidate, gate, candidate, origin, boot, gates, hidden, d_hidden, reset,
     d_gates, d_boot,
 ):  # fmt: skip
-    """Run the way back through `gru_steps`, from the last step to the first."""
+    """Run the backward pass of `gru_steps`, from the last step to the first."""
     n_rows, width, states = len(gates), hidden.shape[1], _states(steps)
     _check(steps, first, stop, n_rows)
     _check_shapes([(gates, n_rows, 3 * width), (hidden, n_rows, width), (d_hidden, n_rows, width)])
@@ -181,7 +181,7 @@ def simple_steps(steps, first, stop, weight, bias, activation, boot, hidden):
 
 @errstate(all="ignore")
 def simple_steps_back(steps, first, stop, weight, activation, hidden, d_hidden, d_gates, d_boot):
-    """Run the way back through `simple_steps`, from the last step to the first."""
+    """Run the backward pass of `simple_steps`, from the last step to the first."""
     n_rows, width = len(hidden), hidden.shape[1]
     _check(steps, first, stop, n_rows)
     _check_shapes([(d_hidden, n_rows, width), (d_gates, n_rows, width)])
@@ -236,7 +236,7 @@ def _small_tanh_double(x, z, real):
 
 
 def _act_back(kind, y, d):
-    """Multiply a cotangent of y = act(x) with the slope."""
+    """Multiply a cotangent of y = act(x) with the derivative."""
     real = type(y)
     if kind == 0:
         return d * (y * (real(1) - y))

@@ -38,10 +38,10 @@ def normalize_rows_back(d, x, scale, means, factors, d_x, d_scale, d_shift):
         y = [(x[r, c] - means[r]) * factors[r] for c in range(width)]
         g = [d[r, c] * scale[c] for c in range(width)]
         least = _sum(g, real) / real(width)
-        slope = _sum([g[c] * y[c] for c in range(width)], real) / real(width)
+        derivative = _sum([g[c] * y[c] for c in range(width)], real) / real(width)
         block = r // BLOCK
         for c in range(width):
-            d_x[r, c] = _one_nan(factors[r] * (g[c] - least - y[c] * slope))
+            d_x[r, c] = _one_nan(factors[r] * (g[c] - least - y[c] * derivative))
             if r % BLOCK == 0:
                 d_scale[block, c] = d_shift[block, c] = 0
             d_scale[block, c] = _one_nan(d_scale[block, c] + d[r, c] * y[c])

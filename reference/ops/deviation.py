@@ -19,7 +19,7 @@ def variance(column, ddof):
 
 
 def deviation(column, ddof):
-    """Take the root of a variance; its slope is 0 at 0."""
+    """Take the root of a variance; its derivative is 0 at 0."""
     found = variance(column, ddof)
     return sqrt(found) if found != 0 else found * 0.0
 

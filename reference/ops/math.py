@@ -57,7 +57,7 @@ def sigmoid(x):
 
 
 def relu(x):
-    """Compute the larger of x and 0; nan stays, and has no slope."""
+    """Compute the larger of x and 0; nan stays, and has no derivative."""
     return x if x > 0 else math.nan if x != x else 0 if isinstance(x, int) else 0.0
 
 

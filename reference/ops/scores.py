@@ -4,7 +4,7 @@ from math import inf, nan
 
 from reference.ops.columns import each_column, within
 from reference.ops.levels import at_level, sequences
-from reference.reals import add_up, exp, floating, log, no_slopes
+from reference.reals import add_up, exp, floating, log, no_derivatives
 
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 
@@ -17,7 +17,7 @@ def sequence_softmax(nested, level, num_levels, row_shape):
 def softmax(column):
     column = [floating(x) for x in column]
     if any(x != x for x in column):
-        return [add_up(column) * nan for _ in column]  # nan, and so are its slopes
+        return [add_up(column) * nan for _ in column]  # nan, and so are its derivatives
     powers = [exp(x - max(column)) for x in column]
     total = add_up(powers)
     return [power / total for power in powers]
@@ -35,7 +35,7 @@ def logsumexp(column):
         return add_up(column) * nan
     most = max(column, default=-inf)
     if most in (inf, -inf):
-        return no_slopes(most, column)
+        return no_derivatives(most, column)
     return most + log(add_up(exp(x - most) for x in column))
 
 

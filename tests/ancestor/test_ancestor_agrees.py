@@ -63,7 +63,7 @@ def test_a_late_nan_is_not_ignored():
 
 def test_pools_and_their_gradients():
     x = batch([0, 2, 2, 6])
-    for pool_type, slopes in {
+    for pool_type, derivatives in {
         "sum": [1, 1, 1, 1, 1, 1],
         "mean": [1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 4, 1 / 4],
         "sqrt": [2**-0.5, 2**-0.5, 0.5, 0.5, 0.5, 0.5],
@@ -72,7 +72,7 @@ def test_pools_and_their_gradients():
     }.items():
         pooled, pullback = vjp(lambda x, pool_type=pool_type: lodcore.sequence_pool(x, pool_type, 9.0), x)
         assert pooled[1] == 9.0
-        np.testing.assert_allclose(pullback(np.ones(3))[0].values, slopes, rtol=1e-15)
+        np.testing.assert_allclose(pullback(np.ones(3))[0].values, derivatives, rtol=1e-15)
 
 
 def test_softmax_and_its_gradient():

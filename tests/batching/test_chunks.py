@@ -1,4 +1,4 @@
-"""Windows and the way back, concatenate and cut."""
+"""Windows and their inverse, concatenate and cut."""
 
 from itertools import chain
 
@@ -79,8 +79,8 @@ def test_concat_and_cut(lengths, size, separated, drop_last):
 def test_gradients_of_concat_and_cut():
     x = documents_of([3, 4], float)
     packed, pull = lodcore.vjp(lambda x: concat_and_cut(x, 3, 0)[0], x)
-    (slope,) = pull(packed.values)
-    assert slope.equals(x)
+    (derivative,) = pull(packed.values)
+    assert derivative.equals(x)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Packing plans: every token once, true names, overflow, shards, the exact solver, undone exactly."""
+"""Packing plans: every token once, true names, overflow, shards, the exact solver, inverted exactly."""
 
 import pickle
 
@@ -257,13 +257,13 @@ def test_gradients_go_both_ways(overflow):
     x = documents_of([3, 1, 9, 2, 6], np.float64, (2,))
     weights = LoDTensor(np.random.default_rng(0).standard_normal((plan.lod.num_rows, 2)), plan.lod)
     packed, pull = lodcore.vjp(plan.apply, x)
-    (slope,) = pull(weights)
+    (derivative,) = pull(weights)
     inner = float((packed.values * weights.values).sum())
-    assert slope.lod is x.lod
-    np.testing.assert_allclose((slope.values * x.values).sum(), inner)
+    assert derivative.lod is x.lod
+    np.testing.assert_allclose((derivative.values * x.values).sum(), inner)
     back, pull = lodcore.vjp(plan.undo, packed)
-    (slope,) = pull(np.ones(back.values.shape))
-    np.testing.assert_array_equal(slope.values, np.ones(packed.values.shape))
+    (derivative,) = pull(np.ones(back.values.shape))
+    np.testing.assert_array_equal(derivative.values, np.ones(packed.values.shape))
     lodcore.grad_check(lambda x: lodcore.ops.sum(lodcore.mul(plan.undo(plan.apply(x)), plan.undo(plan.apply(x)))), x)
 
 

@@ -140,7 +140,7 @@ def test_a_sparse_step_is_a_dense_step(glosses):
 
 
 @pytest.mark.not_on_reference
-def test_a_seed_settles_everything_and_the_loss_falls(glosses):
+def test_a_seed_decides_everything_and_the_loss_falls(glosses):
     part = first(glosses.train, 400)
     found = []
     for _ in range(2):
@@ -170,7 +170,7 @@ def test_the_demo_finds_topics(capsys):
     assert float(percent) == round(100 * int(right) / 3151, 2)
     assert re.search(r"always noun.plant +249 of 3151 right", printed)
     assert re.search(r"naive Bayes, no sentences +1891 of 3151 right", printed)
-    slopes = re.search(r"gradients +differ by at most ([\de.-]+)", printed).group(1)
-    assert float(slopes) < 1e-6
+    derivatives = re.search(r"gradients +differ by at most ([\de.-]+)", printed).group(1)
+    assert float(derivatives) < 1e-6
     assert "speakers" not in printed
     assert max(map(len, printed.splitlines())) <= 80

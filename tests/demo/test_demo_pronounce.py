@@ -215,7 +215,7 @@ def test_the_loss_is_that_of_each_word_alone():
     np.testing.assert_allclose(together, np.average(each, weights=given.lengths), rtol=1e-5)
 
 
-def test_gradients_are_slopes():
+def test_gradients_are_derivatives():
     network = Network(width=3, embedding=2, dropout=0.0)
     parameters = lodcore.tree_map(lambda x: x.astype(float), network.init(np.random.default_rng(0)))
     given, wanted = with_ends(lodcore.array([[1, 2], [3]]))

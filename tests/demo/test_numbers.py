@@ -219,9 +219,9 @@ def test_each_difference_is_that_of_its_part(part, monkeypatch):
         scores[0] += 0.25 * (part == "scores" and met[-1] == 1)
         return made._replace(scores=scores)
 
-    def wrong_gradients(numbers, sentences, topic, slopes):
-        loss = add(numbers, sentences, topic, slopes)
-        slopes["bias"][1] += 0.75 * (part == "gradients")
+    def wrong_gradients(numbers, sentences, topic, derivatives):
+        loss = add(numbers, sentences, topic, derivatives)
+        derivatives["bias"][1] += 0.75 * (part == "gradients")
         return loss + 0.5 * (part == "loss")
 
     monkeypatch.setattr(agreement.by_hand, "add_gradients", wrong_gradients)

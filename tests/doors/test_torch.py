@@ -200,7 +200,7 @@ BAD = {
     "no permutation": (lambda p: {"sorted_indices": torch.tensor([0, 0, 1])}, "sorted_indices: is no permutation"),
     "indices out of range": (lambda p: {"sorted_indices": torch.tensor([0, 1, 3])}, "is no permutation of 0 .. 2"),
     "too few indices": (lambda p: {"sorted_indices": torch.tensor([0, 1])}, "is no permutation"),
-    "another way back": (lambda p: {"unsorted_indices": torch.tensor([0, 1, 2])}, "does not undo sorted_indices"),
+    "another inverse": (lambda p: {"unsorted_indices": torch.tensor([0, 1, 2])}, "does not undo sorted_indices"),
 }
 
 

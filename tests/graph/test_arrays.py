@@ -50,7 +50,7 @@ def test_a_refused_write_changes_no_version():
         assert [contents(first), contents(second)] == [{}, {0: 1.0}]
 
 
-def test_many_versions_are_let_go_of():
+def test_many_versions_are_released():
     first = version = ArrayVersion.of(TensorArray())
     for at in range(100_000):
         version = version.written(at, at)

@@ -412,19 +412,19 @@ def test_value_and_grad():
         return lodcore.mul(ops.sum(lodcore.mul(x, y)), scale)
 
     y = X + 1
-    value, slope = value_and_grad(f)(X, y)
+    value, derivative = value_and_grad(f)(X, y)
     assert float(value) == float((X * y).sum())
-    np.testing.assert_array_equal(slope, y)
+    np.testing.assert_array_equal(derivative, y)
     np.testing.assert_array_equal(value_and_grad(f, argnums=-1)(X, y)[1], X)
-    value, slopes = value_and_grad(f, argnums=(1, 0))(X, y, scale=2.0)
-    np.testing.assert_array_equal(slopes[0], 2 * X)
-    np.testing.assert_array_equal(slopes[1], 2 * y)
+    value, derivatives = value_and_grad(f, argnums=(1, 0))(X, y, scale=2.0)
+    np.testing.assert_array_equal(derivatives[0], 2 * X)
+    np.testing.assert_array_equal(derivatives[1], 2 * y)
     assert value_and_grad(f, argnums=np.int64(1))(X, y)[1].shape == (2, 2)
     assert value_and_grad(f, argnums=[0])(X, y)[1][0].shape == (2, 2)
-    value, slope = value_and_grad(lambda p: f(p["x"], p["y"]))({"x": X, "y": y})
-    np.testing.assert_array_equal(slope["x"], y)
+    value, derivative = value_and_grad(lambda p: f(p["x"], p["y"]))({"x": X, "y": y})
+    np.testing.assert_array_equal(derivative["x"], y)
     assert value_and_grad(f).__name__ == "f"
-    value, slope = value_and_grad(lambda x: ops.sum(x, axis=0))(np.ones((2, 1)))
+    value, derivative = value_and_grad(lambda x: ops.sum(x, axis=0))(np.ones((2, 1)))
     assert value.shape == (1,)
 
 

@@ -1,4 +1,4 @@
-"""How recorded calls run: what computes on arrays alone gives what the function gives, and so do its slopes."""
+"""How recorded calls run: what computes on arrays alone gives what the function gives, and so do its derivatives."""
 
 import itertools
 
@@ -135,7 +135,7 @@ def test_a_frame_tells_where_it_failed():
     assert run([None, Leave(1), bad], frame, 1) == -1
 
 
-def test_arguments_that_end_are_let_go_if_they_are_like_the_result():
+def test_arguments_that_end_are_released_if_they_are_like_the_result():
     """Whoever goes back takes the cotangent for their shape and dtype."""
     given = [np.ones((2, 3)), np.ones((2, 3), np.float32), np.ones((1, 3)), np.ones(3), 1.0, np.float64(1)]
     for kept, x in enumerate(given):

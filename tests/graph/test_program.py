@@ -467,8 +467,8 @@ def test_gradients_may_be_computed_with():
     with Program() as program:
         x = data("x", (None, 2), "float64", num_levels=1)
         w = parameter(np.array([1.0, 2.0]), "w")
-        ((_, slope),) = append_backward(ops.sum(lodcore.mul(x, w)))
-        stepped = lodcore.minus(w, lodcore.mul(slope, 0.5))
+        ((_, gradient),) = append_backward(ops.sum(lodcore.mul(x, w)))
+        stepped = lodcore.minus(w, lodcore.mul(gradient, 0.5))
         pooled = lodcore.sequence_pool(program.var("x@GRAD"), "sum")
     found = Executor().run(program, {"x": X}, [stepped, pooled])
     np.testing.assert_array_equal(found[0], [1.0, 2.0] - 0.5 * X.values.sum(0))
@@ -522,9 +522,9 @@ def test_losses_that_have_no_gradient(loss, says):
 def test_gradients_of_gradients_are_refused():
     with Program():
         w = parameter(np.ones(2), "w")
-        ((_, slope),) = append_backward(ops.sum(lodcore.mul(w, w)))
+        ((_, gradient),) = append_backward(ops.sum(lodcore.mul(w, w)))
         with pytest.raises(GraphError, match="depends on w@GRAD; gradients of gradients are not supported"):
-            append_backward(ops.sum(lodcore.mul(slope, slope)))
+            append_backward(ops.sum(lodcore.mul(gradient, gradient)))
 
 
 def test_losses_whose_size_is_seen_when_it_runs():
@@ -540,14 +540,14 @@ def test_operators_without_gradient_stop_it():
     with Program() as program:
         w = parameter(np.array([1.0, 2.0]), "w")
         loss = ops.sum(lodcore.mul(w, ops.cast(lodcore.greater_than(w, 1.5), "float64")))
-        ((_, slope),) = append_backward(loss)
-    assert Executor().run(program, {}, [slope])[0].tolist() == [0, 1]
+        ((_, gradient),) = append_backward(loss)
+    assert Executor().run(program, {}, [gradient])[0].tolist() == [0, 1]
 
 
 def test_real_numbers_without_gradient_stop_it():
     with Program() as program:
         w = parameter(np.array([1.0, 2.0]), "w")
         loss = ops.sum(lodcore.mul(w, ops.full_like(w, 3.0)))
-        ((_, slope),) = append_backward(loss)
+        ((_, gradient),) = append_backward(loss)
     assert "full_like_grad" not in str(program)
-    assert Executor().run(program, {}, [slope])[0].tolist() == [3, 3]
+    assert Executor().run(program, {}, [gradient])[0].tolist() == [3, 3]

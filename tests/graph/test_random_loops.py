@@ -108,7 +108,7 @@ def test_gradients_are_those_of_the_unrolled_body(loop, seed):
 
 @settings(max_examples=50)
 @given(loop=loops(), seed=st.integers(0, 9))
-def test_gradients_are_slopes(loop, seed):
+def test_gradients_are_derivatives(loop, seed):
     names = inputs(seed)
     assume(expected(loop, names) is not None)
     limits = [limit for kind, *_, limit in bodies.flat(loop) if kind == "break above"]

@@ -90,12 +90,12 @@ def unrolled(p, x, boot):
 
 def test_a_loop_is_its_steps():
     value, found = lodcore.value_and_grad(loss, (0, 1, 2))(parameters(), X, BOOT)
-    expected, slopes = lodcore.value_and_grad(unrolled, (0, 1, 2))(parameters(), X.values, BOOT)
+    expected, derivatives = lodcore.value_and_grad(unrolled, (0, 1, 2))(parameters(), X.values, BOOT)
     np.testing.assert_allclose(value, expected, rtol=1e-12)
     for name in ("in", "of"):
-        np.testing.assert_allclose(found[0][name], slopes[0][name], rtol=1e-11)
-    np.testing.assert_allclose(found[1].values, slopes[1], rtol=1e-11, atol=1e-13)
-    np.testing.assert_allclose(found[2], slopes[2], rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(found[0][name], derivatives[0][name], rtol=1e-11)
+    np.testing.assert_allclose(found[1].values, derivatives[1], rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(found[2], derivatives[2], rtol=1e-11, atol=1e-13)
     lodcore.grad_check(loss, parameters(), X, BOOT)
 
 

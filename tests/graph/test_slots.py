@@ -149,8 +149,8 @@ def test_integers_and_bools_with_values_convert():
         return x * float(n) * math.sqrt(n) * np.asarray(n + 1)
 
     y, pullback = vjp(f, np.array(0.5), np.array(4))
-    slope = 4.0 * 2.0**4 * 4.0 * 2.0 * 5.0
-    assert (float(y), float(pullback(1.0)[0])) == (0.5 * slope, slope)
+    derivative = 4.0 * 2.0**4 * 4.0 * 2.0 * 5.0
+    assert (float(y), float(pullback(1.0)[0])) == (0.5 * derivative, derivative)
 
 
 def test_results_of_a_loop_that_was_computed_at_once_convert():

@@ -227,7 +227,7 @@ def test_the_pseudocode_as_a_loop_of_python():
 
 
 def test_the_operators_under_their_names():
-    """tensor_array_stack, _unstack, _write, _read, _size, and the face in Python, are one thing."""
+    """tensor_array_stack, _unstack, _write, _read, _size, and the interface in Python, are one thing."""
 
     def rnn(tensor, state, W, U):
         ta, outputs = pd.tensor_array_unstack(tensor), TensorArray(name="outputs")

@@ -187,7 +187,9 @@ def test_the_dynamic_rnn_over_sentences_as_a_program(sort_by_length):
             (d_boot_state, d_boot),
             *zip(d_weights, wanted, strict=True),
         ]:
-            wanted_here = np.reshape(other, one.shape) if np.size(other) == one.size else 0  # no sentences: no slope
+            wanted_here = (
+                np.reshape(other, one.shape) if np.size(other) == one.size else 0
+            )  # no sentences: no derivative
             np.testing.assert_allclose(one, wanted_here, rtol=1e-11, atol=1e-13)
 
 

@@ -41,7 +41,7 @@ def cotangent(y):
     return np.ones(values_of(y).shape)
 
 
-def forth_and_back(name):
+def forward_and_backward(name):
     """Differentiate an operator with respect to all its tensors."""
     op, given = OPS[name], sample(name)
     tensors = tensors_of(given)
@@ -64,7 +64,7 @@ def of_operators():
         for way, run in {**AT_ONCE, **IN_PROGRAMS}.items():
             yield f"{name}, {way}", functools.partial(in_one_way, run, name)
         if OPS[name].gradient and tensors_of(sample(name)):
-            yield f"{name}, forth and back", functools.partial(forth_and_back, name)
+            yield f"{name}, forward and backward", functools.partial(forward_and_backward, name)
 
 
 # -- loops and programs ----------------------------------------------------------------------------------------------
@@ -249,8 +249,8 @@ def training():
         def f(parameters):
             return ops.sum(lodcore.tanh(X @ parameters["w"]) * parameters["more"][0])
 
-        slopes = value_and_grad(f)(parameters)[1]
-        tree_map(lambda x: x * 0.5, slopes)
+        derivatives = value_and_grad(f)(parameters)[1]
+        tree_map(lambda x: x * 0.5, derivatives)
 
     return call
 
@@ -264,8 +264,8 @@ LOOPS = {
     "loop that fails": loop_that_fails,
     "loop that cannot be recorded": loop_that_cannot_be_recorded,
     "Scopes of steps": scopes_of_steps,
-    "map_fn in map_fn, forth and back": map_fn_in_map_fn,
-    "arrays of Python, forth and back": arrays_of_python,
+    "map_fn in map_fn, forward and backward": map_fn_in_map_fn,
+    "arrays of Python, forward and backward": arrays_of_python,
     "one pullback, again and again": one_pullback,
     "Program that runs again": program_that_runs_again,
     "Program that is made anew": program_that_is_made_anew,

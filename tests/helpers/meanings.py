@@ -1,4 +1,4 @@
-"""What a program means on its inputs: results, arrays, errors, and the slope of a loss along a direction."""
+"""What a program means on its inputs: results, arrays, errors, and the derivative of a loss along a direction."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ STEP = 1e-4
 
 @dataclass
 class Meaning:
-    """What a program means on a feed: an error, or results, arrays from outside, and the slope along a direction."""
+    """What a program means on a feed: an error, or results, arrays from outside, and a derivative along a line."""
 
     error: str | None
     results: list[Any]
     arrays: dict[str, Array]
     directions: dict[str, Any]
-    slope: float = 0.0
+    derivative: float = 0.0
     is_smooth: bool = True
 
 
@@ -33,7 +33,7 @@ def meaning(program, feed):
         return Meaning(type(error).__name__, [], programs.run_until_error(program, feed), {})
     random = np.random.default_rng(0)
     directions = {name: direction(random, value) for name, value in feed.items() if is_floating(value)}
-    found, close = slope(program, feed, directions)
+    found, close = derivative(program, feed, directions)
     return Meaning(None, results, arrays, directions, found, close and abs(loss_of(results)) < 1e4)
 
 
@@ -56,7 +56,7 @@ def moved(value, by, along):
     return value + by * along
 
 
-def slope(program, feed, directions):
+def derivative(program, feed, directions):
     """Differentiate the loss along directions of inputs, by central differences; and say whether it is smooth."""
 
     def at(by):

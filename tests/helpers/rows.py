@@ -16,7 +16,7 @@ def cells(seed, count, width, dtype, nan=False):
     made = values_from_seed(seed, count, dtype, (width,))
     if dtype.kind == "f" and not nan:
         made[np.isnan(made)] = np.inf
-    elif dtype.kind == "f" and seed % 3:  # mostly without nan, as one in a sequence settles it
+    elif dtype.kind == "f" and seed % 3:  # mostly without nan, as one in a sequence decides it
         made[np.isnan(made)] = 0
     return read_only(made)
 

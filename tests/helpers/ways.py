@@ -42,7 +42,7 @@ def is_real(x):
 
 
 def loss(results):
-    """Compute the number whose gradients are compared: with slope 2 y + 1 in each entry y of the results."""
+    """Compute the number whose gradients are compared: with derivative 2 y + 1 in each entry y of the results."""
     return sum(float(np.sum(rows_of(y) ** 2 + rows_of(y))) for y in results if is_real(y))
 
 
@@ -118,7 +118,7 @@ every_way = pytest.mark.parametrize("way", list(WAYS))
 # -- checks ----------------------------------------------------------------------------------------------------------
 
 
-def slopes(meaning, inputs, at, step=1e-5):
+def derivatives(meaning, inputs, at, step=1e-5):
     """Measure the gradient of the loss with regard to one input, by central differences of plain Python."""
     values = np.array(rows_of(inputs[at]), np.float64)
     found = np.empty(values.shape)
@@ -152,7 +152,7 @@ def check(way, text, meaning, *inputs):
         assert_same(one, other, f"result {number}", rtol=1e-11, atol=1e-12)
     for number, (x, gradient) in enumerate(zip(inputs, gradients or (), strict=False)):
         if is_real(x):
-            measured = slopes(meaning, inputs, number)
+            measured = derivatives(meaning, inputs, number)
             dense = gradient.to_dense() if hasattr(gradient, "to_dense") else gradient
             scale = max(1.0, float(np.max(np.abs(measured), initial=0.0)))
             assert math.isfinite(scale)

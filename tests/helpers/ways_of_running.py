@@ -9,11 +9,11 @@ import numpy as np
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, append_backward, data, parameter
-from lodcore.graph.variable import settled
+from lodcore.graph.variable import resolved
 from lodcore.tensors.tensor import Tensor
 from reference.graph import programs
 from reference.graph.values import HOLE, Array, Nested, Unsized, rows
-from tests.helpers.meanings import is_floating, meaning, slope, weight
+from tests.helpers.meanings import derivative, is_floating, meaning, weight
 from tests.helpers.programs_as_python import as_python, said
 
 KINDS = {"Refused": ("GraphError", "DTypeError")}
@@ -222,8 +222,8 @@ def values_of(gradient):
 
 
 def check_gradients(way, program, feed, inputs, gradients, wanted, more):
-    """Hold gradients against the slope along directions, to which `more` is added for each entry of an input."""
-    found, scale = {}, 1 + abs(wanted.slope)
+    """Hold gradients against the derivative along directions, to which `more` is added for each entry of an input."""
+    found, scale = {}, 1 + abs(wanted.derivative)
     for name, gradient in gradients.items():
         x, along = inputs[name], rows(wanted.directions[name])
         if isinstance(x, LoDTensor) and (not isinstance(gradient, LoDTensor) or gradient.lod is not x.lod):
@@ -235,8 +235,8 @@ def check_gradients(way, program, feed, inputs, gradients, wanted, more):
             )
         found[name] = float(np.sum((values - more) * along))
         scale += float(np.sum(np.abs(values * along)))
-    if not abs(sum(found.values()) - wanted.slope) < 1e-6 * scale:
-        each = {name: slope(program, feed, {name: wanted.directions[name]})[0] for name in found}
+    if not abs(sum(found.values()) - wanted.derivative) < 1e-6 * scale:
+        each = {name: derivative(program, feed, {name: wanted.directions[name]})[0] for name in found}
         wrong = [f"{name} {found[name]}, wanted {each[name]}" for name in found if abs(found[name] - each[name]) > 1e-7]
         raise Disagreement(way, "gradient", f"along directions: {'; '.join(wrong)}")
 
@@ -261,8 +261,8 @@ def in_program(program, made, feeds, meanings, fixed):
             append_backward(loss)
         except Exception as error:
             raise raised(way, " by append_backward", error) from error
-    executor, slopes = Executor(), [f"{name}@GRAD" for name in floating]
-    constants = {j: value for j, value in enumerate(results) if isinstance(settled(value), Tensor)}
+    executor, derivatives = Executor(), [f"{name}@GRAD" for name in floating]
+    constants = {j: value for j, value in enumerate(results) if isinstance(resolved(value), Tensor)}
     results = [value for j, value in enumerate(results) if j not in constants]
     for number in [*range(len(feeds)), 0]:
         feed, wanted = feeds[number], meanings[number]
@@ -273,7 +273,7 @@ def in_program(program, made, feeds, meanings, fixed):
         if found is None:
             continue
         compare(way, "results", with_constants(found, constants), dict(enumerate(wanted.results)))
-        found = tried(way + " backward", wanted, lambda fed=fed: executor.run(recorded, fed, [*results, *slopes]))
+        found = tried(way + " backward", wanted, lambda fed=fed: executor.run(recorded, fed, [*results, *derivatives]))
         compare(way + " backward", "results", with_constants(found, constants), dict(enumerate(wanted.results)))
         gradients = dict(zip(floating, found[len(results) :], strict=True))
         inputs = {name: fed.get(name, feed[name]) for name in floating}

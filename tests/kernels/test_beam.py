@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
-from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
 
 OFFSETS = lengths(None, 4, 5).map(running_sum).map(int64)

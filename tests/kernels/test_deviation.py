@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
-from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
 
 OFFSETS = st.sampled_from([(8, 5), (3, 80)]).flatmap(lambda most: lengths(None, *most)).map(running_sum).map(int64)

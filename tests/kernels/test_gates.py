@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from reference.kernels import gates as twin
+from tests.helpers.against_twin import agree, call
 from tests.helpers.draw import int64, lengths, read_only, running_sum
-from tests.helpers.face_to_face import agree, call
 from tests.helpers.matrices import packed
 from tests.helpers.paths import on_each_path
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import (
     DTYPES,
     ROW_SHAPES,
@@ -21,7 +22,6 @@ from tests.helpers.draw import (
     values_from_seed,
     whole_numbers,
 )
-from tests.helpers.face_to_face import agree, unwritten
 
 ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
 NEAR_INT64 = st.one_of(st.integers(-1, 6), ANY_INT64)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only
-from tests.helpers.face_to_face import agree, unwritten
 
 SIZES = [1, 2, 4, 7, 8, 12, 17]
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
-from tests.helpers.face_to_face import agree, unwritten
 
 OFFSETS = lengths(most=10).map(running_sum).map(int64)
 FAR = [2**63 - 1, -(2**63)]

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, levels, running_sum
-from tests.helpers.face_to_face import agree, unwritten
 
 OFFSETS = lengths(most=12).map(running_sum).map(int64)
 TWO_LEVELS = levels(2, 2).map(lambda drawn: [int64(offsets) for offsets in drawn])

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only
-from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.matrices import packed, packed_size
 from tests.helpers.paths import on_each_path
 

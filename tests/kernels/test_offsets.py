@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, running_sum, wounded_levels
-from tests.helpers.face_to_face import agree, unwritten
 
 ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
 SHAPES = st.sampled_from([(8, 5), (40, 3), (12, 20), (8, 60)])  # most sequences, longest

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.helpers.face_to_face import agree, unwritten
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, scores
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, running_sum
-from tests.helpers.face_to_face import agree, unwritten
 
 BUDGETS = st.sampled_from([0, 1, 5, 12, 64, 65, 5000, 2**20, 2**40, 2**62])
 MOST = st.sampled_from([1, 2, 3, 2**62])

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
-from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
 

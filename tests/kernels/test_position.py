@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, levels, read_only, values_from_seed
-from tests.helpers.face_to_face import agree, unwritten
 
 SEEDS = st.integers(0, 2**32)
 NUMBERS = ["f4", "f8", "i8", "u8"]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
-from tests.helpers.face_to_face import agree, unwritten
 
 ROW_BYTES = st.sampled_from([4, 1, 2, 8, 16, 3, 24, 256, 0])
 SHAPES = st.sampled_from([(8, 5), (80, 3), (12, 20)])  # most sequences, longest

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree
 from tests.helpers.draw import int64, read_only
-from tests.helpers.face_to_face import agree
 from tests.helpers.rows import REALS, SEEDS, alike, rows
 
 SIZES = st.integers(1, 9) | st.just(2**62)

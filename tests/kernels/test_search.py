@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
-from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.rows import SEEDS
 
 

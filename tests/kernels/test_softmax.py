@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from reference.kernels import softmax as twin
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
-from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, scores
 

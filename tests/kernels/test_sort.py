@@ -1,4 +1,4 @@
-"""Cells in order, the first ones of that order, and the way back."""
+"""Cells in order, the first ones of that order, and the backward pass."""
 
 import hashlib
 
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
-from tests.helpers.face_to_face import agree, unwritten
 from tests.helpers.paths import on_each_path
 
 SHAPES = st.sampled_from([(8, 5), (4, 17), (2, 20)])  # most sequences, longest

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
-from tests.helpers.face_to_face import agree, unwritten
 
 OFFSETS = lengths(most=12).map(running_sum).map(int64)
 ROW_BYTES = st.sampled_from([4, 8, 1, 2, 3, 16, 40, 0])

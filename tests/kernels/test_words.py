@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only, running_sum
-from tests.helpers.face_to_face import agree, unwritten
 
 WORDS = st.lists(
     st.binary(max_size=3) | st.sampled_from([b"", b"a", b"word", b"longer than eight", b"longer than nine"])

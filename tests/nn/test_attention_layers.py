@@ -78,7 +78,7 @@ def test_weights_and_context(kind, form, levels):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("form", "levels"), FORMS)
 @pytest.mark.parametrize("shared", [False, True])
-def test_gradients_are_slopes(kind, form, levels, shared):
+def test_gradients_are_derivatives(kind, form, levels, shared):
     call, (query, memory, values) = KINDS[kind][0], batch(form, levels)
 
     def loss(p, query, memory, values):

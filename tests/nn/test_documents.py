@@ -95,7 +95,7 @@ def dense(tree):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_gradients_are_slopes(way):
+def test_gradients_are_derivatives(way):
     batch, labels = documents(7, 1)
     of = parameters(np.float64)
     _, gradient = value_and_grad(loss_of)(of, batch, labels, way)
@@ -104,8 +104,8 @@ def test_gradients_are_slopes(way):
         directions = [random.standard_normal(one.shape) for one in tree_leaves(of)]
         sides = [loss_of(moved(of, directions, step), batch, labels, way) for step in (1e-5, -1e-5)]
         pairs = zip(tree_leaves(dense(gradient)), directions, strict=True)
-        slope = sum((one * by).sum() for one, by in pairs)
-        np.testing.assert_allclose(slope, (float(sides[0]) - float(sides[1])) / 2e-5, rtol=1e-6, atol=1e-9)
+        derivative = sum((one * by).sum() for one, by in pairs)
+        np.testing.assert_allclose(derivative, (float(sides[0]) - float(sides[1])) / 2e-5, rtol=1e-6, atol=1e-9)
 
 
 def moved(tree, directions, step):

@@ -1,4 +1,4 @@
-"""Dropout: how much it drops, the same mask on the way back, and when masks are new."""
+"""Dropout: how much it drops, the same mask in the backward pass, and when masks are new."""
 
 import numpy as np
 import pytest

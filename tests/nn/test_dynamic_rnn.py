@@ -88,7 +88,7 @@ def test_states_come_and_go_in_the_order_of_the_batch(is_reverse):
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_gradients_are_slopes(structure):
+def test_gradients_are_derivatives(structure):
     x = batch(STRUCTURES[structure])
     state = np.random.default_rng(1).standard_normal((x.lod.num_sequences(-1), 3))
     for is_reverse in (False, True):
@@ -391,7 +391,7 @@ def test_after_an_error_the_next_call_is_right():
 
 
 def test_in_a_program_with_gradients():
-    """Sequences of sequences, a state that is fed, and the slopes of both."""
+    """Sequences of sequences, a state that is fed, and the derivatives of both."""
     with Program() as program:
         x = data("x", (None, 3), "float64", num_levels=2)
         state = data("state", (None, 3), "float64")

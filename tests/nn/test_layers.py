@@ -129,7 +129,7 @@ def parameters_of_network(dtype=np.float64):
 LABELS = np.array([0, 3, 1, 2, 2])
 
 
-def test_gradients_are_slopes():
+def test_gradients_are_derivatives():
     grad_check(lambda p: network(p, IDS, LABELS), parameters_of_network())
     _, wide = value_and_grad(network)(parameters_of_network(), IDS, LABELS)
     value, narrow = value_and_grad(network)(parameters_of_network(np.float32), IDS, LABELS)

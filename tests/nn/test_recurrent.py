@@ -118,7 +118,7 @@ def test_gradients_of_fused_and_looped_agree(name, structure, is_reverse):
 
 @pytest.mark.parametrize("is_reverse", [False, True])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "relu"])
-def test_gradients_are_slopes(name, is_reverse):
+def test_gradients_are_derivatives(name, is_reverse):
     """Through outputs, last state and last cell, with respect to parameters, inputs and both boot states."""
     layer, x = LAYERS[name][0], batch([[0, 3, 1, 0]])
     parameters, state = network(layer, 4)
@@ -257,9 +257,9 @@ def test_layers_of_layers_have_gradients(name):
     layer, x = COMBINED[name], batch([[0, 3, 1, 0]])
     parameters, state = network(layer, 4)
     grad_check(layer, parameters, x, state)
-    loss, slopes = value_and_grad(lambda p: ops.sum(layer(p, x)[0] * 2.0))(parameters)
+    loss, derivatives = value_and_grad(lambda p: ops.sum(layer(p, x)[0] * 2.0))(parameters)
     assert np.isfinite(loss)
-    assert_same(tree_map(np.zeros_like, slopes), tree_map(np.zeros_like, parameters))
+    assert_same(tree_map(np.zeros_like, derivatives), tree_map(np.zeros_like, parameters))
 
 
 # -- parameters ----------------------------------------------------------------------------------------------------

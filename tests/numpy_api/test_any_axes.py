@@ -109,8 +109,8 @@ def test_statistics_along_any_axes(shape, levels):
         np.testing.assert_allclose(as_dense(lodcore.cov(x, y, axis, w)), wanted, rtol=1e-9, atol=1e-12)
         corr = as_dense(lodcore.corr(x, y, axis, w))
         np.testing.assert_allclose(corr, wanted / np.sqrt(squares[0] * squares[1]), rtol=1e-9, atol=1e-12)
-        slope = as_dense(lodcore.linear_fit(x, y, axis, w)[1])
-        np.testing.assert_allclose(slope, wanted / squares[0], rtol=1e-9, atol=1e-12)
+        derivative = as_dense(lodcore.linear_fit(x, y, axis, w)[1])
+        np.testing.assert_allclose(derivative, wanted / squares[0], rtol=1e-9, atol=1e-12)
 
 
 def test_ragged_sequences_have_what_they_have():
@@ -122,7 +122,7 @@ def test_ragged_sequences_have_what_they_have():
     np.testing.assert_allclose(lodcore.cov(x, x, axis=0).values, [2.25, 0, 1, 0, 0])
 
 
-def test_slopes_along_coarser_axes():
+def test_derivatives_along_coarser_axes():
     x = lodcore.array([[[1.0, 2.0], [3.0]], [[4.0], [5.0, 6.0, 7.5]]])
     for axis in (0, (0, 1), (0, 2), (1, 2)):
         lodcore.grad_check(lambda x, axis=axis: lodcore.ops.sum(lodcore.ops.var(x, axis)), x)

@@ -31,7 +31,7 @@ def test_the_first_of_equal_extremes_of_sequences_has_the_gradient():
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
-def test_the_slope_of_a_deviation_is_0_where_all_values_are_equal(axis):
+def test_the_derivative_of_a_deviation_is_0_where_all_values_are_equal(axis):
     x = lodcore.array([[[1.0, 3.0], [2.0]], [[5.0, 5.0]]])
     out, pullback = vjp(lambda x: x.std(axis=axis), x)
     assert out.equals(x.std(axis=axis))

@@ -119,16 +119,16 @@ def test_programs_and_gradients_say_the_same(levels, name, data_):
         assert bits(Executor().run(program, {"x": x}, [y])[0]) == bits(eager)
         found, pullback = vjp(function, x)
         assert bits(found) == bits(eager)
-        (slopes,) = pullback(np.ones(x.values.shape))
-        assert slopes.lod is x.lod
-        for at in range(len(x)):  # no sequence has a slope of another one
+        (derivatives,) = pullback(np.ones(x.values.shape))
+        assert derivatives.lod is x.lod
+        for at in range(len(x)):  # no sequence has a derivative of another one
             d = np.zeros(x.values.shape)
             first, last = x.lod.row_offsets(0)[at : at + 2]
             d[first:last] = 1
             one = vjp(function, x[at : at + 1])[1](np.ones((last - first, x.values.shape[1])))[0]
             mine = vjp(function, x)[1](d)[0]
             np.testing.assert_allclose(mine.values[first:last], one.values, rtol=1e-10, atol=1e-10)
-            np.testing.assert_allclose(slopes.values[first:last], one.values, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(derivatives.values[first:last], one.values, rtol=1e-10, atol=1e-10)
             assert not mine.values[:first].any()
             assert not mine.values[last:].any()
 
@@ -179,7 +179,7 @@ def test_a_dense_operand_means_what_lists_say(way, x, data_):
     lodcore.testing.assert_equal(found, wanted)
     if way != "dtype":
         assert bits(Executor().run(program, {"x": x, "v": v}, [y])[0]) == bits(found)
-    if way in ("operator", "reflected", "ufunc"):  # the slope of v is what its entries were used for
+    if way in ("operator", "reflected", "ufunc"):  # the derivative of v is what its entries were used for
         d = numbers(*found.values.shape)
         d_x, d_v = vjp(function, x, v)[1](d)
         sign = -1 if way == "reflected" else 1

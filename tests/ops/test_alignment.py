@@ -149,7 +149,7 @@ CENTRED = [
 
 
 @pytest.mark.parametrize("at", range(len(CENTRED)))
-def test_recorded_is_eager_and_gradients_are_slopes(at):
+def test_recorded_is_eager_and_gradients_are_derivatives(at):
     function = CENTRED[at]
     rows = np.random.default_rng(at).uniform(0.1, 0.9, (5, 3))
     for lengths in ([2, 0, 3], [1, 1, 1, 1, 1], [5]):

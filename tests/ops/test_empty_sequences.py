@@ -101,7 +101,7 @@ def test_empty_is_what_no_values_give(name, x, data_, empty):
 
 @pytest.mark.parametrize("name", ["mean", "max", "min"])
 @given(smooth_batches(SHAPES), st.booleans())
-def test_slopes_beside_empty_sequences(name, x, whole):
+def test_derivatives_beside_empty_sequences(name, x, whole):
     axis = None if whole else x.num_levels
     grad_check(lambda x: getattr(x, name)(axis=axis, empty=5.0), x)
     d = vjp(lambda x: getattr(x, name)(axis=axis, empty=5.0), x[:0])[1](

@@ -1,7 +1,7 @@
 """Every operator where functions have kinks: at negative numbers, zeros of both signs, ties, nan and infinities.
 
 Results and gradients are those of the oracle; its gradient comes from its own code, run on numbers that know their
-slopes.
+derivatives.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ UNLIKE = {
         **dict.fromkeys(["dynamic_gru", "dynamic_lstm", "gru_layer", "lstm_layer", "simple_layer"], WEIGHTS),
         **dict.fromkeys(["layer_norm", "sequence_accumulate", "sequence_conv", "sequence_var"], ORDER),
         "cast": "infinities are no integers",
-        "cross_entropy": "the oracle takes the logarithm of 0, whose slope is infinite",
+        "cross_entropy": "the oracle takes the logarithm of 0, whose derivative is infinite",
     },
 }
 

@@ -63,9 +63,9 @@ def test_batches_may_be_empty(name, data):
 @pytest.mark.parametrize("name", SMOOTH)
 @settings(max_examples=25)
 @given(data=st.data())
-def test_gradients_are_slopes(name, data):
+def test_gradients_are_derivatives(name, data):
     call = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
-    rules.check_slopes(OPS[name], call)
+    rules.check_derivatives(OPS[name], call)
     rules.check_dropped(OPS[name], call)
 
 
@@ -103,7 +103,7 @@ def missing(op):
         ),
         "samples": samples is not None,
         "an oracle": samples is not None and callable(samples.expected),
-        "samples at which its slope is measured, if it has a gradient": smooth == op.gradient,
+        "samples at which its derivative is measured, if it has a gradient": smooth == op.gradient,
         "wrong calls": samples is not None and bool(samples.errors),
         "a benchmark": name in ARGUMENTS,
     }

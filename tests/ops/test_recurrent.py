@@ -194,14 +194,14 @@ def arrays(width, n_in, gates, projection=None, seed=3):
     return x, np.array(running_sum(SIZES)), weight, weight_x, bias, h_0, random.standard_normal((len(SIZES), width))
 
 
-def slopes_agree(function, inputs, gradients_given, step=1e-6):
+def derivatives_agree(function, inputs, gradients_given, step=1e-6):
     """Compare gradients with differences, in one direction an input."""
     random = np.random.default_rng(8)
     for k, gradient in enumerate(gradients_given):
         direction = random.standard_normal(inputs[k].shape)
         sides = [function(*inputs[:k], inputs[k] + sign * step * direction, *inputs[k + 1 :]) for sign in (1, -1)]
-        slope = (sides[0] - sides[1]) / (2 * step)
-        np.testing.assert_allclose((gradient * direction).sum(), slope, rtol=1e-5, atol=1e-7)
+        derivative = (sides[0] - sides[1]) / (2 * step)
+        np.testing.assert_allclose((gradient * direction).sum(), derivative, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("is_reverse", [False, True])
@@ -227,7 +227,7 @@ def test_lstm_with_its_inputs(is_reverse, peepholes, projection, clip):
     d_hidden, d_cell = random.standard_normal(hidden.shape), random.standard_normal(cell.shape)
     found = lstm_backward(residuals, d_hidden, d_cell)
     each = [found.x, *found.weights[:3], found.h_0, found.c_0, *[one for one in found.weights[3:] if one is not None]]
-    slopes_agree(lambda *given: total(run(*given)[:2], (d_hidden, d_cell)), inputs, each)
+    derivatives_agree(lambda *given: total(run(*given)[:2], (d_hidden, d_cell)), inputs, each)
     if projection is None and clip == np.inf:
         projected = LoDTensor.from_offsets(x @ weight_x, offsets)
         line = np.concatenate([bias, peep]) if peepholes else bias
@@ -269,7 +269,7 @@ def test_gru_and_simple_network_with_their_inputs(is_reverse, booted):
         d_hidden = np.cos(hidden)
         found = backward(residuals, d_hidden)
         each = [found.x, *found.weights, *([found.h_0] if booted else [])]
-        slopes_agree(lambda *given, run=run, d=d_hidden: (run(*given)[0] * d).sum(), inputs, each)
+        derivatives_agree(lambda *given, run=run, d=d_hidden: (run(*given)[0] * d).sum(), inputs, each)
 
 
 def test_simple_network_is_what_the_oracle_says():
@@ -295,9 +295,9 @@ def test_last_states(sizes, is_reverse, booted, seed):
     got_states, got_boot = last_states_back(d_last, d_states, d_boot, len(states), offsets, is_reverse)
     step_states, step_boot = random.standard_normal(states.shape), random.standard_normal(boot.shape)
     moved = last_states(states + step_states, offsets, boot + step_boot, is_reverse)
-    slope = (d_last * (moved - last_states(states, offsets, boot, is_reverse))).sum()
+    derivative = (d_last * (moved - last_states(states, offsets, boot, is_reverse))).sum()
     there = ((got_states - d_states) * step_states).sum() + ((got_boot - d_boot) * step_boot).sum()
-    np.testing.assert_allclose(there, slope, atol=1e-12)
+    np.testing.assert_allclose(there, derivative, atol=1e-12)
     np.testing.assert_array_equal(d_states, kept[0])
     np.testing.assert_array_equal(d_boot, kept[1])
     alone = last_states_back(d_last, None, None, len(states), offsets, is_reverse)

@@ -26,7 +26,7 @@ def root(x):
     return np.sqrt(F(x))
 
 
-#: The slope of a function of one number.
+#: The derivative of a function of one number.
 UNARY = {
     "exp": np.exp,
     "log": lambda x: 1 / F(x),
@@ -66,7 +66,7 @@ OPERATORS = {"sigmoid": lambda x: 1 / (2 + np.exp(x) + np.exp(-x)), "relu": lamb
 
 
 def to_first(first):
-    """Make the slopes of a choice: 1 and 0 where the first operand is chosen."""
+    """Make the derivatives of a choice: 1 and 0 where the first operand is chosen."""
     return (1.0, 0.0) if first else (0.0, 1.0)
 
 
@@ -76,11 +76,11 @@ def ratio(one, other):
 
 
 def power(x, y):
-    """Tell the slopes of x**y: with respect to y 0 where x is not above 0."""
+    """Tell the derivatives of x**y: with respect to y 0 where x is not above 0."""
     return (0.0 if y == 0 else y * np.power(F(x), y - 1.0)), np.power(F(x), y) * (np.log(x) if x > 0 else 0.0)
 
 
-#: The slopes of a function of two numbers.
+#: The derivatives of a function of two numbers.
 BINARY = {
     "add": lambda x, y: (1.0, 1.0),
     "subtract": lambda x, y: (1.0, -1.0),
@@ -108,7 +108,7 @@ def test_every_gradient_is_stated():
     assert UFUNC_RULES.keys() == UNARY.keys() | BINARY.keys()
 
 
-def slopes_of(function, *columns):
+def derivatives_of(function, *columns):
     """Compute gradients of a batch of one row a case."""
     given = [lodcore.LoDTensor.from_lengths(np.array(column), [len(column)]) for column in columns]
     found, pullback = lodcore.vjp(function, *given)
@@ -116,31 +116,31 @@ def slopes_of(function, *columns):
     return [x.values for x in pullback(np.full(len(columns[0]), D))]
 
 
-def assert_slopes(cases, found, wanted):
+def assert_derivatives(cases, found, wanted):
     for case, one, other in zip(cases, found, wanted, strict=True):
         assert one == pytest.approx(other, rel=1e-12, nan_ok=True), case
 
 
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("name", [*UNARY, *OPERATORS])
-def test_slopes_of_one_operand(name):
+def test_derivatives_of_one_operand(name):
     operator = getattr(lodcore.ops, name, None) if name in OPERATORS else getattr(np, name)
-    (found,) = slopes_of(operator, POINTS)
-    slope = UNARY[name] if name in UNARY else OPERATORS[name]
-    assert_slopes(POINTS, found, [D * slope(x) for x in POINTS])
+    (found,) = derivatives_of(operator, POINTS)
+    derivative = UNARY[name] if name in UNARY else OPERATORS[name]
+    assert_derivatives(POINTS, found, [D * derivative(x) for x in POINTS])
 
 
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("name", BINARY)
-def test_slopes_of_two_operands(name):
+def test_derivatives_of_two_operands(name):
     pairs = list(itertools.product(POINTS, POINTS))
-    found = slopes_of(getattr(np, name), *zip(*pairs, strict=True))
+    found = derivatives_of(getattr(np, name), *zip(*pairs, strict=True))
     for side in (0, 1):
-        assert_slopes(pairs, found[side], [D * BINARY[name](*pair)[side] for pair in pairs])
+        assert_derivatives(pairs, found[side], [D * BINARY[name](*pair)[side] for pair in pairs])
 
 
 @pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
-def test_numbers_have_slopes_at_ties(name):
+def test_numbers_have_derivatives_at_ties(name):
     """Also where an operand is a number of Python."""
     x = lodcore.array([[1.0, 2.0]])
     wanted = {"maximum": [1.0, 1.0], "fmax": [1.0, 1.0], "minimum": [1.0, 0.0], "fmin": [1.0, 0.0]}[name]

@@ -132,19 +132,19 @@ def other_rows():
     return op
 
 
-def other_slope():
+def other_derivative():
     op = honest()
     op.define_vjp(lambda d, x, scale: (d * scale * 1.001, (d * x.values).sum()))
     return op
 
 
-def slope_of_nothing():
+def derivative_of_nothing():
     op = honest()
     op.define_vjp(lambda d, scale: (d * scale, None))
     return op
 
 
-def other_slope_in_float32():
+def other_derivative_in_float32():
     op = honest()
     op.define_vjp(
         lambda d, x, scale: (d * scale * (1.01 if d.dtype == np.float32 else 1.0), (d * x.values).sum().astype(d.dtype))
@@ -152,7 +152,7 @@ def other_slope_in_float32():
     return op
 
 
-def no_slope():
+def no_derivative():
     @operator(x=Nested)
     def shifted(x, scale):
         return x.values + scale
@@ -164,7 +164,7 @@ def no_slope():
 def residual_without_a_name():
     op, kept = honest(), []
 
-    @op.define_residuals("unread")
+    @op.define_residuals("unused_by_vjp")
     def _(x, scale):
         kept[:] = [x.values, scale]
         return x.values * scale, None
@@ -192,7 +192,7 @@ def changed_argument():
 def another_result_when_recorded():
     op = honest()
 
-    @op.define_residuals("unread")
+    @op.define_residuals("unused_by_vjp")
     def _(x, scale):
         return x.values * scale + 1, None
 
@@ -251,10 +251,10 @@ LIES = [
     (honest, None, None),
     (other_dtype, "infer", (X, 2.0)),
     (other_rows, "infer", (X, 2.0)),
-    (other_slope, "vjp rule: .*slope", (X, np.array(2.0))),
-    (slope_of_nothing, "vjp rule: .*slope", (X, np.array(2.0))),
-    (other_slope_in_float32, "vjp rule: .*float32", (X, np.array(2.0))),
-    (no_slope, "vjp rule: .*there is none", (X, 2.0)),
+    (other_derivative, "vjp rule: .*derivative", (X, np.array(2.0))),
+    (derivative_of_nothing, "vjp rule: .*derivative", (X, np.array(2.0))),
+    (other_derivative_in_float32, "vjp rule: .*float32", (X, np.array(2.0))),
+    (no_derivative, "vjp rule: .*there is none", (X, 2.0)),
     (residual_without_a_name, "vjp rule: .*name what it needs", (X, np.array(2.0))),
     (argument_without_a_name, "vjp rule: .*does not name", (X, np.array(2.0))),
     (changed_argument, "computed at once: .*changed its arguments", (X, 2.0)),
@@ -283,7 +283,7 @@ def test_an_operator_may_refuse_the_empty():
     check_operator(nothing_for_the_empty(), [(X, 2.0)], refuses_empty=True)
 
 
-def test_elementwise_slopes_are_found():
+def test_elementwise_derivatives_are_found():
     @elementwise_operator
     def cubed(x):
         return x * x * x

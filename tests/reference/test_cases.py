@@ -213,7 +213,7 @@ def test_tolerance(got, want, tolerance, fits):
 
 @not_on_reference
 @pytest.mark.parametrize("path", sorted((ROOT / "reference/ops").glob("*.py")), ids=lambda path: path.stem)
-def test_oracles_work_on_numbers_with_slopes(path):
+def test_oracles_work_on_numbers_with_derivatives(path):
     """Functions come from `reference.reals`, and nothing turns a number into a float."""
     tree = ast.parse(path.read_text())
     used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

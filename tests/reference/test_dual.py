@@ -1,4 +1,4 @@
-"""Numbers that know their slopes, and the functions of real numbers that oracles use."""
+"""Numbers that know their derivatives, and the functions of real numbers that oracles use."""
 
 import math
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reference import reals
 from reference.dtypes import wrapped
-from reference.dual import Dual, slopes, value
+from reference.dual import Dual, derivatives, value
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 
@@ -38,7 +38,7 @@ STEP = 1e-6
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(NUMBERS, NUMBERS)
-def test_slopes_are_slopes(name, x, y):
+def test_derivatives_are_exact(name, x, y):
     if abs(x - y) < 1e-3 or abs(x * x - y) < 1e-3:  # near a kink
         return
     function = FUNCTIONS[name]
@@ -48,8 +48,8 @@ def test_slopes_are_slopes(name, x, y):
         "x": (function(x + STEP, y) - function(x - STEP, y)) / (2 * STEP),
         "y": (function(x, y + STEP) - function(x, y - STEP)) / (2 * STEP),
     }
-    for variable, slope in measured.items():
-        assert slopes(made).get(variable, 0.0) == pytest.approx(slope, rel=1e-6, abs=1e-6)
+    for variable, derivative in measured.items():
+        assert derivatives(made).get(variable, 0.0) == pytest.approx(derivative, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sqrt", "tanh"])
@@ -91,12 +91,12 @@ def test_comparisons_look_at_the_number():
 
 
 @pytest.mark.parametrize("convert", [float, int, math.exp, lambda x: [0, 1][x]])
-def test_slopes_are_not_lost_in_silence(convert):
+def test_derivatives_are_not_lost_in_silence(convert):
     with pytest.raises(TypeError):
         convert(Dual(1.0, {"a": 1.0}))
 
 
-#: Functions at their kinks, and beyond their domains: at, value, slope.
+#: Functions at their kinks, and beyond their domains: at, value, derivative.
 KINKS = [
     (abs, -2.0, 2.0, -1.0),
     (abs, -0.0, 0.0, 0.0),
@@ -125,19 +125,19 @@ KINKS = [
     (lambda x: x * 0.0, math.inf, math.nan, 0.0),
     (lambda x: -x, -0.0, 0.0, -1.0),
     (lambda x: +x, 2.0, 2.0, 1.0),
-    (lambda x: reals.no_slopes(7.0, [x, 2 * x]), 1.0, 7.0, math.nan),
+    (lambda x: reals.no_derivatives(7.0, [x, 2 * x]), 1.0, 7.0, math.nan),
     (reals.floating, 2.0, 2.0, 1.0),
     (lambda x: reals.add_up([x, x, 1.0]), 2.0, 5.0, 2.0),
     (lambda x: reals.add_up([x, x], x), 2.0, 6.0, 3.0),
 ]
 
 
-@pytest.mark.parametrize(("function", "at", "result", "slope"), KINKS)
-def test_slopes_at_kinks(function, at, result, slope):
+@pytest.mark.parametrize(("function", "at", "result", "derivative"), KINKS)
+def test_derivatives_at_kinks(function, at, result, derivative):
     made = function(Dual(at, {"x": 1.0}))
     assert value(made) == pytest.approx(result, nan_ok=True)
     assert math.copysign(1, value(made)) == math.copysign(1, result) or result != result
-    assert slopes(made).get("x", 0.0) == pytest.approx(slope, nan_ok=True)
+    assert derivatives(made).get("x", 0.0) == pytest.approx(derivative, nan_ok=True)
 
 
 def test_sums_add_one_number_after_the_other():

@@ -35,9 +35,9 @@ TEXTS = [
     "grad_of(lambda p: nn.dynamic_rnn(nn.GRU(2, 3).cell, p, x)[0], gru)",
     "grad_of(lambda p: nn.cross_entropy(p, labels), x)",
     # learning
-    *("learned(nn.SGD(0.1), lstm)", "learned(nn.SGD(0.1, momentum=0.5), words, sparse_slope)"),
+    *("learned(nn.SGD(0.1), lstm)", "learned(nn.SGD(0.1, momentum=0.5), words, sparse_derivative)"),
     "learned(nn.Adam(0.1), gru)",
-    *("learned(nn.AdamW(0.1), words, sparse_slope)", "learned(nn.Adam(0.1), lstm, in_place=True)"),
+    *("learned(nn.AdamW(0.1), words, sparse_derivative)", "learned(nn.Adam(0.1), lstm, in_place=True)"),
     *("nn.clip_by_global_norm(lstm, 0.5)", "lodcore.tree_map(np.tanh, lstm)", "lodcore.tree_leaves(both)"),
     "lodcore.value_and_grad(lambda p: (x @ p['weight']).sum())(linear)",
     "lodcore.grad_check(lambda a: np.tanh(a), x)",
@@ -163,7 +163,7 @@ def things() -> dict[str, Any]:
         "additive": nn.AdditiveAttention(2, 2, 3).init(rng, float), "state": np.zeros((2, 3)),
         "table3": np.log(np.array([[0.2, 0.5, 0.3], [0.5, 0.25, 0.25], [0.1, 0.2, 0.7]])),
         "sparse": SparseTensor([0, 3, 0], np.ones((3, 2)), 4),
-        "sparse_slope": {"table": SparseTensor([0, 3, 0], np.ones((3, 3)), 7)},
+        "sparse_derivative": {"table": SparseTensor([0, 3, 0], np.ones((3, 3)), 7)},
         "lengths9": np.array([5, 3, 2, 7, 1, 1, 4, 8, 2]), "docs": docs, "plan": plan, "packed": plan.apply(docs),
         "plan_arrays": dict(plan.to_arrays()), "letters": letters, "strings": np.array(["ab", "c", "é"]),
         "text": LoDTensor.from_lengths(np.array(["ab", "c", "ab"]), [2, 1]),
@@ -217,12 +217,12 @@ def grad_of(f: Any, argument: Any) -> Any:
     return pullback(ones_like(value))
 
 
-def learned(optimizer: Any, parameters: Any, slopes: Any = None, **options: Any) -> Any:
+def learned(optimizer: Any, parameters: Any, derivatives: Any = None, **options: Any) -> Any:
     """Make a step of an optimizer."""
-    slopes = parameters if slopes is None else slopes
+    derivatives = parameters if derivatives is None else derivatives
     if options:  # the arguments are those of others
         parameters = lodcore.tree_map(np.array, parameters)
-    return list(optimizer.step(parameters, slopes, optimizer.init(parameters), **options)[0].values())
+    return list(optimizer.step(parameters, derivatives, optimizer.init(parameters), **options)[0].values())
 
 
 def assigned(x: Any, key: Any, value: Any) -> Any:

@@ -15,7 +15,7 @@ LONG = {
     "kernels": "again(lambda: np.sort(x, 1))",
     "kernels in threads": "again(lambda: lodcore.sequence_reverse(x))",
     "a function of each sequence": "again(lambda: lodcore.map_sequences(np.sort, x))",
-    "a layer, forth and back": "again(lambda: vjp(lambda a: layer(p, a)[0], w)[1](np.ones((6000, 8))))",
+    "a layer, forward and backward": "again(lambda: vjp(lambda a: layer(p, a)[0], w)[1](np.ones((6000, 8))))",
     "plans": "again(lambda: batching.pack_plan(np.arange(60_000) % 977 + 1, 1024))",
     "lists": "again(x.tolist)",
     "files": "again(lambda: lodcore.load(saved()))",

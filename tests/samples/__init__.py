@@ -24,7 +24,7 @@ class Samples(NamedTuple):
         Takes the arguments by their names (defaults included) and gives the result as nested lists, computed by the
         oracle in `reference.ops`, which knows no offsets; a tuple for several results.
     smooth : strategy or None
-        Draws calls whose slope can be measured: float64, away from kinks and ties. None: there is no gradient.
+        Draws calls whose derivative can be measured: float64, away from kinks and ties. None: there is no gradient.
     errors : list of (str, type, str)
         Wrong calls as text, what they raise, and a pattern for the message; names are those of `wrong_calls.things`.
     exact : bool

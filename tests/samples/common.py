@@ -52,7 +52,7 @@ def full_batches(draw, row_shapes=ROW_SHAPES):
 
 
 def smooth_batches(row_shapes=ROW_SHAPES, low=0.1, high=0.9, **kwargs):
-    """Draw a LoDTensor of float64, fit for measuring slopes."""
+    """Draw a LoDTensor of float64, fit for measuring derivatives."""
     return batches(["f8"], row_shapes, lambda seed, shape, _: smooth_values(seed, shape, low, high), **kwargs)
 
 

@@ -33,7 +33,7 @@ def tensors_of(draw, count, num_levels, dtypes=PLAIN, row_shapes=ROW_SHAPES):
 
 
 def tame(drawn):
-    """Give a call numbers of a size that slopes can be measured at."""
+    """Give a call numbers of a size that derivatives can be measured at."""
     random = np.random.default_rng(0)
 
     def change(x):

@@ -127,7 +127,7 @@ SAMPLED = {  # ufuncs, and what they mean
     np.maximum: lambda a, b: a if a >= b or a != a else b,
     np.minimum: lambda a, b: a if a <= b or a != a else b,
 }
-#: Where the slopes of a ufunc can be measured, if not between 0.1 and 0.9.
+#: Where the derivatives of a ufunc can be measured, if not between 0.1 and 0.9.
 DOMAINS = {"arccosh": (1.1, 2.0)}
 
 

@@ -206,12 +206,12 @@ def test_more_rows_than_any_memory():
 # -- HTML ----------------------------------------------------------------------------------------------------------
 
 
-def test_html_tells_the_facts_and_draws_the_lengths():
+def test_html_tells_the_summary_and_draws_the_lengths():
     html = lodcore.array([[1, 2, 3], [], [4, 5]])._repr_html_()
     tree = ElementTree.fromstring(f"<x>{html}</x>")
     text = "".join(tree.itertext())
-    for fact in ("LoDTensor", "(3, None)", "int64", "40 bytes", "3 sequences", "1 empty", "[[1, 2, 3], [], [4, 5]]"):
-        assert fact in text
+    for part in ("LoDTensor", "(3, None)", "int64", "40 bytes", "3 sequences", "1 empty", "[[1, 2, 3], [], [4, 5]]"):
+        assert part in text
     bars = [float(bar.get("height")) for bar in tree.iter("rect")]
     assert bars == [40.0, 0.0, 40.0, 40.0]  # of lengths 0, 1, 2, 3
 

@@ -6,22 +6,22 @@ CASES = "tests/reference/test_cases.py"
 DUAL = "tests/reference/test_dual.py"
 
 MUTANTS = [
-    # -- slopes
+    # -- derivatives
     Mutant(
-        "slope-of-a-difference",
+        "derivative-of-a-difference",
         "reference/dual.py",
         "combine(self, 1.0, other, -1.0, self.value - value(other))",
         "combine(self, 1.0, other, 1.0, self.value - value(other))",
         DUAL,
     ),
     Mutant(
-        "slopes-of-one-variable-do-not-add",
+        "derivatives-of-one-variable-do-not-add",
         "reference/dual.py",
         "found[name] = found.get(name, 0.0) + along_y * own",
         "found[name] = along_y * own",
         DUAL,
     ),
-    Mutant("slope-of-a-square-root", "reference/reals.py", "divide(0.5, result)", "divide(1.0, result)", DUAL),
+    Mutant("derivative-of-a-square-root", "reference/reals.py", "divide(0.5, result)", "divide(1.0, result)", DUAL),
     Mutant("quotient-of-a-negative-zero", "reference/reals.py", " * math.copysign(1.0, y)", "", DUAL),
     # -- drawing, writing, reading
     Mutant(
@@ -34,8 +34,8 @@ MUTANTS = [
     Mutant(
         "cotangents-are-all-one",
         "reference/case.py",
-        "total[variable] = total.get(variable, 0.0) + weight * slope",
-        "total[variable] = total.get(variable, 0.0) + slope",
+        "total[variable] = total.get(variable, 0.0) + weight * derivative",
+        "total[variable] = total.get(variable, 0.0) + derivative",
         CASES,
     ),
     Mutant(

@@ -27,8 +27,8 @@ MUTANTS = [
     Mutant(
         "depth-beyond-a-block-starts-anew",
         WHOLE,
-        "PLAIN(PANEL), columns - c, adding || k > 0,",
-        "PLAIN(PANEL), columns - c, adding,",
+        "OF_CELL(PANEL), columns - c, adding || k > 0,",
+        "OF_CELL(PANEL), columns - c, adding,",
         MATRIX_TESTS,
     ),
     Mutant(

@@ -9,7 +9,7 @@ BACK = "lodcore/graph/back.pyx"
 ENGINE = "lodcore/graph/engine.pyx"
 EXECUTOR = "lodcore/graph/executor.py"
 GRADIENTS = "lodcore/graph/gradients.py"
-STEPS = "lodcore/graph/steps.py"
+STEPS = "lodcore/graph/loop_run.py"
 WHILE_LOOP = "lodcore/graph/while_loop.py"
 
 TEST_ARRAYS = "tests/graph/test_arrays.py"
@@ -19,7 +19,7 @@ TEST_PROGRAM = "tests/graph/test_program.py"
 TEST_LATER = "tests/graph/test_loops_that_run_later.py"
 TEST_RANDOM = "tests/graph/test_random_loops.py"
 TEST_SHARED = "tests/graph/test_shared_products.py"
-TEST_STEADY = "tests/graph/test_steady.py"
+TEST_SHARED_OPERANDS = "tests/graph/test_shared_operands.py"
 TEST_WHILE_LOOP = "tests/graph/test_while_loop.py"
 
 MUTANTS = [
@@ -153,43 +153,43 @@ MUTANTS = [
         "            pass\n",
         f"{TEST_AUTODIFF} {TEST_RANDOM}",
     ),
-    Mutant("steps-not-settled-at-the-end", STEPS, "            gradients.finish()\n", "", TEST_STEADY),
+    Mutant("steps-not-added-at-the-end", STEPS, "            gradients.finish()\n", "", TEST_SHARED_OPERANDS),
     Mutant(
-        "settled-steps-count-again",
+        "added-steps-count-again",
         BACK,
         "calls.cotangents, calls.others, calls.results, calls.rows = [], [], [], 0\n\n    def finish",
         "calls.rows = 0\n\n    def finish",
-        TEST_STEADY,
+        TEST_SHARED_OPERANDS,
     ),
     Mutant(
         "loop-variables-taken-for-shared",
         STEPS,
         "shared = set(self.captured)",
         "shared = {*self.captured, *self.carried}",
-        TEST_STEADY,
+        TEST_SHARED_OPERANDS,
     ),
     Mutant(
         "rows-made-wider-taken-for-rows",
         BACK,
         "if way.plan.elementwise and not cnp.PyArray_SAMESHAPE(d, x):",
         "if False:",
-        TEST_STEADY,
+        TEST_SHARED_OPERANDS,
     ),
-    Mutant("rows-of-several-axes-joined", BACK, "if cnp.PyArray_NDIM(d) != 2 or ", "if ", TEST_STEADY),
+    Mutant("rows-of-several-axes-joined", BACK, "if cnp.PyArray_NDIM(d) != 2 or ", "if ", TEST_SHARED_OPERANDS),
     Mutant(
         "weight-not-transposed",
         "lodcore/ops/dense.py",
         "d.dot(y.T) if needs[0]",
         "d.dot(y) if needs[0]",
-        TEST_STEADY,
+        TEST_SHARED_OPERANDS,
     ),
-    Mutant("value-read-twice-let-go", STEPS, "and reads[v] == 1]", "]", TEST_STEADY),
+    Mutant("value-read-twice-let-go", STEPS, "and reads[v] == 1]", "]", TEST_SHARED_OPERANDS),
     Mutant(
         "value-the-gradient-reads-let-go",
         STEPS,
-        'if "out" in op.op.unread:',
+        'if "out" in op.op.unused_by_vjp:',
         "if True:",
-        TEST_STEADY,
+        TEST_SHARED_OPERANDS,
     ),
     Mutant(
         "value-of-another-dtype-let-go",
@@ -210,7 +210,7 @@ MUTANTS = [
         "lodcore/ops/math.py",
         "def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:\n    return d * y",
         "def _(d: Array, y: Any, out: Any, needs: Any) -> tuple[Any, Any]:\n    x = out\n    return d * y",
-        TEST_STEADY,
+        TEST_SHARED_OPERANDS,
     ),
     Mutant(
         "memory-that-shrank-has-no-zeros",
@@ -219,7 +219,7 @@ MUTANTS = [
         "",
         "tests/base/test_recycling.py",
     ),
-    Mutant("gradient-stays-broadcast", BACK, "if not alike(gradient, value):", "if False:", TEST_AUTODIFF),
+    Mutant("gradient-stays-broadcast", BACK, "if not has_shape_of(gradient, value):", "if False:", TEST_AUTODIFF),
     Mutant(
         "gradients-share-memory",
         GRADIENTS,
@@ -257,7 +257,7 @@ MUTANTS = [
         TEST_PROGRAM,
     ),
     # -- arrays as values
-    Mutant("undone-write-leaves-no-hole", TENSOR_ARRAY, "if before is _HOLE:", "if False:", TEST_ARRAYS),
+    Mutant("reverted-write-leaves-no-hole", TENSOR_ARRAY, "if before is _HOLE:", "if False:", TEST_ARRAYS),
     Mutant(
         "version-shrinks",
         TENSOR_ARRAY,
@@ -296,8 +296,8 @@ MUTANTS = [
     Mutant(
         "slot-reads-what-was-before-its-update",
         "lodcore/graph/var_array.py",
-        "settled(value))\n        self._value = None\n",
-        "settled(value))\n",
+        "resolved(value))\n        self._value = None\n",
+        "resolved(value))\n",
         TEST_ARRAYS,
     ),
     Mutant(

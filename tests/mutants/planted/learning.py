@@ -11,7 +11,7 @@ OPTIMIZERS = "lodcore/nn/optimizers.py"
 UPDATES = "lodcore/nn/updates.py"
 SCHEDULES = "lodcore/nn/schedules.py"
 TREES = "lodcore/interop/trees.py"
-STEPS = "lodcore/graph/steps.py"
+STEPS = "lodcore/graph/loop_run.py"
 TESTS = "tests/nn"
 
 MUTANTS = [

@@ -162,7 +162,7 @@ MUTANTS = [
         OPS_SELECT,
         "return found[0], found[1], None",
         "return found[1], found[0], None",
-        "tests/ops/test_operators.py::test_gradients_are_slopes[lodcore.kernels-merge_by_mask]",
+        "tests/ops/test_operators.py::test_gradients_are_derivatives[lodcore.kernels-merge_by_mask]",
     ),
     # -- rules of shapes
     Mutant(

@@ -42,25 +42,25 @@ MUTANTS = [
         "tests/ops/test_kinks.py",
     ),
     Mutant(
-        "slope-of-abs-at-0",
+        "derivative-of-abs-at-0",
         "lodcore/ops/ufuncs.py",
         '"absolute": lambda d, x: d * np.sign(x),',
         '"absolute": lambda d, x: np.where(x < 0, -d, d),',
-        "tests/ops/test_slopes_of_ufuncs.py",
+        "tests/ops/test_derivatives_of_ufuncs.py",
     ),
     Mutant(
         "power-of-a-negative-base",
         "lodcore/ops/ufuncs.py",
         "d * out * np.log(np.where(np.greater(x, 0), x, 1))",
         "d * out * np.log(np.where(np.not_equal(x, 0), np.abs(x), 1))",
-        "tests/ops/test_slopes_of_ufuncs.py",
+        "tests/ops/test_derivatives_of_ufuncs.py",
     ),
     Mutant(
-        "slope-of-fmax-at-a-tie",
+        "derivative-of-fmax-at-a-tie",
         "lodcore/ops/ufuncs.py",
         '"fmax": lambda d, x, y: _to_winner(d, ~((x >= y) | np.isnan(y)))',
         '"fmax": lambda d, x, y: _to_winner(d, ~((x > y) | np.isnan(y)))',
-        "tests/ops/test_slopes_of_ufuncs.py",
+        "tests/ops/test_derivatives_of_ufuncs.py",
     ),
     Mutant(
         "average-of-float16-is-float32",
@@ -192,10 +192,10 @@ MUTANTS = [
         "tests/ops/test_levels.py",
     ),
     Mutant(
-        "slope-of-a-sign-at-0",
+        "derivative-of-a-sign-at-0",
         "lodcore/ops/ufuncs.py",
         "(d * np.sign(x) * np.copysign(1, y), None)",
         "(d * np.copysign(1, x) * np.copysign(1, y), None)",
-        "tests/ops/test_slopes_of_ufuncs.py",
+        "tests/ops/test_derivatives_of_ufuncs.py",
     ),
 ]

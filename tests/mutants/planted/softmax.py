@@ -67,14 +67,14 @@ MUTANTS = [
     ),
     # -- softmax: operators
     Mutant(
-        "slope-without-the-mean",
+        "derivative-without-the-mean",
         "lodcore/kernels/softmax_cells.h",
         "y[at + k] * (d[at + k] - sum[k])",
         "y[at + k] * d[at + k]",
         KERNELS,
     ),
     Mutant(
-        "cumsum-slope-forward",
+        "cumsum-derivative-forward",
         SCORES,
         "cells_of(d, work), offsets, True, cells, cost",
         "cells_of(d, work), offsets, False, cells, cost",
@@ -167,7 +167,7 @@ MUTANTS = [
         OPERATORS,
     ),
     Mutant(
-        "topk-slope-in-order",
+        "topk-derivative-in-order",
         SORT,
         "below(lod, k), positions.lod._view(k), places",
         "below(lod, k), positions.lod._view(k), places * 0",

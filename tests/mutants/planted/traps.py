@@ -11,7 +11,7 @@ DOORS = "lodcore/tensors/doors.py"
 INDEXING = "lodcore/numpy_api/indexing.py"
 LOD = "lodcore/tensors/lod.py"
 NESTED = "lodcore/tensors/nested.py"
-NUMPY_FACE = "lodcore/numpy_api/protocols.py"
+NUMPY_API = "lodcore/numpy_api/protocols.py"
 REDUCE = "lodcore/ops/reduce.py"
 SEQUENCES = "lodcore/tensors/sequences.py"
 TENSOR_CORE = "lodcore/tensors/tensor_core.pyx"
@@ -180,7 +180,7 @@ MUTANTS = [
     ),
     Mutant(
         "one-side-of-a-comparison",
-        NUMPY_FACE,
+        NUMPY_API,
         "    for one, other in ((x, y), (y, x)):\n        if type(other)",
         "    for one, other in ((x, y),):\n        if type(other)",
         "tests/testing/test_assertions.py",

@@ -49,12 +49,12 @@ def check(body, x, shared, count=3, rtol=1e-10):
 
         wanted = [known for one, known in zip(chosen, [x, *shared], strict=True) if one]
         expected, pullback = vjp(lambda *w, f=f: f(unrolled, *w), *wanted)
-        slopes = pullback(1.0)
+        derivatives = pullback(1.0)
         for recompute in (False, True):
             value, pullback = vjp(lambda *w, f=f, r=recompute: f(steps_of, *w, recompute=r), *wanted)
             np.testing.assert_allclose(value, expected, rtol=rtol)
             for _ in range(2):
-                for one, other in zip(pullback(1.0), slopes, strict=True):
+                for one, other in zip(pullback(1.0), derivatives, strict=True):
                     assert type(one) is type(other)
                     one, other = (d.values if isinstance(d, LoDTensor) else d for d in (one, other))
                     assert (one.dtype, one.flags.c_contiguous) == (other.dtype, True)
@@ -216,8 +216,8 @@ def test_what_is_not_read(name):
     out, d, needs = op.__wrapped__(*operands), RNG.standard_normal((3, 3)), (True,) * len(op.parameters)
     expected = called(op, d, operands, out, needs)
     values = dict(zip([*op.parameters, "out"], [*operands, out], strict=True))
-    assert op.unread <= values.keys()
-    *hidden, of_out = [np.full_like(x, np.nan) if one in op.unread else x for one, x in values.items()]
+    assert op.unused_by_vjp <= values.keys()
+    *hidden, of_out = [np.full_like(x, np.nan) if one in op.unused_by_vjp else x for one, x in values.items()]
     for one, other in zip(called(op, d, hidden, of_out, needs), expected, strict=True):
         assert one is other is None or np.array_equal(one, other)
 
@@ -263,7 +263,7 @@ def test_a_cotangent_in_memory_of_any_kind():
     np.testing.assert_array_equal(found, [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])
 
 
-def test_what_nobody_reads_is_let_go():
+def test_what_nobody_reads_is_released():
     loops = []
 
     def f(x, w):
@@ -291,7 +291,7 @@ def test_what_nobody_reads_is_let_go():
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize("count", [1, 39, 40, 63, 64, 65, 100, 127, 128, 129, 200])
 def test_every_small_step_counts(count, rows):
-    """Steps of few rows, many of which are settled at once: the gradient is the sum over all of them."""
+    """Steps of few rows, many of which are resolved at once: the gradient is the sum over all of them."""
     x, weight, bias = RNG.standard_normal((rows, 2)), 0.5 * RNG.standard_normal((2, 2)), RNG.standard_normal(2)
     drives = RNG.standard_normal((count, rows, 2))
 

@@ -1,4 +1,4 @@
-"""Defects of dense math, of indices, of reductions over ragged axes, and of NumPy's face."""
+"""Defects of dense math, of indices, of reductions over ragged axes, and of NumPy's interface."""
 
 from tests.mutants.mutant import Mutant
 
@@ -15,9 +15,9 @@ OPS_MATH = "lodcore/ops/math.py"
 OPS_POSITION = "lodcore/ops/position.py"
 OPS_REDUCE = "lodcore/ops/reduce.py"
 INDEXING = "lodcore/numpy_api/indexing.py"
-NUMPY_FACE = "lodcore/numpy_api/protocols.py"
+NUMPY_API = "lodcore/numpy_api/protocols.py"
 ROLES = "lodcore/ops/roles.py"
-GRADIENTS = "tests/ops/test_operators.py::test_gradients_are_slopes"
+GRADIENTS = "tests/ops/test_operators.py::test_gradients_are_derivatives"
 
 MUTANTS = [
     # -- kernels
@@ -190,14 +190,14 @@ MUTANTS = [
         AXES_OF_LEVELS,
         "        return sequence_pool(refuse_empty(x, name, level), name, level=level)",
         "        return sequence_pool(x, name, level=level)",
-        "tests/numpy_api/test_faces.py",
+        "tests/numpy_api/test_numpy_page.py",
     ),
     Mutant(
         "kept-axis-in-front",
         AXES_OF_LEVELS,
         " if keepdims else ():\n            reduced = insert_level(reduced, max(axis - 1, 0), axis == 0)",
         " if keepdims else ():\n            reduced = insert_level(reduced, 0, axis == 0)",
-        "tests/numpy_api/test_faces.py",
+        "tests/numpy_api/test_numpy_page.py",
     ),
     Mutant(
         "mask-of-rows-forgets-one",
@@ -209,17 +209,17 @@ MUTANTS = [
     # -- NumPy's protocols
     Mutant(
         "result-drops-the-structure",
-        NUMPY_FACE,
+        NUMPY_API,
         "    if not isinstance(target, LoDTensor):\n",
         "    if target is None:\n",
-        "tests/numpy_api/test_faces.py",
+        "tests/numpy_api/test_numpy_page.py",
     ),
     Mutant(
         "all-values-by-default",
-        NUMPY_FACE,
+        NUMPY_API,
         'return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})',
         "return REDUCING[ufunc](*inputs, **_without_defaults(kwargs))",
-        "tests/numpy_api/test_faces.py",
+        "tests/numpy_api/test_numpy_page.py",
     ),
     # -- lists that are recorded
     Mutant(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, Spec, vjp
 from lodcore.graph import Executor, Program, Variable, data, grad_check
-from lodcore.numpy_api.methods import OWN, Face
+from lodcore.numpy_api.methods import OWN, MethodBodies
 from lodcore.numpy_api.protocols import FUNCTIONS, NAMED
 from reference.ops.axes import insert_axis, reduce_axis, reduction
 from tests.helpers.agree import assert_close, same, same_memory
@@ -658,25 +658,25 @@ def test_recorded_is_eager(function, x):
 
 
 @given(lods(1, 3, 5), SEEDS)
-def test_gradients_through_faces(lod, seed):
+def test_gradients_through_methods(lod, seed):
     x = LoDTensor(np.random.default_rng(seed).uniform(0.5, 2, lod.num_rows), lod)
     grad_check(lambda x: np.tanh(x * 2 + 1)[..., ::-1] ** 2 / (x.reverse() + 3), x)
 
 
 @pytest.mark.not_on_reference
-def test_both_kinds_have_the_whole_face():
-    for name in vars(Face):
+def test_both_kinds_have_all_methods():
+    for name in vars(MethodBodies):
         if name not in OWN:
             assert name in vars(LoDTensor), name
             assert name in vars(Variable), name
-    for name, member in vars(Face).items():
+    for name, member in vars(MethodBodies).items():
         if not name.startswith("_"):
             assert inspect.getdoc(member), f"{name} has no docstring"
 
 
 @pytest.mark.not_on_reference
 def test_methods_have_examples_that_run():
-    for name, member in vars(Face).items():
+    for name, member in vars(MethodBodies).items():
         if name.startswith("_") or not inspect.isfunction(member):
             continue
         for example in doctest.DocTestFinder(recurse=False).find(member, name):

@@ -1,4 +1,4 @@
-"""How a loop runs: a frame of values for each step, and the way back through them from the last to the first."""
+"""How a loop runs: a frame of values for each step, and the backward pass through them from the last to the first."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class Trace:
 
 
 class Way(NamedTuple):
-    """The way back through a step: what needs a gradient, and the operators, the last first."""
+    """The backward pass through a step: what needs a gradient, and the operators, the last first."""
 
     needed: set[Variable]
     operators: list[Return]
 
 
 class StepRunner:
-    """Runs the body of a loop, forth and back.
+    """Runs the body of a loop, forward and backward.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class StepRunner:
         if trace is not None:
             trace.outer, trace.begin, kept = tuple(inputs[count:]), begin, trace.steps
             self._trace = weakref.ref(trace)
-        for step in self._numbers():
+        for step in self._step_numbers():
             frame = [None, *values, *begin]
             if kept is not None:
                 kept.append(values if self.recompute else frame)
@@ -192,7 +192,7 @@ class StepRunner:
             begin[slot - first] = prepare(begin[given - first])
         return begin
 
-    def _numbers(self) -> Iterable[int]:
+    def _step_numbers(self) -> Iterable[int]:
         """Count the steps; the one after the last that is allowed may still break."""
         return itertools.count() if self.max_steps is None else range(self.max_steps + 1)
 
@@ -210,7 +210,7 @@ class StepRunner:
                 made = [op.call(self._layout, keep) for op in self.body.ops]
                 self._prepare(made)
                 if keep:
-                    _let_go(self.body.ops, made, self._layout)
+                    _release_early(self.body.ops, made, self._layout)
                 self._compiled[keep] = made
             return self._compiled[keep]
 
@@ -337,7 +337,7 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
     return [found] if isinstance(found, Spec) else list(found)
 
 
-def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:
+def _release_early(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:
     """Let calls forget arguments that nobody reads later: what one operator gave to one other, and no gradient reads.
 
     They would be most of what the steps keep.
@@ -348,11 +348,11 @@ def _let_go(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) ->
             reads[v] = reads.get(v, 0) + 1
     given: set[Variable] = set()  # results of operators whose gradients do not read them
     for op, call in zip(ops, calls, strict=True):
-        if isinstance(op, Operator) and isinstance(call, Call) and op.op.unread:
-            unread = [op.arguments[name] for name in op.op.unread if name != "out"]
-            ending = [v for v in unread if isinstance(v, Variable) and v in given and reads[v] == 1]
+        if isinstance(op, Operator) and isinstance(call, Call) and op.op.unused_by_vjp:
+            unused_by_vjp = [op.arguments[name] for name in op.op.unused_by_vjp if name != "out"]
+            ending = [v for v in unused_by_vjp if isinstance(v, Variable) and v in given and reads[v] == 1]
             call.ending = layout.slots(ending)
-            if "out" in op.op.unread:
+            if "out" in op.op.unused_by_vjp:
                 given.update(op.outputs)
 
 

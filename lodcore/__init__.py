@@ -9,7 +9,7 @@ Tensors
     array(lists), LoDTensor.from_lengths(values, lengths), .from_padded, .from_arrays make a LoDTensor: rows (`values`)
     and their structure (`lod`). x[i], x[a:b], x + y, np.tanh(x), x.sum(axis=1) mean what they mean in NumPy.
     to_padded, to_regular, to_arrays and tolist give it in another form. SparseTensor holds selected rows of a table,
-    TensorArray one tensor a step.
+    TensorArray one tensor per step.
 
 Operators
     sequence_pool, sequence_softmax, sequence_sort, sequence_conv, gather_sequences, lookup_table and many more, each
@@ -161,7 +161,7 @@ if not TYPE_CHECKING:
     del __all__  # what it is with the operators is asked for below
 
     def _is_module(name: str) -> bool:
-        """Tell whether this is a file of the package, which is none of its names."""
+        """Return whether this is a file of the package, which is none of its names."""
         return _import_module("importlib.util").find_spec(f"lodcore.{name}") is not None
 
     def __getattr__(name: str) -> _Any:

@@ -148,5 +148,5 @@ def gradients_of(operator, arguments, results, cotangents):
 
 
 def holds_tensors(given):
-    """Tell whether an argument has the form of something that has a gradient."""
+    """Return whether an argument has the form of something that has a gradient."""
     return isinstance(given, Steps) or bool(leaves(given))

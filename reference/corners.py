@@ -54,7 +54,7 @@ def corners_of(arguments, walked):
 
 
 def first_of(given):
-    """Give the tensor of an argument, the first of several, None if there is none."""
+    """Return the tensor of an argument, the first of several, None if there is none."""
     if isinstance(given, (Ragged, Dense, Structure)):
         return given
     found = leaves(given)

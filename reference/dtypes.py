@@ -7,18 +7,18 @@ ORDER = ("bool", "uint8", "int32", "int64", "float32", "float64")
 
 
 def promoted(*dtypes):
-    """Tell the dtype that holds what several hold."""
+    """Return the dtype that holds what several hold."""
     largest = max(dtypes, key=ORDER.index)
     return "float64" if largest == "float32" and {"int32", "int64"} & set(dtypes) else largest
 
 
 def float_of(dtype):
-    """Tell the dtype of a mean or quotient: float64 for integers."""
+    """Return the dtype of a mean or quotient: float64 for integers."""
     return dtype if dtype.startswith("float") else "float64"
 
 
 def wrapped(number, dtype):
-    """Give what an integer dtype holds of a whole number that is too large for it; other dtypes hold all."""
+    """Return what an integer dtype holds of a whole number that is too large for it; other dtypes hold all."""
     if dtype not in BITS:
         return number
     rest = number % 2 ** BITS[dtype]

@@ -90,12 +90,12 @@ class Dual:
 
 
 def value(x):
-    """Give the number itself."""
+    """Return the number itself."""
     return x.value if isinstance(x, Dual) else x
 
 
 def derivatives(x):
-    """Give the derivatives of a number; a plain one has none."""
+    """Return the derivatives of a number; a plain one has none."""
     return x.derivatives if isinstance(x, Dual) else {}
 
 

@@ -24,7 +24,7 @@ def flatten(nested: Iterable[Any], num_levels: int) -> tuple[list[Any], list[lis
     Returns
     -------
     (list, list of list of int)
-        The rows behind each other, and the offsets of each level, coarse first.
+        The rows one after another, and the offsets of each level, coarse first.
 
     Examples
     --------

@@ -23,7 +23,7 @@ def read(path):
 
 
 def agree(got, want, tolerance):
-    """Tell whether a result or a gradient is what is expected."""
+    """Return whether a result or a gradient is what is expected."""
     if isinstance(want, np.ndarray):
         allowed = tolerance * max(1.0, np.abs(want, where=np.isfinite(want), out=np.ones(want.shape)).max(initial=0.0))
         return got.shape == want.shape and np.allclose(got, want, rtol=0.0, atol=allowed, equal_nan=True)

@@ -46,7 +46,7 @@ class Dense(Values):
 
     @property
     def rows(self):
-        """The rows, behind each other."""
+        """The rows, one after another."""
         return self.nested
 
     def numbers(self):
@@ -54,7 +54,7 @@ class Dense(Values):
         return spread(self.nested, len(self.shape))
 
     def with_numbers(self, numbers):
-        """Give the same array of other numbers."""
+        """Return the same array of other numbers."""
         return replace(self, nested=fill(numbers, self.shape))
 
 
@@ -74,12 +74,12 @@ class Ragged(Values):
 
     @property
     def rows(self):
-        """The rows, behind each other."""
+        """The rows, one after another."""
         return flatten(self.nested, self.num_levels)[0]
 
     @property
     def shape(self):
-        """The shape of the rows behind each other."""
+        """The shape of the rows one after another."""
         return (len(self.rows), *self.row_shape)
 
     def numbers(self):
@@ -87,7 +87,7 @@ class Ragged(Values):
         return [number for row in self.rows for number in spread(row, len(self.row_shape))]
 
     def with_numbers(self, numbers):
-        """Give the same batch of other numbers."""
+        """Return the same batch of other numbers."""
         return replace(self, nested=nest(fill(numbers, self.shape), self.offsets))
 
 

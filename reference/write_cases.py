@@ -61,7 +61,7 @@ def draw_cases(seed=0, count=40, names=None):
 
 
 def report(found):
-    """Tell how many cases hit each corner, operator by operator; those that must be hit have a star."""
+    """Return how many cases hit each corner, operator by operator; those that must be hit have a star."""
     lines = []
     for name in dict.fromkeys(case.operator for case in found):
         own = [case for case in found if case.operator == name]
@@ -73,7 +73,7 @@ def report(found):
 
 
 class Pools:
-    """The numbers of all tensors, behind each other, one array a dtype."""
+    """The numbers of all tensors, one after another, one array per dtype."""
 
     def __init__(self):
         self.numbers = {}
@@ -128,7 +128,7 @@ def entry(case, pools):
 
 
 def write(path, found, seed=0):
-    """Write cases into a file: `index.json`, and one flat array a dtype."""
+    """Write cases into a file: `index.json`, and one flat array per dtype."""
     pools = Pools()
     index = {"format": FORMAT, "seed": seed, "cases": [entry(case, pools) for case in found]}
     members = {"index.json": (json.dumps(index, allow_nan=False) + "\n").encode()}

@@ -45,7 +45,7 @@ def folder_of(module):
 
 
 def module_of(path):
-    """Give the name of the module in a file."""
+    """Return the name of the module in a file."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -88,7 +88,7 @@ def imports(found):
 
 
 def is_module(name):
-    """Tell whether a dotted name is a module of the project, or a package."""
+    """Return whether a dotted name is a module of the project, or a package."""
     path = ROOT.joinpath(*name.split("."))
     return path.is_dir() or any(path.with_suffix(suffix).exists() for suffix in (".py", ".pyx"))
 
@@ -298,7 +298,7 @@ def test_fields_of_symbols_and_arrays_are_read_through_their_interface():
 
 @not_on_reference
 def lines_of_code(path):
-    """Count the lines of a file that are no docstring, no comment, and not empty."""
+    """Count the lines of a file that are not docstring, no comment, and not empty."""
     text = re.sub(r'^\s*"""(?:.|\n)*?"""\s*$', "", path.read_text(), flags=re.MULTILINE)
     return sum(bool(line.strip()) and not line.strip().startswith(("#", "//")) for line in text.splitlines())
 

@@ -54,7 +54,7 @@ VECTORS = [  # where a vector stands, what to raise for a number that is too lar
     ("lod_append(flat, lengths={})", LoDError, "lengths"),
     ("lod_append(flat, offsets={})", LoDError, "offsets"),
 ]
-NO_INTEGERS = [  # what is no vector of integers, and how that is said
+NO_INTEGERS = [  # what is not a vector of integers, and how that is said
     ("[1.0, 2.0]", "float64"),
     ("np.array([0.0, np.nan])", "float64"),
     ("np.array([])", "float64"),

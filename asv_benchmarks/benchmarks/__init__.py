@@ -1,1 +1,1 @@
-"""Benchmarks of lodcore, one file a family of kernels."""
+"""Benchmarks of lodcore, one file per family of kernels."""

@@ -16,7 +16,7 @@ def batch(width, several):
 
 
 class Attention:
-    """Seconds of attention, and of attention and its gradients; of one query a sequence, or as many as it has rows."""
+    """Seconds of attention, and of its gradients, too; of one query per sequence, or as many as it has rows."""
 
     params = [["dot", "additive"], ["one query", "several"], [64]]
     param_names = ["kind", "queries", "width"]

@@ -13,7 +13,7 @@ HIDDEN, VOCABULARY, EMBEDDING = 256, 42, 128
 
 
 def draw_step(count, columns):
-    """Draw the scores of a step: 1 to 4 prefixes a source."""
+    """Draw the scores of a step: 1 to 4 prefixes per source."""
     random = np.random.default_rng(7)
     lengths = np.full(1, BEAM) if count == 1 else random.integers(1, BEAM + 1, count)
     n = int(lengths.sum())

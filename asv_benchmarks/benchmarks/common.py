@@ -125,7 +125,7 @@ class Batch:
 
     @functools.cached_property
     def arrays(self):
-        """One array a sequence."""
+        """One array per sequence."""
         return flat.to_arrays(self.values, self.offsets)
 
     @functools.cached_property

@@ -9,7 +9,7 @@ HEIGHT, WIDTHS = 50_000, [1, 64]
 
 
 def drawn(batch):
-    """Draw a table and skewed numbers of its rows, one a row of the batch."""
+    """Draw a table and skewed numbers of its rows, one per row of the batch."""
     rng = batch.rng("table")
     table = rng.standard_normal((HEIGHT, batch.width)).astype("float32")
     return table, (rng.random(batch.rows) ** 3 * HEIGHT).astype(np.int64)

@@ -90,7 +90,7 @@ def rank(lengths):
 
 
 def unpack(values, offsets):
-    """Give the rows step by step, longest sequence first, the size of each step, and the order of the sequences."""
+    """Return the rows step by step, longest sequence first, the size of each step, and the order of the sequences."""
     lengths = np.diff(offsets)
     order = rank(lengths)
     descending = lengths[order]

@@ -1,4 +1,4 @@
-"""Sequences taken whole: by their numbers, a piece of each, and batches behind each other."""
+"""Sequences taken whole: by their numbers, a piece of each, and batches one after another."""
 
 import numpy as np
 
@@ -179,7 +179,7 @@ class SliceEachPeak(Peaks):
 
 
 class Concat(Times, widths=WIDTHS):
-    """Put 64 batches behind each other."""
+    """Put 64 batches one after another."""
 
     def lodcore(self, batch):
         xs = [LoDTensor.from_offsets(*part) for part in batch.parts]

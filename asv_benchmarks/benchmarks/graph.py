@@ -152,7 +152,7 @@ def weights_and_rows(count, width):
 
 
 def network(x, of_input, of_state, bias, first):
-    """Give the sum of all states: tanh(x @ of_input + state @ of_state + bias), step by step."""
+    """Return the sum of all states: tanh(x @ of_input + state @ of_state + bias), step by step."""
     steps, indices_map = lodcore.tensor_array_unpack(x, 0)
     table = lodcore.lod_rank_table(x)
     states = TensorArray()

@@ -116,7 +116,7 @@ class MaskRows(Questions, widths=WIDTHS):
 
 
 class MaskRowsBackward(Questions, widths=WIDTHS):
-    """Give the cotangent of x[mask] back."""
+    """Return the cotangent of x[mask] back."""
 
     def lodcore(self, batch):
         mask = LoDTensor(batch.row_mask, batch.tensor.lod)

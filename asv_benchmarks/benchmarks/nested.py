@@ -12,7 +12,7 @@ from .common import WIDTHS, Times
 
 
 class FromArrays(Times, widths=WIDTHS):
-    """Make a batch of one array a sequence."""
+    """Make a batch of one array per sequence."""
 
     def lodcore(self, batch):
         arrays = batch.arrays
@@ -42,7 +42,7 @@ class FromArrays(Times, widths=WIDTHS):
 
 
 class ToArrays(Times, widths=WIDTHS):
-    """Give one array a sequence, as views."""
+    """Return one array per sequence, as views."""
 
     def lodcore(self, batch):
         return batch.tensor.to_arrays
@@ -90,7 +90,7 @@ class FromLists(Times):
 
 
 class ToLists(Times):
-    """Give lists of Python numbers."""
+    """Return lists of Python numbers."""
 
     def lodcore(self, batch):
         return batch.tensor.tolist

@@ -23,7 +23,7 @@ ONE_STEP_SCORES = LoDTensor(-np.arange(4.0), ONE_STEP.lod)
 
 
 def several(names, *arguments):
-    """Give the same arguments to several operators."""
+    """Return the same arguments to several operators."""
     return dict.fromkeys(names.split(), lambda: arguments)
 
 

@@ -111,7 +111,7 @@ class UnpadOperator(Unpad, widths=WIDTHS):
 
 
 class PadBackward(Times, widths=WIDTHS):
-    """Give the cotangents of padded rows back, and add up those of the filling."""
+    """Return the cotangents of padded rows back, and add up those of the filling."""
 
     def lodcore(self, batch):
         _, pullback = vjp(sequence_pad, batch.tensor, np.float32(0))
@@ -124,7 +124,7 @@ class PadBackward(Times, widths=WIDTHS):
 
 
 class Mask(Times):
-    """Tell which places of a padded array are rows."""
+    """Return which places of a padded array are rows."""
 
     def lodcore(self, batch):
         lengths, _ = batch.lengths, batch.padded_shape

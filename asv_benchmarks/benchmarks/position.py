@@ -8,7 +8,7 @@ from .common import WIDTHS, Times
 
 
 def places(batch):
-    """Give the position of each row."""
+    """Return the position of each row."""
     return np.arange(batch.rows) - np.repeat(batch.offsets[:-1], batch.lengths)
 
 
@@ -58,7 +58,7 @@ class MaxOfPositions(SumOfPositions, widths=WIDTHS):
 
 
 class SumOfPositionsBackward(Times, widths=WIDTHS):
-    """Give the cotangent of sums of positions back."""
+    """Return the cotangent of sums of positions back."""
 
     def lodcore(self, batch):
         y, pullback = vjp(lambda x: x.sum(axis=0), batch.tensor)
@@ -88,7 +88,7 @@ class ByPosition(Times, widths=WIDTHS):
 
 
 class AnyOfPositions(Times):
-    """Tell whether any sequence is true at a position."""
+    """Return whether any sequence is true at a position."""
 
     def lodcore(self, batch):
         x = LoDTensor(batch.values > 8, batch.tensor.lod)

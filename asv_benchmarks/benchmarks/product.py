@@ -30,7 +30,7 @@ class Product(Times, widths=WIDTHS):
 
 
 class ProductBackward(Times, widths=WIDTHS):
-    """Give the cotangents of products back."""
+    """Return the cotangents of products back."""
 
     def lodcore(self, batch):
         y, pullback = vjp(ops.sequence_prod, LoDTensor(near_one(batch), batch.tensor.lod))
@@ -43,7 +43,7 @@ class ProductBackward(Times, widths=WIDTHS):
 
 
 class Truth(Times):
-    """Tell whether all rows of each sequence are true."""
+    """Return whether all rows of each sequence are true."""
 
     def lodcore(self, batch):
         x = LoDTensor(batch.values > 8, batch.tensor.lod)

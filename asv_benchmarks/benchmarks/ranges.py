@@ -1,4 +1,4 @@
-"""Ranges of numbers, one a sequence."""
+"""Ranges of numbers, one per sequence."""
 
 import numpy as np
 

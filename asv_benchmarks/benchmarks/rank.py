@@ -80,7 +80,7 @@ class UnpackPeak(Peaks):
 
 
 class Pack(Times, widths=WIDTHS):
-    """Bring one array a step, each written by itself, back into sequences; `flat` has all steps in one array."""
+    """Bring one array per step, each written by itself, back into sequences; `flat` has all steps in one array."""
 
     def lodcore(self, batch):
         return packing(batch.tensor, None)
@@ -102,7 +102,7 @@ class Pack(Times, widths=WIDTHS):
 
 
 class PackPeak(Peaks):
-    """Bring one array a step back into sequences."""
+    """Bring one array per step back into sequences."""
 
     lodcore, lodcore_out, flat, padded = Pack.lodcore, Pack.lodcore_out, Pack.flat, Pack.padded
 

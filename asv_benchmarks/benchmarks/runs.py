@@ -8,7 +8,7 @@ from .common import Times
 
 
 def whole_numbers(batch):
-    """Give the batch as whole numbers, many of them equal."""
+    """Return the batch as whole numbers, many of them equal."""
     numbers = (np.abs(np.nan_to_num(batch.values)) * 8).astype(np.int64) % 50
     return batch.tensor.with_values(numbers), numbers, np.repeat(np.arange(len(batch)), batch.lengths)
 

@@ -8,7 +8,7 @@ from .common import WIDTHS, Peaks, Times
 
 
 def scores(batch):
-    """Give the batch numbers of the size that scores have: 0 to 8."""
+    """Return the batch numbers of the size that scores have: 0 to 8."""
     return LoDTensor(batch.values / np.array(32, batch.values.dtype), batch.tensor.lod)
 
 

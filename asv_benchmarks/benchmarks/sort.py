@@ -10,7 +10,7 @@ K = 4
 
 
 def filled(batch):
-    """Give the padded array with nothing but the greatest numbers behind the sequences."""
+    """Return the padded array with nothing but the greatest numbers behind the sequences."""
     padded = batch.padded.copy()
     padded[~batch.mask] = np.inf if padded.dtype.kind == "f" else np.iinfo(padded.dtype).max
     return padded

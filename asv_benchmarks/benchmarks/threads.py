@@ -135,7 +135,7 @@ class Threads:
 
 
 def least(call, seconds):
-    """Give the least wall times of a call, by numbers of threads."""
+    """Return the least wall times of a call, by numbers of threads."""
     found = dict.fromkeys(THREADS, float("inf"))
     end = perf_counter() + seconds
     while perf_counter() < end:

@@ -18,7 +18,7 @@ def taps_of(batch):
 
 
 def in_sequence(batch, step):
-    """Tell which rows have a row `step` places further on, and give the numbers of those rows."""
+    """Return which rows have a row `step` places further on, and give the numbers of those rows."""
     rows = np.arange(batch.rows)
     ends = np.repeat(batch.offsets[1:], batch.lengths)
     starts = np.repeat(batch.offsets[:-1], batch.lengths)

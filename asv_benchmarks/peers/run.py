@@ -84,7 +84,7 @@ def start(interpreters):
 
 
 def agree(digests, reference):
-    """Tell whether results are equal as far as both list them; real numbers to five digits."""
+    """Return whether results are equal as far as both list them; real numbers to five digits."""
     return bool(digests) and all(
         len(a) == len(b) and all(abs(x - y) <= 1e-5 * max(map(abs, b)) for x, y in zip(a, b, strict=True))
         for a, b in zip(digests, reference, strict=False)
@@ -113,7 +113,7 @@ def compare(peers, operation, batch, rounds, seconds):
 
 
 def lines_of(operation, times):
-    """Give the lines of a case: lodcore into a new array, and into memory that is given."""
+    """Return the lines of a case: lodcore into a new array, and into memory that is given."""
     peers = {name: time for name, time in times.items() if name not in OURS}
     best = min(peers, key=peers.get, default=None)
     for own, copy in (("lodcore", "copy"), ("lodcore_out", "copy_out")):

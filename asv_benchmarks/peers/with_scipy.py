@@ -29,7 +29,7 @@ def take(x, index):
 
 
 def summing(columns, offsets, count):
-    """Give the matrix that adds up the rows of each sequence."""
+    """Return the matrix that adds up the rows of each sequence."""
     return sparse.csr_array((np.ones(len(columns), np.float32), columns, offsets), (len(offsets) - 1, count))
 
 

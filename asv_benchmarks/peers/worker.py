@@ -73,7 +73,7 @@ def digest(array):
 
 
 def measure(call, seconds):
-    """Give processor seconds a call: samples of a millisecond or more, until the time is over."""
+    """Return processor seconds a call: samples of a millisecond or more, until the time is over."""
     begin = time.process_time()
     call()
     number = max(1, int(1e-3 / max(time.process_time() - begin, 1e-7)))

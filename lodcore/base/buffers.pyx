@@ -61,7 +61,7 @@ cdef Memory memory_of(cnp.ndarray array):
 
 
 def _held(cnp.ndarray array not None):
-    """Give what an array is a view of, also where that is hidden: for libraries that write into what they are lent."""
+    """Return what an array is a view of, also where that is hidden: for libraries that write into what is lent."""
     base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else None
     return (<Memory> base)._owner if type(base) is Memory else base
 
@@ -114,7 +114,7 @@ cdef cnp.ndarray new_empty(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* sha
 
 
 cdef Py_ssize_t row_size(cnp.ndarray array, int first=1) noexcept:
-    """Give the number of bytes of a row, which has the axes from `first` on."""
+    """Return the number of bytes of a row, which has the axes from `first` on."""
     cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(array)
     cdef int axis
     for axis in range(first, cnp.PyArray_NDIM(array)):
@@ -130,7 +130,7 @@ cdef int check_axes(cnp.ndarray array, int least) except -1:
 
 
 cpdef cnp.ndarray as_bytes(cnp.ndarray array):
-    """Give a C-contiguous array of at least one axis as uint8 of shape (n_rows, row_bytes), in place."""
+    """Return a C-contiguous array of at least one axis as uint8 of shape (n_rows, row_bytes), in place."""
     cdef cnp.npy_intp shape[2]
     check_axes(array, 1)
     shape[0], shape[1] = cnp.PyArray_DIM(array, 0), row_size(array)
@@ -138,8 +138,8 @@ cpdef cnp.ndarray as_bytes(cnp.ndarray array):
 
 
 cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
-    """Give a C-contiguous array of at least one axis as shape (n_rows, width), in place: of its dtype, or of one whose
-    numbers its own consist of, as those of complex numbers."""
+    """Return a C-contiguous array of at least one axis as shape (n_rows, width), in place: of its dtype, or of one that
+    its own numbers consist of, as complex numbers do."""
     cdef cnp.npy_intp shape[2]
     check_axes(array, 1)
     cdef cnp.PyArray_Descr* kind = cnp.PyArray_DESCR(array) if dtype is None else <cnp.PyArray_Descr*> dtype
@@ -149,7 +149,7 @@ cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
 
 
 cpdef cnp.ndarray as_lines(cnp.ndarray array):
-    """Give a C-contiguous array of shape (n, padded_length, ...) as uint8 (n, padded_length, row_bytes), in place."""
+    """Return a C-contiguous array of shape (n, padded_length, ...) as uint8 (n, padded_length, row_bytes), in place."""
     cdef cnp.npy_intp shape[3]
     check_axes(array, 2)
     shape[0], shape[1], shape[2] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1), row_size(array, 2)
@@ -157,7 +157,7 @@ cpdef cnp.ndarray as_lines(cnp.ndarray array):
 
 
 cpdef bint is_plain(array):
-    """Tell whether an array can be taken for rows as it is: C-contiguous, aligned, native, of at least one axis."""
+    """Return whether an array can be taken for rows as it is: C-contiguous, aligned, native, of at least one axis."""
     if not cnp.PyArray_CheckExact(array):
         return False
     cdef cnp.ndarray given = array
@@ -167,14 +167,14 @@ cpdef bint is_plain(array):
 
 
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
-    """Give the rows from `start` to `stop` as a view."""
+    """Return the rows from `start` to `stop` as a view."""
     if cnp.PyArray_NDIM(array) < 1 or not 0 <= start <= stop <= cnp.PyArray_DIM(array, 0):
         raise ShapeError(f"lodcore: an array of shape {(<object> array).shape} has no rows {start} to {stop}")
     return rows_over(array, array, start, stop)
 
 
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
-    """Give the rows from `start` to `stop`, which are in range, as a view that holds `base`."""
+    """Return the rows from `start` to `stop`, which are in range, as a view that holds `base`."""
     cdef cnp.npy_intp shape[64]
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     for axis in range(1, ndim):
@@ -222,7 +222,7 @@ cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, in
 
 
 cpdef cnp.ndarray extended(cnp.ndarray rows, Py_ssize_t count):
-    """Give C-contiguous rows, in memory of any kind, and rows of zeros behind them, `count` in all."""
+    """Return C-contiguous rows, in memory of any kind, and rows of zeros behind them, `count` in all."""
     cdef cnp.npy_intp shape[64]
     cdef Py_ssize_t known = cnp.PyArray_NBYTES(rows)
     cdef bint fit = cnp.PyArray_NDIM(rows) > 0 and cnp.PyArray_IS_C_CONTIGUOUS(rows)
@@ -327,7 +327,7 @@ def any_int64(given, where, error):
 
 
 cdef bint is_number(given):
-    """Tell whether what stands for a vector is one number for all."""
+    """Return whether what stands for a vector is one number for all."""
     if cnp.PyArray_CheckExact(given):
         return cnp.PyArray_NDIM(given) == 0
     return PyLong_CheckExact(given) or not isinstance(given, tuple) and np.ndim(given) == 0

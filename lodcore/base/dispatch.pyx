@@ -274,7 +274,7 @@ cdef class OpBody:
         return self.takes[j](f"{self.__name__}: {self.parameters[j]}", given)
 
     cdef object finished(self, result, given, arguments, kwargs):
-        """Give plain rows the LoD that the rule says; `given` is the first argument that has one."""
+        """Return plain rows the LoD that the rule says; `given` is the first argument that has one."""
         if self.first and type(result) is cnp.ndarray and given.num_levels:
             return self.with_lod(result, given)
         return self.finish(result, arguments, kwargs)
@@ -333,7 +333,7 @@ cdef class BoundOp:
 
 
 def open_block():
-    """Give the Block that records in this thread, None if there is none."""
+    """Return the Block that records in this thread, None if there is none."""
     return BLOCK.get() if opened else None
 
 

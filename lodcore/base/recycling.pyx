@@ -74,7 +74,7 @@ def kept_bytes():
 
 
 def get_recycled_bytes():
-    """Tell how many bytes of freed results may be kept for later ones.
+    """Return how many bytes of freed results may be kept for later ones.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """Give the number of threads that wide operators may use.
+    """Return the number of threads that wide operators may use.
 
     Examples
     --------
@@ -79,8 +79,8 @@ def over_sequences(kernel: Callable[..., Any], roles: str, *arguments: Any, cost
     kernel : callable
         Treats each sequence by itself, and returns nothing.
     roles : str
-        A letter an argument: "o" offsets, in rows; "r" has one entry a row; "s" one entry a sequence; "." is given as
-        it is.
+        One letter per argument: "o" offsets, in rows; "r" one entry per row; "s" one entry per sequence; "." is given
+        as it is.
     *arguments
     cost : int
         How many times as long as to copy them the kernel takes, about.
@@ -170,7 +170,7 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
 
 
 def _threads() -> Any:
-    """Give the pool, which starts when it is first used."""
+    """Return the pool, which starts when it is first used."""
     global _pool
     pool = _pool  # another thread may forget it
     if pool is None:

@@ -62,7 +62,7 @@ def unpack_documents(plan: Plan, y: Any) -> Any:
         check_bins(plan, where, value.lod)
     if levels == 1:
         if not plan.is_whole:
-            raise LoDError(f"{where}: y: has one row a document; the plan drops or cuts documents, or is a part")
+            raise LoDError(f"{where}: y: has one row per document; the plan drops or cuts documents, or is a part")
         single = lod_append(y, lengths=np.ones(len(plan.documents), np.int64))
         back = gather_sequences(single, plan.places, level=1)
         return lod_reset(back, target_lod=LoD.from_offsets(num_rows=plan.num_documents))

@@ -28,7 +28,7 @@ IGNORED = -100
 class AttentionInputs(NamedTuple):
     """What a transformer is given for packed documents: `attention_inputs` makes it.
 
-    Of n bins with rows of `length` tokens. Without a length all bins lie behind each other, and n is 1.
+    Of n bins with rows of `length` tokens. Without a length all bins lie one after another, and n is 1.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class AttentionInputs(NamedTuple):
     seq_idx : int32, shape (n, length)
         The same from 0; in the filling the next number if it is a segment of its own, else -1 (that of Mamba).
     cu_seqlens : int32, shape (number of segments + 1,)
-        Where each segment begins in the rows behind each other, and the end of the last one.
+        Where each segment begins in the rows one after another, and the end of the last one.
     max_seqlen : int
         The longest segment.
     """
@@ -66,7 +66,7 @@ class AttentionInputs(NamedTuple):
         Returns
         -------
         bool, shape (n, length, length)
-            A segment of filling looks at itself. Filling that is no segment looks at nothing, and nothing at it.
+            A segment of filling looks at itself. Filling that is not a segment looks at nothing, and nothing at it.
 
         Raises
         ------
@@ -159,7 +159,7 @@ def attention_inputs(
     OverflowError
         If int32 cannot count the tokens.
     DTypeError, ShapeError
-        If the ids are no integers, or not one a row.
+        If the ids are not integers, or not one per row.
 
     Examples
     --------

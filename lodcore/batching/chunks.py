@@ -133,7 +133,7 @@ class ChunkPlan:
         return _take_rows(x, np.repeat(begins, self.sizes) + rows.positions(), self.lod)
 
     def undo(self, y: Any, reduce: str = "mean") -> LoDTensor:
-        """Bring windows back to documents: one row a token, of those that overlapping windows have.
+        """Bring windows back to documents: one row per token, of those that overlapping windows have.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ def _count_rows(x: Any) -> int:
 def concat_and_cut(
     x: Any, size: int, separator: int | None = None, drop_last: bool = False
 ) -> tuple[LoDTensor, PackPlan]:
-    """Put all documents behind each other, and cut them to windows of `size` tokens, wherever that is.
+    """Put all documents one after another, and cut them to windows of `size` tokens, wherever that is.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def _read_folder(path: Path, progress: Callable[[str], None]) -> Documents:
     for number, file in enumerate(files, 1):
         array = np.load(file, allow_pickle=False)
         if array.ndim == 0:
-            raise ValueError(f"{file.name}: holds a single number; an array with one row a token is needed")
+            raise ValueError(f"{file.name}: holds a single number; an array with one row per token is needed")
         arrays.append(np.ascontiguousarray(array))
         if number % max(1, len(files) // 10) == 0 and len(files) >= 100:
             progress(f"reading: {number:,} of {len(files):,} files")
@@ -147,7 +147,7 @@ def _read_arrow(path: Path, column: str | None) -> Documents:
         raise ValueError(f"has the columns {', '.join(table.column_names) or 'none'}; a column of lists is needed")
     name = lists[0] if column is None else column
     if name not in lists:
-        raise ValueError(f"column {name!r}: is no column of lists; {', '.join(lists) or 'none'} are")
+        raise ValueError(f"column {name!r}: is not a column of lists; {', '.join(lists) or 'none'} are")
     found = table.column(name).combine_chunks()
     chunks = found.chunks if hasattr(found, "chunks") else [found]
     parts = [_of_lists(name, chunk) for chunk in chunks]

@@ -36,7 +36,7 @@ def assert_isolated(
     Parameters
     ----------
     f : callable
-        Of a LoDTensor with the structure of `packed`; gives one row a token, as a LoDTensor, an ndarray or anything
+        Of a LoDTensor with the structure of `packed`; gives one row per token, as a LoDTensor, an ndarray or anything
         that NumPy takes for one (a torch tensor that wants gradients is detached).
     packed : LoDTensor or nested lists
         Bins of documents of tokens, as `PackPlan.apply` makes them.

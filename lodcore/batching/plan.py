@@ -301,18 +301,18 @@ class PackPlan:
         ----------
         y : LoDTensor, nested lists or ndarray
             Bins of documents of anything: rows of another width or dtype, other numbers of rows, further levels. Or
-            bins with one row a document. Or an ndarray with one row for each packed token, in their order.
+            bins with one row per document. Or an ndarray with one row for each packed token, in their order.
 
         Returns
         -------
-        LoDTensor, or ndarray if y has one row a document
+        LoDTensor, or ndarray if y has one row per document
             The documents in their own order. Pieces of a document are joined; what was left out is missing: a
             document that was dropped is empty. It carries gradients to y.
 
         Raises
         ------
         LoDError
-            If y has other bins, or one row a document where documents are not whole.
+            If y has other bins, or one row per document where documents are not whole.
 
         Examples
         --------

@@ -134,7 +134,7 @@ def padding_picture(lengths: NDArray[np.int64], num_bars: int, columns: int, gly
     Returns
     -------
     sequence of str
-        One line a sequence.
+        One line per sequence.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def nested_padding_picture(documents: Sequence[Sequence[int]], glyphs: Glyphs) -
     Returns
     -------
     sequence of str
-        One line a document, one column a word; sentences are a column apart.
+        One line per document, one column a word; sentences are a column apart.
 
     Examples
     --------

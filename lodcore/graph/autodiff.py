@@ -45,7 +45,7 @@ class Pullback(Generic[G]):
         self._inputs, self._result = inputs, result
 
     def __call__(self, *cotangents: Any, out: Any = None) -> G:
-        """Give the gradients.
+        """Return the gradients.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ cdef class Together:
     cdef object prepared, total  # what computes such calls, None if nothing does, and the gradient that it adds up
     cdef list frame, values
     cdef list by_columns  # the operands, matrices in the order of columns: rules multiply by what they are transposed
-    cdef list cotangents, others, results  # one entry a call
+    cdef list cotangents, others, results  # one entry per call
     cdef Py_ssize_t rows
 
     def __init__(self, list frame, list values, bint possible, prepared):
@@ -84,18 +84,18 @@ cdef class Context:
             raise AttributeError(f"{self._way.operator.name}: has no argument {name}") from None
 
     cdef object value(self, name):
-        """Give the value of an argument."""
+        """Return the value of an argument."""
         return fetched(self._frame, self._way.places[name])
 
     def needs(self, name):
-        """Tell whether the gradient of an argument is wanted."""
+        """Return whether the gradient of an argument is wanted."""
         if name not in self._way.names:
             return False
         found = self._way.targets[self._way.names.index(name)]
         return found is not None
 
     def input_lod(self, name):
-        """Give the LoD of an argument by its name, None if it has none (the InputSeq of the design documents)."""
+        """Return the LoD of an argument by its name, None if it has none (the InputSeq of the design documents)."""
         return getattr(self.value(name), "lod", None)
 
     def new(self, name):
@@ -158,7 +158,7 @@ cdef class Gradients:
                 self._own.add(variable)
 
     cpdef take(self, variable):
-        """Give the gradient of a Variable, and forget it."""
+        """Return the gradient of a Variable, and forget it."""
         found = self.found.pop(variable, None)
         if found is not None:
             self._own.discard(variable)
@@ -386,12 +386,12 @@ cdef list operands_of(Return way, list frame, d):
 
 
 cdef inline bint is_matrix(x):
-    """Tell whether this is an array of two axes."""
+    """Return whether this is an array of two axes."""
     return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
 
 
 cdef inline object result_of(Return way, list frame):
-    """Give the result of a call, if the vjp rule names it: of an elementwise operator its values."""
+    """Return the result of a call, if the vjp rule names it: of an elementwise operator its values."""
     if not way.plan.reads_out:
         return None
     out = fetched(frame, way.places["out"])
@@ -399,12 +399,12 @@ cdef inline object result_of(Return way, list frame):
 
 
 cdef inline bint is_array(x) except -1:
-    """Tell whether this is an array or a number, not what holds one."""
+    """Return whether this is an array or a number, not what holds one."""
     return type(x) is cnp.ndarray or type(x) in NUMBER_TYPES or not isinstance(x, (LoDTensor, DenseTensor))
 
 
 cdef inline bint is_narrow(x) except -1:
-    """Tell whether this is a number, or an array of at most one axis."""
+    """Return whether this is a number, or an array of at most one axis."""
     return cnp.PyArray_NDIM(x) < 2 if type(x) is cnp.ndarray else is_array(x)
 
 
@@ -416,7 +416,7 @@ cdef bint are_arrays(list values) except -1:
 
 
 cdef inline bint has_shape_of(gradient, value) except -1:
-    """Tell whether a gradient has the shape of the value that it belongs to."""
+    """Return whether a gradient has the shape of the value that it belongs to."""
     if type(gradient) is cnp.ndarray and type(value) is cnp.ndarray:
         return cnp.PyArray_SAMESHAPE(gradient, value)
     return np.shape(gradient) == np.shape(value)
@@ -442,7 +442,7 @@ cdef fitting(Return way, gradient, value):
 
 
 def values_of(value):
-    """Give the array in which the numbers of a tensor are."""
+    """Return the array in which the numbers of a tensor are."""
     if type(value) is cnp.ndarray:
         return value
     return value.values if isinstance(value, (LoDTensor, DenseTensor)) else np.asarray(value)

@@ -101,7 +101,7 @@ def append_backward(loss: Variable) -> list[tuple[Variable, Variable]]:
     loss = loss.current() if isinstance(loss, Variable) else loss
     program = loss.block if isinstance(loss, Variable) else None
     if not isinstance(program, Program):
-        raise GraphError("append_backward: loss: is no Variable of a Program")
+        raise GraphError("append_backward: loss: is not a Variable of a Program")
     loss = program.versions.get(loss, loss)
     _check_loss(loss)
     forward = _before(program, loss)

@@ -281,7 +281,7 @@ class Block:
         return self.known(given)
 
     def known(self, given: Any) -> Any:
-        """Give the Variable that stands for something here, the last version of an array; a constant is itself."""
+        """Return the Variable that stands for something here, the last version of an array; a constant is itself."""
         if isinstance(given, Variable):
             if given.home is self.reference:
                 return self.versions.get(given, given)
@@ -291,15 +291,15 @@ class Block:
         return self.versions.get(found, found)
 
     def met(self, given: Variable) -> Variable:
-        """Give the Variable that stands here for what another one was where a loop met it, whatever is written here."""
+        """Return the Variable that stands here for what another one was where a loop met it, whatever is written."""
         return given if given.home is self.reference else self.variable(given, ~id(given))
 
     def stands_for(self, given: Any) -> bool:
-        """Tell whether a Variable stands for something here, which is none itself."""
+        """Return whether a Variable stands for something here, which is none itself."""
         return isinstance(given, TensorArray)
 
     def variable(self, given: Any, key: int | None = None) -> Variable:
-        """Give the Variable that stands for something here: itself, or one that captures what is outside."""
+        """Return the Variable that stands for something here: itself, or one that captures what is outside."""
         key = id(given) if key is None else key
         known = self.captures.get(key)
         if known is not None:
@@ -321,7 +321,7 @@ class Block:
         return captured
 
     def may_capture(self, block: Recorder) -> bool:
-        """Tell whether Variables of another Block may be used here."""
+        """Return whether Variables of another Block may be used here."""
         return False
 
     def capture(self, given: Any) -> Variable:
@@ -341,7 +341,7 @@ class Block:
         return base
 
     def output(self, x: Any) -> Any:
-        """Give what a result stands for: the last version of an array, a loop variable after its loop."""
+        """Return what a result stands for: the last version of an array, a loop variable after its loop."""
         x = resolved(x)
         if isinstance(x, TensorArray) and (x.block is not None or id(x) in self.captures):
             x = self.variable(x)

@@ -52,13 +52,13 @@ class Body(NamedBlock):
         return made
 
     def stands_for(self, given: Any) -> bool:
-        """Tell whether a Variable stands for something here, which is none itself: a number if a loop was given it."""
+        """Return whether a Variable stands here for what is not one: a number that a loop was given."""
         if isinstance(given, np.generic):
             return id(given) in self.captures or (self.parent is not None and self.parent.stands_for(given))
         return isinstance(given, (TensorArray, Tensor))
 
     def may_capture(self, block: Recorder) -> bool:
-        """Tell whether Variables of another Block may be used here: not those of a body that is not around."""
+        """Return whether Variables of another Block may be used here: not those of a body that is not around."""
         around: Block | None = self
         while isinstance(around, Body) and around is not block:
             around = around.parent
@@ -92,7 +92,7 @@ class Body(NamedBlock):
         return base
 
     def after(self, count: int, carried: list[Variable]) -> dict[Variable, Any]:
-        """Tell what each value that goes from step to step is after the first instructions: a Variable or constant."""
+        """Return what each carried value is after the first instructions: a Variable or constant."""
         now: dict[Variable, Any] = {v: v for v in carried}
         for op in self.ops[:count]:
             if isinstance(op, Update):
@@ -116,7 +116,7 @@ class LoopVariable(Variable):
         self._final: Any = None
 
     def update(self, value: Any) -> None:
-        """Give the value of the next step.
+        """Return the value of the next step.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class LoopVariable(Variable):
         self._ended, self._final = True, final
 
     def current(self) -> Any:
-        """Give what it stands for: itself in the body, its last value after the loop."""
+        """Return what it stands for: itself in the body, its last value after the loop."""
         if not self._ended:
             return self
         if self._final is None:
@@ -157,7 +157,7 @@ class LoopVariable(Variable):
         return self._final
 
     def get(self) -> Any:
-        """Give the last value, after the loop."""
+        """Return the last value, after the loop."""
         if self._ended:
             found = self.current()
             return found.get() if isinstance(found, Variable) else found
@@ -193,7 +193,7 @@ def size_of(spec: Spec) -> int | None:
 
 
 def changes(old: Spec, new: Spec) -> bool:
-    """Tell whether an update changes dtype, width, levels or kind; what is not known yet is seen when it runs."""
+    """Return whether an update changes dtype, width, levels or kind; what is not known yet is seen when it runs."""
     if old == new or not WHEN_IT_RUNS.isdisjoint((old.kind, new.kind)):
         return False
     if old.kind is new.kind is TensorArray and "V" in (old.dtype.kind, new.dtype.kind):

@@ -1,5 +1,5 @@
 # cython: boundscheck=True, nonecheck=True
-"""How recorded calls run; a frame is a list, and what is computed stands in its slots. The backward pass is in `back`."""
+"""How recorded calls run: a frame is a list, what is computed stands in its slots. The backward pass is in `back`."""
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -38,7 +38,7 @@ cdef class Layout:
         self._slots, self.base = {}, [None]
 
     cpdef Py_ssize_t slot(self, key):
-        """Give the slot of a Variable, or of whatever a run keeps."""
+        """Return the slot of a Variable, or of whatever a run keeps."""
         found = self._slots.get(key)
         if found is None:
             found = self._slots[key] = len(self.base)
@@ -46,11 +46,11 @@ cdef class Layout:
         return found
 
     cpdef tuple slots(self, keys):
-        """Give the slots of several."""
+        """Return the slots of several."""
         return tuple([self.slot(key) for key in keys])
 
     cpdef object argument(self, given):
-        """Give the slot of an argument, a Variable or a constant; of a list with Variables, the slots of all."""
+        """Return the slot of an argument, a Variable or a constant; of a list with Variables, the slots of all."""
         if isinstance(given, Symbol):
             return self.slot(given)
         if type(given) is list and any([isinstance(x, Symbol) for x in given]):
@@ -59,7 +59,7 @@ cdef class Layout:
         return len(self.base) - 1
 
     cpdef tuple arguments(self, given):
-        """Give the slots of several arguments."""
+        """Return the slots of several arguments."""
         return tuple([self.argument(x) for x in given])
 
     def values(self, list frame):
@@ -82,7 +82,7 @@ cdef class Call:
     names : tuple of str
         Of the arguments.
     slots : tuple
-        One entry an argument: a slot, or a tuple of them for a list.
+        One entry per argument: a slot, or a tuple of them for a list.
     outs : tuple of int
         The slots of the results.
     single : bool
@@ -173,19 +173,19 @@ cdef class Call:
 
 
 cdef inline bint is_matrix(x):
-    """Tell whether this is an array of two axes."""
+    """Return whether this is an array of two axes."""
     return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
 
 
 cdef inline bint same_kind(one, other):
-    """Tell whether two are arrays of one shape and dtype."""
+    """Return whether two are arrays of one shape and dtype."""
     if type(one) is not cnp.ndarray or type(other) is not cnp.ndarray:
         return False
     return cnp.PyArray_SAMESHAPE(one, other) and cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)
 
 
 cdef bint are_arrays(PyObject** given, Py_ssize_t count):
-    """Tell whether arguments are arrays and numbers, and one of them is NumPy's."""
+    """Return whether arguments are arrays and numbers, and one of them is NumPy's."""
     cdef bint found = False
     cdef Py_ssize_t j
     for j in range(count):
@@ -213,7 +213,7 @@ cdef class Leave:
 
 
 cdef object fetched(list frame, slot):
-    """Give what stands in a slot; of several, which are a tuple, a list, and of a list of slots a tuple."""
+    """Return what stands in a slot; of several, which are a tuple, a list, and of a list of slots a tuple."""
     if type(slot) is int:
         return frame[<Py_ssize_t> slot]
     values = [frame[one] for one in slot]
@@ -255,7 +255,7 @@ def run(list instructions, list frame, Py_ssize_t count):
 
 
 cpdef bint holds(condition) except -1:
-    """Tell whether a condition of one element holds."""
+    """Return whether a condition of one element holds."""
     if condition is TRUE or condition is FALSE:
         return condition is TRUE
     found = np.asarray(condition)

@@ -150,7 +150,7 @@ class Plan:
         self._read, self._wanted = layout.slots(self.read), layout.slots(wanted)
 
     def _complete(self, ops: list[Any], valued: set[Variable]) -> dict[Any, list[Variable]]:
-        """Tell after which operator a gradient has all its parts, of those that are fetched or read."""
+        """Return after which operator a gradient has all its parts, of those that are fetched or read."""
         last: dict[Variable, Any] = {}
         for op in ops:
             if isinstance(op, (Seed, GradientOperator)):

@@ -62,7 +62,7 @@ def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
 
 
 def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Array] = ()) -> list[Any]:
-    """Give gradients memory of their own, where several or something else are the same array or a view of one.
+    """Return gradients memory of their own, where several or something else are the same array or a view of one.
 
     Rules of gradients may hand on what they got; who gets two gradients may change one in place. What is `placed` lies
     where the caller wants it.
@@ -82,7 +82,7 @@ def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Arra
 
 
 def differentiable_spec(spec: Spec) -> bool:
-    """Tell whether there may be gradients with respect to what a Spec describes."""
+    """Return whether there may be gradients with respect to what a Spec describes."""
     if spec.kind in (object, TensorArray, float, complex):
         return True
     dense = spec.kind is np.ndarray or spec.kind is LoDTensor
@@ -90,7 +90,7 @@ def differentiable_spec(spec: Spec) -> bool:
 
 
 def differentiable(value: Any) -> bool:
-    """Tell whether there are gradients with respect to a value."""
+    """Return whether there are gradients with respect to a value."""
     if type(value) is np.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
         return value.dtype.kind in "fc"
     return isinstance(value, (TensorArray, float, complex))

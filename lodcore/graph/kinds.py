@@ -60,7 +60,7 @@ def _may_stand_for(child: type, kind: type, seen: set[type]) -> bool:
 
 
 def is_inheritance_of(var: Variable, T: type) -> bool:
-    """Tell whether what a Variable holds may stand where a kind of tensor is wanted.
+    """Return whether what a Variable holds may stand where a kind of tensor is wanted.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def is_inheritance_of(var: Variable, T: type) -> bool:
 
 
 def var_get_mutable(var: Variable, T: type, enable_inheritance: bool = True) -> Any:
-    """Give what a Variable holds as a kind of tensor, or let it hold an empty one.
+    """Return what a Variable holds as a kind of tensor, or let it hold an empty one.
 
     Parameters
     ----------

@@ -41,9 +41,9 @@ class Trace:
     begin : list
         What follows the carried values in the frame with which each step begins.
     steps : list
-        One entry a step: its frame; with recomputing, only the values with which it began.
+        One entry per step: its frame; with recomputing, only the values with which it began.
     draws : list
-        With recomputing, one entry a step: the states of the Generators with which it began.
+        With recomputing, one entry per step: the states of the Generators with which it began.
     ran : int
         How many instructions of the last step ran.
     """
@@ -229,7 +229,7 @@ class StepRunner:
     # -- back ------------------------------------------------------------------------------------------------------
 
     def go_back(self, trace: Trace, wanted: frozenset[int], cotangents: tuple[Any, ...]) -> list[Any]:
-        """Give the gradients of the inputs: back through the frames of the steps, from the last to the first.
+        """Return the gradients of the inputs: back through the frames of the steps, from the last to the first.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class StepRunner:
         return frame
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Give the Scopes of the steps of the last run whose gradient may still be asked for."""
+        """Return the Scopes of the steps of the last run whose gradient may still be asked for."""
         trace = self._trace()
         if trace is None:
             return ()
@@ -332,7 +332,7 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
         if isinstance(inner, StepRunner):
             return inner.results_of(arguments["inputs"], recorded)
         found = op.op.infer_arguments(arguments)
-    except Exception:  # of sizes that no step has met: they are no error before one does
+    except Exception:  # of sizes that no step has met: they are not error before one does
         return recorded
     return [found] if isinstance(found, Spec) else list(found)
 

@@ -38,7 +38,7 @@ def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
     spec : Spec
         Of what comes out: what no results are made of.
     sequences : bool
-        Whether the results are sequences of rows, one an entry.
+        Whether the results are sequences of rows, one per entry.
 
     Returns
     -------

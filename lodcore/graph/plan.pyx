@@ -108,7 +108,7 @@ cdef wanted_of(given, set needed):
 
 
 cdef needs_of(target):
-    """Tell whether a gradient is wanted; of a list, for each entry."""
+    """Return whether a gradient is wanted; of a list, for each entry."""
     if type(target) is list:
         return tuple([one is not None for one in <list> target])
     return target is not None

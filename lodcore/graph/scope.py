@@ -64,7 +64,7 @@ class Scope:
         self._kids.clear()
 
     def var(self, name: str) -> Variable:
-        """Give the Variable of a name in this very Scope; made, if it is not there."""
+        """Return the Variable of a name in this very Scope; made, if it is not there."""
         if _checked(name) not in self._variables:
             self._variables[name] = Variable(name)
         return self._variables[name]

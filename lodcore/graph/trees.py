@@ -11,7 +11,7 @@ __all__ = ["map_leaves_of_two", "tree_leaves", "tree_map"]
 
 
 def _has_branches(kind: type) -> bool:
-    """Tell whether there are branches in what is of a type."""
+    """Return whether there are branches in what is of a type."""
     return issubclass(kind, (list, tuple, dict)) or dataclasses.is_dataclass(kind)
 
 

@@ -39,7 +39,7 @@ def _structure(part: str, says: str) -> property:
 
 
 def _is_loop_variable(given: Any) -> bool:
-    """Tell whether a Variable is, under its own name, a loop variable of a loop that is being recorded."""
+    """Return whether a Variable is, under its own name, a loop variable of a loop that is being recorded."""
     block = open_block()
     while block is not None:
         known = block.captures.get(id(given))
@@ -156,7 +156,7 @@ class Variable(Symbol, TensorMethods):
         return self.held is not None if self.later is None else self.later.has_value
 
     def get(self) -> Any:
-        """Give the value.
+        """Return the value.
 
         Raises
         ------
@@ -178,11 +178,11 @@ class Variable(Symbol, TensorMethods):
         return self.get()
 
     def set(self, value: Any) -> None:
-        """Give it a value: a tensor, or what makes an array."""
+        """Return it a value: a tensor, or what makes an array."""
         self.held, self._spec = as_value(f"Variable {self.name}", value), None
 
     def get_mutable(self, kind: type[T]) -> T:
-        """Give the value as one of a kind, which is made empty if there is another or none.
+        """Return the value as one of a kind, which is made empty if there is another or none.
 
         Parameters
         ----------
@@ -208,11 +208,11 @@ class Variable(Symbol, TensorMethods):
         self.later = later
 
     def update(self, value: Any) -> None:
-        """Give the value of the next step, if a loop has this Variable among its `loop_vars`."""
+        """Return the value of the next step, if a loop has this Variable among its `loop_vars`."""
         block = open_block()
         known = block.captures.get(id(self)) if block is not None else None
         if known is None or not hasattr(known[1], "init"):
-            raise GraphError(f"update: {self.name}: is no loop variable of the Block that is open")
+            raise GraphError(f"update: {self.name}: is not a loop variable of the Block that is open")
         known[1].update(value)
 
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -232,7 +232,7 @@ class Variable(Symbol, TensorMethods):
         return op(*with_values, **{name: _known(given) for name, given in kwargs.items()})
 
     def current(self) -> Any:
-        """Give what stands for it now: itself; of a loop variable after its loop, the result."""
+        """Return what stands for it now: itself; of a loop variable after its loop, the result."""
         return self
 
     # -- what is known without a value -----------------------------------------------------------------------------
@@ -343,12 +343,12 @@ def block_of(given: list[Any]) -> Recorder | None:
 
 
 def _number(value: Any) -> Any:
-    """Give the one element of a tensor; a number is itself."""
+    """Return the one element of a tensor; a number is itself."""
     return value.item() if hasattr(value, "item") else value
 
 
 def _known(given: Any) -> Any:
-    """Give the value of a Variable that belongs to no Block, and everything else as it is."""
+    """Return the value of a Variable that belongs to no Block, and everything else as it is."""
     return given.get() if isinstance(given, Variable) else given
 
 

@@ -146,7 +146,7 @@ class WhileLoop:
         return made
 
     def step(self) -> Any:
-        """Give the number of the step, from 0: a Variable of the body."""
+        """Return the number of the step, from 0: a Variable of the body."""
         if self._counter is None:
             self._counter = self._declare(np.array(0), 1, "step")
         return self._counter

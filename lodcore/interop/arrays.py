@@ -135,7 +135,7 @@ def _like(where: str, ids: LoDTensor, values: LoDTensor) -> Array:
 
 
 def to_tensorflow(x: Any) -> Any:
-    """Give a LoDTensor to TensorFlow as a RaggedTensor; TensorFlow copies.
+    """Hand a LoDTensor to TensorFlow as a RaggedTensor; TensorFlow copies.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class Segments(NamedTuple):
 
 
 def to_jax(x: Any, size: int | None = None, level: int = -1) -> Segments:
-    """Give a LoDTensor to JAX as segments.
+    """Hand a LoDTensor to JAX as segments.
 
     Parameters
     ----------

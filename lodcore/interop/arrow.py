@@ -55,14 +55,14 @@ def from_arrow(
     -------
     LoDTensor, or ndarray where there is no list, or a dict of these for a table
         Values are read-only views of Arrow's memory; with ``nulls="mask"`` a pair of this and a tuple of bool arrays,
-        one a level and one for the rows, true for what is there (for a table: a dict of such tuples).
+        one per level and one for the rows, true for what is there (for a table: a dict of such tuples).
 
     Raises
     ------
     LoDError
         If there are nulls, or if what is given contradicts itself: offsets, lengths, buffers, children.
     DTypeError
-        If NumPy has no such type, or obj is no Arrow array.
+        If NumPy has no such type, or obj is not an Arrow array.
 
     Notes
     -----
@@ -110,7 +110,7 @@ def pair_of(capsules: Any) -> tuple[Any, Any]:
 
 
 def arrow_c_array(x: LoDTensor, requested_schema: Any = None) -> tuple[Any, Any]:
-    """Give capsules of the schema and the array: what `pyarrow.array(x)` and others call.
+    """Return capsules of the schema and the array: what `pyarrow.array(x)` and others call.
 
     Parameters
     ----------
@@ -127,12 +127,12 @@ def arrow_c_array(x: LoDTensor, requested_schema: Any = None) -> tuple[Any, Any]
 
 
 def arrow_c_schema(x: LoDTensor) -> Any:
-    """Give a capsule of the schema."""
+    """Return a capsule of the schema."""
     return schema_capsule(node_of(without_rows(x)))
 
 
 def arrow_c_stream(x: LoDTensor, requested_schema: Any = None) -> Any:
-    """Give a capsule of a stream of one chunk."""
+    """Return a capsule of a stream of one chunk."""
     return stream_capsule(node_of(x, wish_of(requested_schema)))
 
 
@@ -142,7 +142,7 @@ def wish_of(requested_schema: Any) -> Any:
 
 
 def to_arrow(x: Any) -> Any:
-    """Give a pyarrow array of a LoDTensor, or a pyarrow table of a dict of columns; values stay where they are.
+    """Return a pyarrow array of a LoDTensor, or a pyarrow table of a dict of columns; values stay where they are.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ def _bits(column: Column, k: int, start: int, stop: int, what: str) -> Array:
 
 
 def _leaf(column: Column, start: int, stop: int) -> Array:
-    """View values, which lie behind each other."""
+    """View values, which lie one after another."""
     found = stored(column.format)
     if found is None and column.format != "b":
         raise DTypeError(f"{WHERE}{column.path}: has format {column.format!r}, which NumPy has no dtype for")

@@ -74,7 +74,7 @@ def _text(values: Array, offsets: Array, asked: str, short: bool, name: bytes) -
         try:
             values.tobytes().decode("utf-8")
         except UnicodeDecodeError as error:
-            raise DTypeError(f"{WHERE}: requested_schema: wants text; byte {error.start} is no UTF-8") from None
+            raise DTypeError(f"{WHERE}: requested_schema: wants text; byte {error.start} is not UTF-8") from None
         inner = offsets[:-1][np.diff(offsets) > 0]
         if ((values[inner] & 0xC0) == 0x80).any():
             raise DTypeError(f"{WHERE}: requested_schema: wants text; a sequence begins inside a character")
@@ -149,7 +149,7 @@ def table_node(columns: Mapping[str, Any]) -> Node:
 
 
 def without_rows(x: Any) -> Any:
-    """Give the same type with nothing in it."""
+    """Return the same type with nothing in it."""
     if not isinstance(x, LoDTensor):
         return x[:0]
     return LoDTensor(x.values[:0], LoD.from_offsets(*[[0]] * x.num_levels, num_rows=0))

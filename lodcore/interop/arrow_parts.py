@@ -34,7 +34,7 @@ class Part:
     levels : list of ndarray
         Checked offsets from 0, coarse first.
     present : list of ndarray or None
-        One a level and one for the rows: bool, true for what is no null; None where all are there. That of the rows
+        One per level and one for the rows: bool, true for what is not null; None where all are there. That of the rows
         has the first axes of the values.
     values : ndarray, or dict of Part
         Rows; or the fields of structs, each with as many elements as there are rows.
@@ -60,7 +60,7 @@ class Part:
 
 
 def taken(part: Part, ranges: Array) -> Part:
-    """Copy ranges of elements, which are checked, behind each other; `ranges` is int64, shape (n, 2)."""
+    """Copy ranges of elements, which are checked, one after another; `ranges` is int64, shape (n, 2)."""
     lengths = ranges[:, 1] - ranges[:, 0]
     count = int(lengths.sum())
 
@@ -153,7 +153,7 @@ def _same_dictionaries(dictionaries: list[Part | None]) -> None:
 
 
 def is_flat(part: Part) -> bool:
-    """Tell whether a part is structs whose fields are values, which a structured dtype can hold."""
+    """Return whether a part is structs whose fields are values, which a structured dtype can hold."""
     fields = part.values.values() if isinstance(part.values, dict) else ()
     return isinstance(part.values, dict) and not any(inner.levels or isinstance(inner.values, dict) for inner in fields)
 
@@ -195,7 +195,7 @@ class Finisher:
     lods: list[LoD] = field(default_factory=list)
 
     def shared(self, lod: LoD) -> LoD:
-        """Give the LoD that has been made of the same structure before."""
+        """Return the LoD that has been made of the same structure before."""
         for known in self.lods:
             if known == lod:
                 return known

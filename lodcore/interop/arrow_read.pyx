@@ -106,7 +106,7 @@ cdef class Column:
     cdef const void** buffers
 
     def has_buffer(self, Py_ssize_t k):
-        """Tell whether there is a buffer k, which exists by the type."""
+        """Return whether there is a buffer k, which exists by the type."""
         return k < self.num_buffers and self.buffers[k] != NULL
 
     def buffer(self, Py_ssize_t k, dtype, start, stop, str what="values"):

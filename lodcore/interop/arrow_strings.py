@@ -25,7 +25,7 @@ UINT8 = np.dtype(np.uint8)
 
 
 def viewed(column: Column, start: int, stop: int) -> Part:
-    """Copy strings that stand in their views, or in any of several buffers, behind each other."""
+    """Copy strings that stand in their views, or in any of several buffers, one after another."""
     count, others = stop - start, column.num_buffers - 3
     if start >= stop:
         return Part(0, [np.zeros(1, np.int64)], [None, None], np.empty(0, np.uint8))

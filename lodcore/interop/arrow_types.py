@@ -56,7 +56,7 @@ class Stored(NamedTuple):
 
 
 def stored(format: str) -> Stored | None:
-    """Look up the dtype of a type whose values lie behind each other in one buffer; None for any other type."""
+    """Look up the dtype of a type whose values lie one after another in one buffer; None for any other type."""
     if format in PRIMITIVES:
         dtype = np.dtype(PRIMITIVES[format])
         return Stored(dtype, np.dtype(WIDENED.get(format, dtype)))
@@ -78,7 +78,7 @@ def width_of(format: str, start: int) -> int:
 
 
 def format_of(dtype: DType) -> bytes:
-    """Give the Arrow type of a dtype whose values can be used as they lie."""
+    """Return the Arrow type of a dtype whose values can be used as they lie."""
     if dtype.kind in "iuf" and dtype.itemsize <= 8:
         names = {np.dtype(name).str[1:]: format for format, name in PRIMITIVES.items() if len(format) == 1}
         return names[dtype.str[1:]].encode()

@@ -20,7 +20,7 @@ WHERE = "lodcore.from_awkward"
 
 
 def to_awkward(x: Any) -> Any:
-    """Give a LoDTensor to awkward; values and offsets stay where they are.
+    """Hand a LoDTensor to awkward; values and offsets stay where they are.
 
     Parameters
     ----------
@@ -58,14 +58,14 @@ def from_awkward(x: Any) -> Any:
     Returns
     -------
     LoDTensor, or ndarray where there is no list, or a dict of these
-        Values are shared, read-only, where awkward has them behind each other.
+        Values are shared, read-only, where awkward has them one after another.
 
     Raises
     ------
     LoDError
         If a value is missing.
     DTypeError
-        If x is no awkward array, or has a union.
+        If x is not awkward array, or has a union.
     """
     awkward = library("awkward", "awkward", WHERE)
     if not isinstance(x, (awkward.Array, awkward.contents.Content)):
@@ -109,7 +109,7 @@ def _content(layout: Any, levels: list[Array], to_numpy: Any) -> Any:
 
 
 def _is_dense(layout: Any) -> bool:
-    """Tell whether all below is an axis of a row."""
+    """Return whether all below is an axis of a row."""
     while layout.is_regular and not layout.is_numpy:
         layout = layout.content
     return bool(layout.is_numpy) and layout.parameter("__array__") not in ("char", "byte")

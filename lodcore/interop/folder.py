@@ -64,7 +64,7 @@ class Stored:
     single: bool = False
 
     def kind(self, where: str) -> np.dtype[Any]:
-        """Give the dtype."""
+        """Return the dtype."""
         return dtype_of(f"{where}: {self.file}", _tuples(self.dtype))
 
     def size(self, where: str) -> int:
@@ -86,7 +86,7 @@ class Stored:
 
 
 def is_folder(name: str) -> bool:
-    """Tell whether there is a folder, of whatever content."""
+    """Return whether there is a folder, of whatever content."""
     return os.path.isdir(name)
 
 
@@ -162,7 +162,7 @@ def _read_manifest(where: str, name: str) -> Manifest:
     except ValueError as error:
         if isinstance(error, LoDError):
             raise
-        raise LoDError(f"{where}: is no JSON: {error}") from None
+        raise LoDError(f"{where}: is not JSON: {error}") from None
 
 
 def _stored(where: str, entry: Any) -> Stored:
@@ -188,7 +188,7 @@ def _count(where: str, number: Any) -> int:
 
 
 def _sync_folder(name: str) -> None:
-    """Make sure that a new name in a folder survives."""
+    """Check that a new name in a folder survives."""
     with contextlib.suppress(OSError, AttributeError):  # not on every system
         handle = os.open(name, os.O_RDONLY)
         try:
@@ -280,7 +280,7 @@ def _writer(where: str, name: str) -> Iterator[None]:
 def append_to_folder(where: str, name: str, packed: Packed) -> None:
     """Add sequences."""
     if not is_folder(name):
-        raise FileNotFoundError(f"{where}: {name}: is no folder; lodcore.save makes one")
+        raise FileNotFoundError(f"{where}: {name}: is not a folder; lodcore.save makes one")
     with _writer(where, name):
         manifest = _read_manifest(f"{where}: {name}", name)
         new = _matched(f"{where}: {name}", manifest, packed)

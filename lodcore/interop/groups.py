@@ -1,4 +1,4 @@
-"""Groups of HDF5 and Zarr: two arrays, or one more a level, and attributes."""
+"""Groups of HDF5 and Zarr: two arrays, or one more per level, and attributes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def save_to_group(group: Any, x: Any, **options: Any) -> None:
     Raises
     ------
     DTypeError
-        If `group` is no group.
+        If `group` is not a group.
     """
     where = "lodcore.interop.save_to_group"
     x = as_nested(f"{where}: x", x)

@@ -64,7 +64,7 @@ def private_lod(where: str, given: Any) -> tuple[LoD, int, int]:
 
 
 def lent(values: Array) -> Array | None:
-    """Give values to another library, which may write into them: a writable array over the same memory.
+    """Hand values to another library, which may write into them: a writable array over the same memory.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def lent(values: Array) -> Array | None:
 
 
 def _is_own(array: Array) -> bool:
-    """Tell whether a writable array is over memory that stays writable."""
+    """Return whether a writable array is over memory that stays writable."""
     base: Any = array
     while isinstance(base, np.ndarray):
         base = buffers._held(base)

@@ -60,7 +60,7 @@ def read(path: str) -> Any:
 
 
 def describe_tree(tree: Any, name: str = "") -> Iterator[str]:
-    """Give lines of text about a tree: each LoDTensor at length, all else in a line."""
+    """Return lines of text about a tree: each LoDTensor at length, all else in a line."""
     if isinstance(tree, LoDTensor):
         if name:
             yield f"== {name}"
@@ -81,7 +81,7 @@ def describe_tree(tree: Any, name: str = "") -> Iterator[str]:
 
 
 def describe(x: LoDTensor) -> Iterator[str]:
-    """Give lines of text about a LoDTensor: shape, lengths level by level, the cost of padding."""
+    """Return lines of text about a LoDTensor: shape, lengths level by level, the cost of padding."""
     yield repr(x)
     yield f"shape {x.shape}, {x.dtype}, {x.num_rows:,} rows, {x.nbytes:,} bytes"
     for level in range(x.num_levels):
@@ -117,7 +117,7 @@ def histogram(lengths: Array) -> Iterator[str]:
 
 
 def batches(lengths: Array) -> Iterator[str]:
-    """Say what padding wastes in batches, and which lengths to group by."""
+    """Describe what padding wastes in batches, and which lengths to group by."""
     for size in BATCHES:
         if size >= 2 * len(lengths):
             break
@@ -176,7 +176,7 @@ def buckets(lengths: Array, count: int = BUCKETS) -> tuple[list[int], float]:
 
 
 def padding_cost(x: LoDTensor) -> str:
-    """Say how large the batch would be if all levels were padded."""
+    """Describe how large the batch would be if all levels were padded."""
     rows = len(x)
     for level in range(x.num_levels):
         rows *= int(x.lod.lengths(level).max(initial=0))

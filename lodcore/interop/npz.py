@@ -151,7 +151,7 @@ def _parsed(where: str, data: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise LoDError(f"{where}: is no JSON: {error}") from None
+        raise LoDError(f"{where}: is not JSON: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("format") != "lodcore":
         raise LoDError(f"{where}: is not lodcore's")
     if manifest.get("version") != VERSION:

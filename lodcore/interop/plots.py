@@ -93,7 +93,7 @@ def occupancy(lengths: Array, batch_size: int) -> tuple[Array, float]:
     Returns
     -------
     (ndarray, float)
-        One entry a batch, and the share of all batches together; 1 for batches that have no room.
+        One entry per batch, and the share of all batches together; 1 for batches that have no room.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class Groups(NamedTuple):
 
 
 def grouped(codes: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
-    """Find the structure of rows that have numbers for their groups, one array a level, coarse first.
+    """Find the structure of rows that have numbers for their groups, one array per level, coarse first.
 
     Groups stand in the order of their first rows, and rows keep their order within them.
 
@@ -175,7 +175,7 @@ def _pandas_keys(where: str, data: Any, by: Any) -> dict[Any, Any]:
 
 
 def _is_lists(series: Any) -> bool:
-    """Tell whether a column holds lists."""
+    """Return whether a column holds lists."""
     kind = getattr(series.dtype, "pyarrow_dtype", None)
     if kind is not None:
         return bool(kind.num_fields) or "list" in str(kind)
@@ -322,7 +322,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
     names = [by] if isinstance(by, str) else list(by)
     for name in names:
         if name not in data.columns:
-            raise KeyError(f"{where}: by: {name!r} is no column")
+            raise KeyError(f"{where}: by: {name!r} is not a column")
         if data[name].null_count():
             raise LoDError(f"{where}: by: {name!r} has no value in row {int(data[name].is_null().arg_max())}")
     codes = [data[name].rank("dense").to_numpy().astype(np.int64) for name in names]

@@ -46,7 +46,7 @@ class Varlen(NamedTuple):
 
 
 def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
-    """Give the offsets of a level in rows as attention kernels want them.
+    """Return the offsets of a level in rows as attention kernels want them.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
 
 
 def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
-    """Give a LoDTensor to torch.
+    """Hand a LoDTensor to torch.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ _MOST_KNOWN = 16
 
 
 def _structure(torch: Any, lod: Any) -> _Structure:
-    """Give the tensor of offsets that the LoD had last time, if torch has not written into it; or make one."""
+    """Return the tensor of offsets that the LoD had last time, if torch has not written into it; or make one."""
     found = _KNOWN.get(id(lod))
     if found is not None and found.lod is lod and not found.offsets._version:
         return found
@@ -160,7 +160,7 @@ def _structure(torch: Any, lod: Any) -> _Structure:
 
 
 def torch_tensor(where: str, values: Array, copy: bool | None = None) -> Any:
-    """Give values to torch."""
+    """Hand values to torch."""
     torch = library("torch", "torch", where)
     given = None if copy else lent(values)
     if given is None and copy is False:
@@ -295,7 +295,7 @@ def _permutation(where: str, name: str, given: Array, count: int) -> Array:
     if numbers.shape == (count,) and inside.all():
         seen[numbers] = True
     if not seen.all():
-        raise LoDError(f"{where}: x.{name}: is no permutation of 0 .. {count - 1}")
+        raise LoDError(f"{where}: x.{name}: is not a permutation of 0 .. {count - 1}")
     return numbers
 
 
@@ -309,7 +309,7 @@ class TorchBatch:
     ----------
     values : torch.Tensor, shape (num_rows, ...)
     offsets : tuple of torch.Tensor
-        One a level, coarse first, int64.
+        One per level, coarse first, int64.
     """
 
     __slots__ = ("offsets", "values")

@@ -57,11 +57,11 @@ class Packed:
         return name
 
     def _taken(self, name: str) -> bool:
-        """Tell whether a file of such a name would be another's, also where upper and lower case are one."""
+        """Return whether a file of such a name would be another's, also where upper and lower case are one."""
         return name.lower() in {known.lower() for known in self.arrays} or name.startswith("offsets_")
 
     def number(self, lod: LoD) -> int:
-        """Give a structure a number."""
+        """Return a structure a number."""
         if id(lod) not in self._lod_numbers:
             self._lod_numbers[id(lod)] = len(self.lods)
             self.lods.append(lod)
@@ -148,7 +148,7 @@ class Reader:
         self._lods: dict[int, LoD] = {}
 
     def array(self, name: Any) -> Array:
-        """Give an array, the same one for the same name."""
+        """Return an array, the same one for the same name."""
         if not isinstance(name, str):
             raise LoDError(f"{self.where}: tree: names the array {name!r}; a name is a str")
         if name not in self._arrays:
@@ -156,7 +156,7 @@ class Reader:
         return self._arrays[name]
 
     def lod(self, number: Any) -> LoD:
-        """Give a structure, the same one for the same number."""
+        """Return a structure, the same one for the same number."""
         if type(number) is not int or number < 0:
             raise LoDError(f"{self.where}: tree: names the structure {number!r}; a number from 0 on is needed")
         if number not in self._lods:

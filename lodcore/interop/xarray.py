@@ -31,7 +31,7 @@ def to_xarray(
     columns : LoDTensor, Groups, or mapping of str to LoDTensor
         Of one level, with equal LoDs.
     per_sequence : mapping of str to array_like, optional
-        Variables with one entry a sequence.
+        Variables with one entry per sequence.
     sample_dimension, instance_dimension : str
         Names of the dimensions of rows and of sequences.
     count : str

@@ -1,4 +1,4 @@
-/* Attention of one query a sequence, and the backward pass: the rows of a sequence stay in the cache from product to product.
+/* Attention of one query per sequence, and the backward pass: the rows of a sequence stay in the cache from product to product.
  *
  * The order of a sum is part of its meaning: in a product of two rows, lane k of 16 adds columns k, k + 16, ... to 0; then
  * lane k adds lane k + 8, and so on. Over the rows of a sequence numbers are added one after another. The exponential is

@@ -1,4 +1,4 @@
-"""Attention of one query a sequence over the rows of that sequence, and the backward pass.
+"""Attention of one query per sequence over the rows of that sequence, and the backward pass.
 
 Scores are products of query and row, weights their softmax, the context is the sum of weights times values. Sums run in
 the order of attention.h. Every nan that comes out is the positive quiet one; a sequence with a score of nan or inf, or

@@ -39,7 +39,7 @@ cnp.import_array()
 
 
 cdef int64_t length_of(cnp.ndarray array, int kind, bint written) except -2:
-    """Give the length of a C-contiguous vector of a kind of numbers; -1 if it is none."""
+    """Return the length of a C-contiguous vector of a kind of numbers; -1 if it is none."""
     if cnp.PyArray_NDIM(array) != 1 or cnp.PyArray_TYPE(array) != kind:
         return -1
     if not (cnp.PyArray_ISCARRAY(array) if written else cnp.PyArray_ISCARRAY_RO(array)):

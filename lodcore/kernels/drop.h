@@ -1,7 +1,7 @@
 /* Rows without those that are tokens, for one size of a row. To be included once a size, with UINT and NAME(base, part)
  * defined. */
 
-/* keep[i]: whether x[i] is no token. */
+/* keep[i]: whether x[i] is not a token. */
 LODCORE_BODY NAME(mark, _body)(const UINT *restrict x, int64_t count, const token_set *restrict set,
                                uint8_t *restrict keep)
 {

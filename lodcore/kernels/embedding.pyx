@@ -51,7 +51,7 @@ ctypedef fused real:
 
 
 def check_index(const int64_t[::1] index not None, int64_t n_rows):
-    """Find a number that is no row of a table.
+    """Find a number that is not a row of a table.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ all_ones(const int64_t *offsets)
     return odd == 0;
 }
 
-/* Write row s to the rows of sequence s, whole groups; `size` bytes a row. */
+/* Write row s to the rows of sequence s, whole groups; `size` bytes per row. */
 LODCORE_BODY repeat_group(const char *restrict rows, const int64_t *restrict offsets, int64_t s, char *restrict out,
                           const int64_t size, const int64_t group)
 {
@@ -106,7 +106,7 @@ LODCORE_TWICE(repeat_by_size,
               (const char *rows, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, char *out),
               (rows, row_bytes, offsets, n_seqs, out))
 
-/* Write the rows of a sequence in reverse order, whole groups; `size` bytes a row. What is read begins up to a group
+/* Write the rows of a sequence in reverse order, whole groups; `size` bytes per row. What is read begins up to a group
  * before the sequence. */
 LODCORE_BODY reverse_group(const char *restrict rows, const int64_t *restrict offsets, int64_t s, char *restrict out,
                            const int64_t size, const int64_t group)
@@ -211,7 +211,7 @@ LODCORE_INLINE int64_t move_next(batch *from, int64_t row_bytes, char *out, cons
     return size;
 }
 
-/* The sequences s of all batches, for every s, behind each other; or back, where each belongs. */
+/* The sequences s of all batches, for every s, one after another; or back, where each belongs. */
 LODCORE_BODY join_batches_body(batch *batches, int64_t n_batches, int64_t row_bytes, char *out, const char *out_end,
                                int back)
 {

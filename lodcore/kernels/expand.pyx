@@ -69,7 +69,7 @@ def reverse_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] o
 
 
 def join_sequences(arrays, levels, int64_t[::1] offsets not None, unsigned char[:, ::1] out not None):
-    """Put the sequences s of all batches behind each other, to one sequence s.
+    """Put the sequences s of all batches one after another, to one sequence s.
 
     Parameters
     ----------

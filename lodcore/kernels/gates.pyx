@@ -2,7 +2,7 @@
 
 Rows lie in step order, as `rank.unpack_rows` brings them: step t has the rows steps[t] .. steps[t + 1], longest
 sequence first. A state belongs to the sequences that have any rows, longest first. Activations are numbers: 0 sigmoid,
-1 tanh, 2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, transposed in the backward pass. Where weights are
+1 tanh, 2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, transposed in the backward pass. Where they are
 empty the caller multiplies and calls step by step: the functions then compute the gates of steps first .. stop alone,
 whose bits are the same on every processor. Every nan that gates store is the positive quiet one.
 
@@ -398,7 +398,7 @@ def simple_steps_back(
 
 
 cdef bint fits(const int64_t[::1] steps, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t n_rows) noexcept:
-    """Tell whether there are such steps, of so many rows, of which none has more than the one before."""
+    """Return whether there are such steps, of so many rows, of which none has more than the one before."""
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, t
     if n_steps < 0 or not 0 <= first <= stop <= n_steps or steps[0] != 0 or steps[n_steps] != n_rows:
         return False
@@ -413,12 +413,12 @@ cdef inline bint has_shape(const real[:, ::1] array, Py_ssize_t n_rows, Py_ssize
 
 
 cdef inline bint is_boot(const real[:, ::1] array, Py_ssize_t n_rows, Py_ssize_t width) noexcept:
-    """Tell whether an array has this shape, or no rows."""
+    """Return whether an array has this shape, or no rows."""
     return array.shape[0] == 0 or (array.shape[0] == n_rows and array.shape[1] == width)
 
 
 cdef inline bint is_packed(const real[::1] weight, Py_ssize_t depth, Py_ssize_t columns) noexcept:
-    """Tell whether an array is as long as a packed matrix of this shape, or empty."""
+    """Return whether an array is as long as a packed matrix of this shape, or empty."""
     cdef Py_ssize_t cells = PANEL_BYTES // sizeof(real)
     return weight.shape[0] == 0 or weight.shape[0] == (columns + cells - 1) // cells * cells * depth
 

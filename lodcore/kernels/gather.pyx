@@ -1,4 +1,4 @@
-"""Ranges of sequences and rows, taken in any order; batches behind each other; from and to nested lists.
+"""Ranges of sequences and rows, taken in any order; batches one after another; from and to nested lists.
 
 Rows that are only moved are opaque bytes: uint8, shape (n_rows, row_bytes). A range is a pair (start, stop).
 """
@@ -201,7 +201,7 @@ def take_offsets(const int64_t[::1] offsets not None, int64_t[:, ::1] ranges not
 
 def copy_ranges(const unsigned char[:, ::1] rows not None, const int64_t[:, ::1] ranges not None,
                 unsigned char[:, ::1] out not None):
-    """Copy ranges of rows behind each other.
+    """Copy ranges of rows one after another.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def count_rows(arrays, int64_t[::1] out not None):
     Returns
     -------
     int
-        The first entry that is no C-contiguous ndarray of the dtype and row shape of the first, or that makes the
+        The first entry that is not C-contiguous ndarray of the dtype and row shape of the first, or that makes the
         sum overflow; n if the list has another length by now; -1 if there is none.
     """
     cdef Py_ssize_t count = out.shape[0] - 1, j
@@ -290,7 +290,7 @@ def count_rows(arrays, int64_t[::1] out not None):
 
 
 cdef bint joins(cnp.ndarray array, cnp.ndarray like):
-    """Tell whether the two have equal dtypes and row shapes, and `array` is contiguous."""
+    """Return whether the two have equal dtypes and row shapes, and `array` is contiguous."""
     cdef int axis
     if cnp.PyArray_NDIM(array) != cnp.PyArray_NDIM(like) or cnp.PyArray_NDIM(array) == 0:
         return False
@@ -330,7 +330,7 @@ def first_overlap(arrays, const unsigned char[:, ::1] out not None):
 
 
 def join_rows(arrays, unsigned char[:, ::1] out not None):
-    """Copy the rows of arrays behind each other.
+    """Copy the rows of arrays one after another.
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ def kinds(nodes):
 
 
 def chain(lists, int64_t[::1] out not None):
-    """Put lists behind each other, and add up their lengths to offsets.
+    """Put lists one after another, and add up their lengths to offsets.
 
     Parameters
     ----------
@@ -410,7 +410,7 @@ def chain(lists, int64_t[::1] out not None):
 
 
 def nest(flat, const int64_t[::1] offsets not None):
-    """Cut a list into one list a sequence.
+    """Cut a list into one list per sequence.
 
     Parameters
     ----------

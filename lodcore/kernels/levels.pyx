@@ -63,7 +63,7 @@ def relative(const int64_t[::1] outer not None, const int64_t[::1] inner not Non
     Returns
     -------
     int
-        The first outer offset that is no offset of `inner`, or the last one if not all of `inner` is reached; -1 if
+        The first outer offset that is not an offset of `inner`, or the last one if not all of `inner` is reached; -1 if
         there is none.
     """
     cdef Py_ssize_t count = outer.shape[0], last = inner.shape[0] - 1, s, at = 0, bad = -1
@@ -87,7 +87,7 @@ def relative(const int64_t[::1] outer not None, const int64_t[::1] inner not Non
 
 
 def join(levels, int64_t[::1] out not None):
-    """Put the sequences of one level of several batches behind each other.
+    """Put the sequences of one level of several batches one after another.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ cdef Py_ssize_t room_for(const int64_t[::1] outer, list finer) except -2:
 
 
 def split(levels, int64_t[::1] out not None):
-    """Write the levels of each outermost sequence, one level fewer, behind each other.
+    """Write the levels of each outermost sequence, one level fewer, one after another.
 
     Parameters
     ----------

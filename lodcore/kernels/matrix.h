@@ -1,6 +1,6 @@
 /* Products of matrices, for matrices that are multiplied often or with few rows.
  *
- * A right operand is packed: panels of PANEL columns, each with all its rows behind each other, and zeros behind the last
+ * A right operand is packed: panels of PANEL columns, each with all its rows one after another, and zeros behind the last
  * column. The product of a block of rows and a panel stays in registers. Every cell of a result is one chain of fused
  * multiply-adds, in the order of the rows of the right operand, that begins with what the cell held or with 0: so it does
  * not depend on how rows and columns are cut into blocks, on the number of rows, or on the instruction set. Without fused

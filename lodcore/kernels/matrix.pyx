@@ -31,7 +31,7 @@ ctypedef fused real:
 
 
 def is_fast():
-    """Tell whether these products are made for the processor that runs them; if not, those of NumPy are faster.
+    """Return whether these products are made for the processor that runs them; if not, those of NumPy are faster.
 
     Returns
     -------
@@ -148,13 +148,13 @@ def multiply_pairs(const real[:, :] left not None, const int64_t[::1] left_index
 
 
 cdef inline bint in_lines(const real[:, :] matrix) noexcept:
-    """Tell whether the cells of each row lie side by side."""
+    """Return whether the cells of each row lie side by side."""
     cdef Py_ssize_t size = sizeof(real)
     return matrix.shape[1] <= 1 or matrix.shape[0] == 0 or (matrix.strides[1] == size and matrix.strides[0] % size == 0)
 
 
 cdef bint within(const int64_t[::1] index, Py_ssize_t count) noexcept:
-    """Tell whether all numbers are those of rows."""
+    """Return whether all numbers are those of rows."""
     cdef Py_ssize_t k
     if index is None:
         return True

@@ -84,7 +84,7 @@ def spread_differences(const real[:, ::1] rows not None, const int64_t[::1] offs
 
 cdef int check_shorter(Py_ssize_t n_rows, const int64_t[::1] offsets, const int64_t[::1] kept,
                        Py_ssize_t n_kept) except -1:
-    """Make sure that each sequence keeps one row fewer."""
+    """Check that each sequence keeps one row fewer."""
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
     cdef bint fit = kept.shape[0] == n_seqs + 1 and n_rows == offsets[n_seqs] and kept[0] == 0
     if fit:
@@ -135,7 +135,7 @@ def shift_rows(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not 
 
 
 cdef inline bint is_beaten(ordered best, ordered cell, bint least) noexcept nogil:
-    """Tell whether a cell takes the place of the best one so far; the first nan stays."""
+    """Return whether a cell takes the place of the best one so far; the first nan stays."""
     return best == best and (cell != cell or (cell < best if least else cell > best))
 
 
@@ -176,7 +176,7 @@ def accumulate_rows(const ordered[:, ::1] x not None, const int64_t[::1] offsets
 
 def spread_accumulated(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t kind,
                        const real[:, ::1] rows not None, real[:, ::1] out not None):
-    """Give cotangents back to the rows that a product, or an extreme, was made of: the adjoint of `accumulate_rows`.
+    """Hand cotangents to the rows that a product, or an extreme, was made of: the adjoint of `accumulate_rows`.
 
     Parameters
     ----------

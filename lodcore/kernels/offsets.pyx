@@ -39,7 +39,7 @@ def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out n
 
 
 cdef Py_ssize_t first_fall(const int64_t* offsets, Py_ssize_t n_seqs) noexcept nogil:
-    """Give the first position whose value is negative or below the one before, -1 if there is none."""
+    """Return the first position whose value is negative or below the one before, -1 if there is none."""
     cdef Py_ssize_t s
     for s in range(n_seqs + 1):
         if offsets[s] < 0 or (s > 0 and offsets[s] < offsets[s - 1]):

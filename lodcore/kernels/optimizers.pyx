@@ -117,7 +117,9 @@ def sgd_step(
             else:
                 descend_double(source, gradient, count, rate, decay, result)
         elif real is float:
-            roll_float(source, gradient, speeds, count, <float> rate, <float> momentum, <float> decay, result, new_speeds)
+            roll_float(
+                source, gradient, speeds, count, <float> rate, <float> momentum, <float> decay, result, new_speeds
+            )
         else:
             roll_double(source, gradient, speeds, count, rate, momentum, decay, result, new_speeds)
 

@@ -67,7 +67,7 @@ def prefix_keys(const uint8_t[:, ::1] x not None, int64_t unit, uint64_t[::1] ou
 
 
 cdef inline bint comes_after(const uint8_t* one, const uint8_t* other, int64_t size, int64_t unit) noexcept nogil:
-    """Tell whether a text stands behind another one, of as many characters."""
+    """Return whether a text stands behind another one, of as many characters."""
     cdef int64_t c
     cdef uint32_t first, second
     if unit == 1:
@@ -225,7 +225,7 @@ cdef inline int64_t copy_cells(const uint8_t* x, const int64_t* offsets, int64_t
 
 
 def count_numbers(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t[:, ::1] out not None):
-    """Count the cells of each sequence that are no nan, column by column.
+    """Count the cells of each sequence that are not nan, column by column.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def repeat_ends(const int64_t[::1] offsets not None, bint left, unsigned char[:,
 
 
 def greatest(const int64_t[::1] lengths not None):
-    """Give the greatest of some lengths.
+    """Return the greatest of some lengths.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-/* Pooling of rows of one cell with vectors: pool_cells.h includes this once an instruction set. One vector a sequence
+/* Pooling of rows of one cell with vectors: pool_cells.h includes this once an instruction set. One vector per sequence
  * is left after its lanes are halved as far as a vector; those of PER sequences are then halved together, which takes
- * about one operation a sequence, to one vector that holds a result each. Loads beside a sequence are masked. */
+ * about one operation per sequence, to one vector that holds a result each. Loads beside a sequence are masked. */
 #include "pool_vectors.h"
 
 #define PARTS (LANES / PER)

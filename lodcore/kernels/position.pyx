@@ -17,7 +17,7 @@ ctypedef fused number:
 
 
 cdef inline bint grouped(const int64_t[::1] outer, const int64_t[::1] offsets) noexcept:
-    """Tell whether groups count the sequences that there are."""
+    """Return whether groups count the sequences that there are."""
     return outer.shape[0] > 0 and offsets.shape[0] > 0 and outer[outer.shape[0] - 1] == offsets.shape[0] - 1
 
 
@@ -158,7 +158,7 @@ def add_positions(const number[:, ::1] x not None, const int64_t[::1] outer not 
 
 
 cdef inline bint is_better(number found, number best, bint least) noexcept nogil:
-    """Tell whether a number takes the place of the best one before; without branches, for whole registers."""
+    """Return whether a number takes the place of the best one before; without branches, for whole registers."""
     if number is float or number is double:
         return ((found < best) if least else (found > best)) | ((found != found) & (best == best))
     else:

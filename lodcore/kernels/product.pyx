@@ -1,4 +1,4 @@
-"""Products of the rows of each sequence, column by column, and the backward pass; whether any or all of them are true."""
+"""Products of the rows of each sequence, column by column, and their gradients; whether any or all are true."""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
@@ -83,7 +83,7 @@ def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets no
 
 def true_sequences(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not None, bint every,
                    uint8_t[:, ::1] out not None):
-    """Tell whether any row of each sequence (or every one) is true, column by column.
+    """Return whether any row of each sequence (or every one) is true, column by column.
 
     Parameters
     ----------

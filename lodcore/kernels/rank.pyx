@@ -167,7 +167,7 @@ def pack_steps(
     arrays, const int64_t[::1] offsets not None, const int64_t[::1] order not None,
     const int64_t[::1] steps not None, unsigned char[:, ::1] out not None,
 ):
-    """Bring the rows of one array a step back into sequence order.
+    """Bring the rows of one array per step back into sequence order.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def pack_steps(
 
 
 cdef bint rises(const int64_t* order, Py_ssize_t count) noexcept nogil:
-    """Tell whether the first `count` numbers rise."""
+    """Return whether the first `count` numbers rise."""
     cdef Py_ssize_t k
     cdef bint falls = False
     for k in range(1, count):

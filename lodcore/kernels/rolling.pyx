@@ -42,7 +42,7 @@ cdef inline Part join(Part one, Part other, int64_t kind) noexcept nogil:
 
 
 cdef inline double outcome(Part part, int64_t count, int64_t kind, double ddof) noexcept nogil:
-    """Give the result of a window."""
+    """Return the result of a window."""
     cdef double variance
     if kind == MEAN:
         return part.first / <double> count
@@ -184,7 +184,7 @@ def spread_windows(const real[:, ::1] x not None, const int64_t[::1] offsets not
 
 
 cdef inline bint loses(real one, real cell, int64_t kind) noexcept nogil:
-    """Tell whether a row that stands before another one can be the best of no window that has both."""
+    """Return whether a row that stands before another one can be the best of no window that has both."""
     if one != one:
         return False
     return cell != cell or (cell > one if kind == GREATEST else cell < one)

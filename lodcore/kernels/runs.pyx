@@ -13,7 +13,7 @@ cdef enum:
 
 
 cdef inline bint are_equal(const cell* one, const cell* other, int64_t width) noexcept nogil:
-    """Tell whether two rows are equal; nan is equal to nan."""
+    """Return whether two rows are equal; nan is equal to nan."""
     cdef int64_t c
     if cell is uint8_t:
         return memcmp(one, other, width) == 0
@@ -33,7 +33,7 @@ cdef inline int64_t start_runs(const cell* x, const int64_t* offsets, int64_t n_
         if offsets[s] < offsets[s + 1]:
             starts[count] = offsets[s]
             count += 1
-        for r in range(offsets[s] + 1, offsets[s + 1]):  # no branch: what is no start is overwritten
+        for r in range(offsets[s] + 1, offsets[s + 1]):  # no branch: what is not a start is overwritten
             starts[count] = r
             count += not are_equal(x + r * width, x + (r - 1) * width, width)
         out[s + 1] = count
@@ -99,7 +99,7 @@ def measure_runs(const int64_t[::1] starts not None, const int64_t[::1] runs not
 
 
 cdef int check_runs(Py_ssize_t n_runs, const int64_t[::1] runs, const int64_t[::1] offsets) except -1:
-    """Make sure that there are as many runs as offsets say."""
+    """Check that there are as many runs as offsets say."""
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     if runs.shape[0] != n_seqs + 1 or n_runs != runs[n_seqs]:
         raise ValueError("starts, runs and offsets do not belong together")

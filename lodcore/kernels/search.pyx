@@ -11,7 +11,7 @@ ctypedef fused number:
 
 
 cdef inline bint goes_behind(number one, number v, bint right) noexcept nogil:
-    """Tell whether a number v is to be put behind another one; nan stands behind all others."""
+    """Return whether a number v is to be put behind another one; nan stands behind all others."""
     if v != v:
         return right or one == one
     return one <= v if right else one < v

@@ -11,7 +11,7 @@ cdef inline int agree(bint sizes) except -1:
 
 
 cdef inline bint ends_at(const int64_t[::1] offsets, Py_ssize_t n_seqs, Py_ssize_t n_rows) noexcept:
-    """Tell whether offsets are those of so many sequences, which have so many rows."""
+    """Return whether offsets are those of so many sequences, which have so many rows."""
     return n_seqs >= 0 and offsets.shape[0] == n_seqs + 1 and offsets[n_seqs] == n_rows
 
 

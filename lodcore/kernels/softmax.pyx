@@ -67,7 +67,7 @@ def softmax_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not N
 
 def spread_softmax(const real[:, ::1] rows not None, const real[:, ::1] x not None,
                    const int64_t[::1] offsets not None, real[:, ::1] out not None):
-    """Spread one row a sequence over its rows by their softmax: the gradient of `log_sum_exp`.
+    """Spread one row per sequence over its rows by their softmax: the gradient of `log_sum_exp`.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def label_losses(const real[:, ::1] x not None, const int64_t[::1] labels not No
     Returns
     -------
     int
-        The first row whose label is no class, before anything is written; -1 if there is none.
+        The first row whose label is not a class, before anything is written; -1 if there is none.
     """
     cdef Py_ssize_t n = x.shape[0], classes = x.shape[1], first = 0, count, r, c, bad = -1
     cdef int64_t bounds[TOGETHER + 1]
@@ -241,7 +241,7 @@ def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not 
 
 
 cdef inline number one_nan(number x) noexcept nogil:
-    """Give every nan the same bits."""
+    """Return every nan the same bits."""
     if number is float or number is double:
         return x if x == x else <number> NAN
     else:

@@ -157,14 +157,14 @@ def place_cells(cnp.ndarray cells not None, const int64_t[::1] offsets not None,
 
 
 cdef int check_cells(cnp.ndarray array, int64_t n_rows) except -1:
-    """Make sure that an array can be taken as cells."""
+    """Check that an array can be taken as cells."""
     if cnp.PyArray_NDIM(array) != 2 or cnp.PyArray_DIM(array, 0) != n_rows or not cnp.PyArray_IS_C_CONTIGUOUS(array):
         raise ValueError("cells are needed as C-contiguous rows, as many as the offsets say")
     return 0
 
 
 cdef int kind_of(cnp.ndarray array) except -1:
-    """Tell what the bits of a cell mean."""
+    """Return what the bits of a cell mean."""
     cdef int size = cnp.PyArray_ITEMSIZE(array)
     cdef char kind = (<cnp.dtype> cnp.PyArray_DESCR(array)).kind
     if cnp.PyArray_ISNOTSWAPPED(array):

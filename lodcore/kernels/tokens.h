@@ -92,7 +92,7 @@ static LODCORE_UNUSED void free_set(token_set *set)
 #define NAME(base, part) base##_8##part
 #include "drop.h"
 
-/* Copy the rows that are no tokens, and give their offsets; `out` has room for all rows. 0 if there is no memory. */
+/* Copy the rows that are not tokens, and give their offsets; `out` has room for all rows. 0 if there is no memory. */
 static LODCORE_UNUSED int drop_rows(const void *x, int64_t size, int is_signed, const int64_t *offsets, int64_t n_seqs,
                                     const int64_t *tokens, int64_t n_tokens, void *out, int64_t *out_offsets)
 {

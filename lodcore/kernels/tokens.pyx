@@ -31,7 +31,7 @@ ctypedef fused cell:
 
 def drop_tokens(const number[::1] x not None, const int64_t[::1] offsets not None, const int64_t[::1] tokens not None,
                 number[::1] out not None, int64_t[::1] out_offsets not None):
-    """Copy the rows that are no tokens.
+    """Copy the rows that are not tokens.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class AdditiveAttention:
     Raises
     ------
     DTypeError, ValueError
-        If a size is no integer, or below 0.
+        If a size is not an integer, or below 0.
 
     Notes
     -----

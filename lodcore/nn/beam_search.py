@@ -65,7 +65,7 @@ class BeamSearchDecoder:
     start_id : int
         The token before the first one.
     end_id : int
-        The token with which a hypothesis ends; a number that is no token, as -1, lets none end.
+        The token with which a hypothesis ends; a number that is not a token, as -1, lets none end.
     max_length : int
         The most tokens of a hypothesis, its end token counted. A branch that has as many is a hypothesis as it is.
     min_length : int
@@ -184,9 +184,9 @@ class BeamSearchDecoder:
         Raises
         ------
         ShapeError
-            If a state has not one row a source, or what `step` returns not one a branch.
+            If a state has not one row per source, or what `step` returns not one per branch.
         DTypeError
-            If log probabilities are no floats, or a mask is not of bool.
+            If log probabilities are not floats, or a mask is not of bool.
         ValueError
             If a log probability is nan, or above 0.
 
@@ -284,7 +284,7 @@ class _Search:
         return np.maximum(exact / decoder.penalty(soonest), exact / decoder.penalty(decoder.max_length))
 
     def _forbidden(self, n_tokens: int, length: int) -> Array | None:
-        """Tell which tokens may not come next: bool, shape (n_tokens,) or (n_branches, n_tokens), None if all may."""
+        """Return which tokens may not come next: bool, shape (n_tokens,) or (n_branches, n_tokens), None if all may."""
         decoder = self.decoder
         forbidden = None
         if decoder.allowed is not None:
@@ -379,12 +379,12 @@ def _log_probs(given: Any, n_branches: int) -> Array:
     """Take log probabilities of the next tokens."""
     where = "BeamSearchDecoder: step: log probabilities"
     if isinstance(given, LoDTensor):
-        raise DTypeError(f"{where}: is a LoDTensor; a dense array is needed, one row a branch")
+        raise DTypeError(f"{where}: is a LoDTensor; a dense array is needed, one row per branch")
     found = np.asarray(given)
     if found.dtype not in FLOATS:
         raise DTypeError(f"{where}: has dtype {found.dtype}; float32 or float64 is needed")
     if found.ndim != 2 or len(found) != n_branches or not 0 < found.shape[1] <= MOST:
-        raise ShapeError(f"{where}: has shape {found.shape}; ({n_branches}, n_tokens) is needed, one row a branch")
+        raise ShapeError(f"{where}: has shape {found.shape}; ({n_branches}, n_tokens) is needed, one row per branch")
     if not found.max() <= ROUNDING:
         branch, token = (int(x[0]) for x in np.nonzero(~(found <= ROUNDING)))
         raise ValueError(f"{where}: is {found[branch, token]} at branch {branch}, token {token}; 0 or less is needed")
@@ -392,7 +392,7 @@ def _log_probs(given: Any, n_branches: int) -> Array:
 
 
 def _check_state(state: Any, count: int, of: str) -> None:
-    """Check that a state has one row a branch."""
+    """Check that a state has one row per branch."""
     for leaf in tree_leaves(state):
         if leaf is None:
             continue

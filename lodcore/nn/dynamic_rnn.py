@@ -51,13 +51,13 @@ def static_rnn(cell: CellFunction, parameters: Any, xs: Iterable[Any], initial_s
         `output, next_state = cell(parameters, input, state)`.
     parameters : tree
     xs : list, or tensor whose first axis counts steps
-        The inputs, one a step.
+        The inputs, one per step.
     initial_state : tree
 
     Returns
     -------
     outputs : list
-        One a step.
+        One per step.
     last_state : tree
 
     Examples
@@ -94,7 +94,7 @@ def dynamic_rnn(
         Several must have the same sequences. What is the same for all elements of a sequence may be given as
         `sequence_expand_as(v, x)`, or as a part of the state that the cell returns as it is.
     initial_state : tree of ndarray or LoDTensor, optional
-        With one entry a sequence, in the order of the batch. If not given, `cell.initial_state(parameters, n)` for n
+        With one entry per sequence, in the order of the batch. If not given, `cell.initial_state(parameters, n)` for n
         sequences.
     level : int
         The level whose sequences are run.
@@ -115,7 +115,7 @@ def dynamic_rnn(
     ValueError
         If there is no initial state, or the next state is another tree than the state.
     DTypeError, ShapeError
-        If x is no tensor with sequences, or the next state has another dtype or width than the state.
+        If x is not a tensor with sequences, or the next state has another dtype or width than the state.
 
     Notes
     -----
@@ -301,7 +301,7 @@ def _pair(where: str, given: Any) -> Any:
 
 
 def _check_output(where: str, given: Any, needs_rows: bool) -> None:
-    """Check that an output of a cell is a tensor, with one entry a sequence where these go through steps."""
+    """Check that an output of a cell is a tensor, with one entry per sequence where these go through steps."""
     if isinstance(given, TensorArray) or not isinstance(given, (Variable, Tensor, np.generic, int, float)):
         raise DTypeError(f"{where}: cell: an output is {type(given).__name__}; a tensor is needed")
     spec = given.spec if isinstance(given, Variable) else spec_of(given)

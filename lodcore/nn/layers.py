@@ -34,7 +34,7 @@ class Linear:
     Raises
     ------
     DTypeError, ValueError
-        If a size is no integer, or below 0.
+        If a size is not an integer, or below 0.
 
     Notes
     -----
@@ -108,7 +108,7 @@ class Embedding:
     Raises
     ------
     DTypeError, ValueError
-        If a size is no integer, or below 0.
+        If a size is not an integer, or below 0.
 
     Notes
     -----
@@ -187,7 +187,7 @@ class LayerNorm:
     Raises
     ------
     DTypeError, ValueError
-        If a size is no number, or below 0.
+        If a size is not a number, or below 0.
 
     Notes
     -----
@@ -255,7 +255,7 @@ class LayerNorm:
 
 
 def check_sizes(where: str, **sizes: Any) -> None:
-    """Raise if a size is no integer from 0 on."""
+    """Raise if a size is not an integer from 0 on."""
     for name, size in sizes.items():
         integer_of(f"{where}: {name}", size, 0)
 

@@ -128,7 +128,7 @@ class SGD(Optimizer):
     Raises
     ------
     DTypeError, ValueError
-        If a setting is no number, or out of bounds.
+        If a setting is not a number, or out of bounds.
 
     Notes
     -----
@@ -188,7 +188,7 @@ class Adam(Optimizer):
     Raises
     ------
     DTypeError, ValueError
-        If a setting is no number, or out of bounds.
+        If a setting is not a number, or out of bounds.
 
     Notes
     -----

@@ -36,7 +36,7 @@ def linear_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: flo
     Raises
     ------
     DTypeError, ValueError
-        If a rate is no number from 0 on, or there are more steps of warmup than steps.
+        If a rate is not a number from 0 on, or there are more steps of warmup than steps.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def cosine_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: flo
     Raises
     ------
     DTypeError, ValueError
-        If a rate is no number from 0 on, or there are more steps of warmup than steps.
+        If a rate is not a number from 0 on, or there are more steps of warmup than steps.
 
     References
     ----------
@@ -104,7 +104,7 @@ def inverse_root_schedule(peak: float, warmup_steps: int) -> Schedule:
     Raises
     ------
     DTypeError, ValueError
-        If the peak is no number from 0 on, or there is no step of warmup.
+        If the peak is not a number from 0 on, or there is no step of warmup.
 
     References
     ----------
@@ -140,7 +140,7 @@ def step_schedule(start: float, factor: float, every: int) -> Schedule:
     Raises
     ------
     DTypeError, ValueError
-        If start or factor is no number from 0 on, or `every` is below 1.
+        If start or factor is not a number from 0 on, or `every` is below 1.
 
     Examples
     --------

@@ -37,7 +37,7 @@ TOGETHER = frozenset(("bincount", "histogram", "histogram_bin_edges"))
 
 
 def advice(function: str, module: str = "numpy") -> str:
-    """Say what to use in place of a function, or of a method of a ufunc.
+    """Describe what to use in place of a function, or of a method of a ufunc.
 
     Parameters
     ----------

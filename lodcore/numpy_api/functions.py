@@ -27,13 +27,13 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 @stands_for(np.allclose)
 def allclose(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
-    """Tell whether values are about equal; structures must be."""
+    """Return whether values are about equal; structures must be."""
     return bool(np.all(FUNCTIONS[np.isclose](*beside(a, b), *args, **kwargs).values))
 
 
 @stands_for(np.shape)
 def shape(a: Any) -> Any:
-    """Give the ragged shape."""
+    """Return the ragged shape."""
     return a.shape
 
 
@@ -56,20 +56,20 @@ def size(a: Any, axis: Any = None) -> Any:
 
 @stands_for(np.result_type)
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """Tell the dtype that operands together have."""
+    """Return the dtype that operands together have."""
     given: list[Any] = list(arrays_and_dtypes)
     return np.result_type(*[x.dtype if hasattr(x, "num_levels") else x for x in given])
 
 
 @stands_for(np.iscomplexobj)
 def iscomplexobj(x: Any) -> bool:
-    """Tell whether the values are complex."""
+    """Return whether the values are complex."""
     return bool(x.dtype.kind == "c")
 
 
 @stands_for(np.isrealobj)
 def isrealobj(x: Any) -> bool:
-    """Tell whether the values are not complex."""
+    """Return whether the values are not complex."""
     return not iscomplexobj(x)
 
 
@@ -95,7 +95,7 @@ for _one in (np.nan_to_num, np.real, np.imag, np.angle, np.isneginf, np.isposinf
 
 @stands_for(np.isin)
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, **kwargs: Any) -> Any:
-    """Tell number by number whether it is among others; their structure does not count."""
+    """Return number by number whether it is among others; their structure does not count."""
     refuse_symbols("isin", (element, test_elements))
     others = rows_of(test_elements)
     return shared("isin", lambda values: np.isin(values, others, assume_unique, invert, **kwargs), element)

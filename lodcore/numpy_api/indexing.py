@@ -57,7 +57,7 @@ def _prepared(key: Any) -> Any:
         if not key:
             return np.empty(0, np.int64)
         if any(isinstance(one, (list, tuple, LoDTensor, Symbol)) for one in key):
-            raise TypeError("index: is a list of lists; use lodcore.array for one list a sequence")
+            raise TypeError("index: is a list of lists; use lodcore.array for one list per sequence")
         key = np.asarray(key)
     if isinstance(key, np.ndarray):
         if isinstance(key, np.ma.MaskedArray):
@@ -317,7 +317,7 @@ def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
     """Write the rows for which a mask is true."""
     check_equal("assignment", x.lod, mask.lod, "mask")
     if mask.values.ndim > 1 and mask.values.shape[1:] != (1,):
-        raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry a row is needed")
+        raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry per row is needed")
     rows, chosen = x._writable, np.array(mask.values).reshape(-1)  # a copy, which nobody changes
     count = int(np.count_nonzero(chosen))
     lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)
@@ -329,7 +329,7 @@ def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
 
 
 def _kept(lod: LoD, chosen: Any, count: int) -> LoD:
-    """Give the structure of the rows that are chosen."""
+    """Return the structure of the rows that are chosen."""
     last = lod.num_levels - 1
     offsets = buffers.new_offsets(lod.num_sequences(last) + 1)
     kernels.index.true_offsets(lod._view(last), chosen.view(np.uint8), offsets)
@@ -358,7 +358,7 @@ def _set_in_sequence(sequence: Any, keys: tuple[Any, ...], value: Any) -> None:
 
 
 def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any) -> Any:
-    """Give what is written the shape and dtype of where it is written: rows of what the index gives, and their LoD."""
+    """Bring what is written into the shape and dtype of its place: rows of what the index gives, and their LoD."""
     if isinstance(value, LoDTensor) and value.num_levels:
         if lod is None:
             raise LoDError("assignment: value: has levels; what the index gives has none")

@@ -27,7 +27,7 @@ __all__ = ["FUNCTIONS", "MethodBodies", "attach"]
 
 
 def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable[[Any, Any], Any]:
-    """Make the method of an operator, which gives way if the other operand is no tensor."""
+    """Make the method of an operator, which gives way if the other operand is not a tensor."""
 
     def operator(self: Any, other: Any) -> Any:
         try:
@@ -189,7 +189,7 @@ class MethodBodies:
     swapaxes = swapaxes
 
     def reshape(self, *shape: Any) -> Any:
-        """Give rows another shape; the axes of levels stay."""
+        """Return rows another shape; the axes of levels stay."""
         return reshape(self, shape[0] if len(shape) == 1 else shape)
 
     def transpose(self, *axes: Any) -> Any:
@@ -217,7 +217,7 @@ class MethodBodies:
 
 
 def _iterated(self: Any) -> Iterator[Any]:
-    """Give the sequences, or rows, one after the other."""
+    """Return the sequences, or rows, one after the other."""
     return (self[at] for at in range(len(self)))
 
 

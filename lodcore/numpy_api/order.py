@@ -103,7 +103,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
 
 @stands_for(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    """Compute the median of what is no nan, as `lodcore.ops.nanmedian`."""
+    """Compute the median of what is not nan, as `lodcore.ops.nanmedian`."""
     _refuse("nanmedian", out=out)
     return nans.nanmedian(a, axis, _true(keepdims))
 

@@ -39,7 +39,7 @@ class Group:
         self._last: int | None = None  # which key was the last member
 
     def has(self, key: Any) -> bool:
-        """Tell whether a key is a member: a vector, or an integer where there are vectors."""
+        """Return whether a key is a member: a vector, or an integer where there are vectors."""
         return self._several and (is_vector(key) or is_number(key))
 
     def meet(self, j: int, axis: int, vector: bool) -> None:
@@ -76,7 +76,7 @@ class Group:
         return np.tile(key, count // max(len(key), 1))
 
     def of_rows(self, j: int, keys: list[Any]) -> str:
-        """Tell how keys of the axes of rows, from key j of the index on, go with those before them.
+        """Return how keys of the axes of rows, from key j of the index on, go with those before them.
 
         Returns
         -------
@@ -98,12 +98,12 @@ class Group:
 
 
 def is_number(key: Any) -> bool:
-    """Tell whether a key is one integer."""
+    """Return whether a key is one integer."""
     return type(key) is int or (isinstance(key, Symbol) and key.ndim == 0)  # type: ignore[attr-defined]
 
 
 def is_vector(key: Any) -> bool:
-    """Tell whether a key is an array, or a recorded one, without levels."""
+    """Return whether a key is an array, or a recorded one, without levels."""
     if isinstance(key, Symbol):
         return not getattr(key, "num_levels", 0) and key.ndim > 0  # type: ignore[attr-defined]
     return isinstance(key, np.ndarray)

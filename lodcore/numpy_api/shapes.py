@@ -248,7 +248,7 @@ if hasattr(np, "matrix_transpose"):  # NumPy 2
 
 @stands_for(np.reshape)
 def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: Any = None) -> Any:
-    """Give rows another shape; those of levels stay, with None or -1 for their lengths. -1 alone lists all values."""
+    """Return rows another shape; those of levels stay, with None or -1 for their lengths. -1 alone lists all values."""
     x = tensor_of("reshape", a)
     if order != "C":
         raise ValueError(f"reshape: order: is {order!r}; 'C' is supported for sequences")

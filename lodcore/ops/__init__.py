@@ -1,4 +1,4 @@
-"""The operators, one file a family: what is public in a file is a name of this package."""
+"""The operators, one file per family: what is public in a file is a name of this package."""
 
 from types import ModuleType as _ModuleType
 

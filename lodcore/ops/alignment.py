@@ -2,9 +2,9 @@
 
 The axes of operands align from the last. Where x is ragged a dense operand has length 1, on axis 0 one entry for each
 outermost sequence, or 1. A LoDTensor of fewer levels, which are the first of the other's, has 1 where that is still
-ragged. One without axes of rows, and with an equal LoD, is one number a row, for rows of any shape.
+ragged. One without axes of rows, and with an equal LoD, is one number per row, for rows of any shape.
 
-What is one entry a sequence is repeated for the rows of that sequence; the gradient is summed over them again.
+What is one entry per sequence is repeated for the rows of that sequence; the gradient is summed over them again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from lodcore.tensors.tensor import DenseTensor, Spec
 __all__ = ["HINT", "aligned", "broadcast_spec", "fitted", "returned", "shared"]
 
 #: What to do with a dense operand that does not align.
-HINT = "use x.with_values(v) for one entry a row, x.per_sequence(v) for one a sequence"
+HINT = "use x.with_values(v) for one entry per row, x.per_sequence(v) for one per sequence"
 
 #: The kinds of tensors that are computed with row by row, or broadcast.
 KINDS = frozenset((np.ndarray, LoDTensor, DenseTensor, int, float, complex))
@@ -168,7 +168,7 @@ def _together(where: str, shapes: list[Shape]) -> Shape:
 
 
 def aligned(operands: Sequence[Any], where: str = "operands") -> list[Any]:
-    """Return the values of operands so that they broadcast row by row; what is one entry a sequence is repeated."""
+    """Return the values of operands so that they broadcast row by row; what is one entry per sequence is repeated."""
     values = []
     lod = None
     ndim = wide = 0

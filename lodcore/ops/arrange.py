@@ -46,7 +46,7 @@ def sequence_roll(x: Any, shift: Any, level: int = -1) -> LoDTensor:
     Raises
     ------
     ShapeError, DTypeError, LevelError
-        If shift is no vector of n integers, or there is no such level.
+        If shift is not a vector of n integers, or there is no such level.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
     ValueError
         If one is negative; names it.
     ShapeError, LoDError, DTypeError, LevelError
-        If repeats are no n integers, or are nested in another way, or there is no such level.
+        If repeats are not n integers, or are nested in another way, or there is no such level.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
 
 
 def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
-    """Repeat all narrow rows as often, which NumPy does faster; None for wide ones, what is no rows, or an error."""
+    """Repeat all narrow rows as often, which NumPy does faster; None for wide ones, what is not rows, or an error."""
     lod, count = x.lod, x.lod.num_rows
     if k + 1 < lod.num_levels or not 0 < x.values.nbytes <= 16 * count or not 0 <= times < 2**62 // count:
         return None
@@ -224,7 +224,7 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
     LoDError
         If lengths do not add up to a sequence; names it.
     DTypeError, LevelError
-        If lengths are no integers, or there is no such level.
+        If lengths are not integers, or there is no such level.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count
             s = int(np.argmax(parts != 0))
             raise LoDError(
                 f"{where}: lengths: is {size}; sequence {s} of level {k} has length {offsets[s + 1] - offsets[s]}, "
-                "which is no multiple"
+                "which is not a multiple"
             )
         return offsets // size, np.arange(0, count + 1, size) if count else np.zeros(1, np.int64)
     bounds = _bounds(where, lengths)

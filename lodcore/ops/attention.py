@@ -1,4 +1,4 @@
-"""Attention over the rows of each sequence: one query a sequence in one kernel, several by products of matrices."""
+"""Attention over the rows of each sequence: one query per sequence in one kernel, several by products of matrices."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _levels(query: Any, memory: Any) -> tuple[int, int]:
     memory=Nested,
     values=Nested,
     results=2,
-    lod_rule=computed("that of `query`, and that of `memory`, or of `query` and a level of one entry a row", _levels),
+    lod_rule=computed("that of `query`, and that of `memory`, or of `query` and a level of one entry per row", _levels),
 )
 def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | None = None) -> Any:
     """Weigh the rows of each sequence of a memory by a query, or by each of several, and add up their values.
@@ -61,8 +61,8 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
         For each query the sum of weights times values, of shape (value_width,): zeros for an empty sequence. With the
         LoD of the queries.
     weights : LoDTensor
-        The softmax of the scores of each query over the rows of its sequence. Of one query a sequence with the LoD of
-        the memory, one number a row; of several with that of the queries and one level more.
+        The softmax of the scores of each query over the rows of its sequence. Of one query per sequence with the LoD of
+        the memory, one number per row; of several with that of the queries and one level more.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
 
     Notes
     -----
-    Of one query a sequence, sums run in one order on every machine, see `lodcore.kernels.attention`; products of
+    Of one query per sequence, sums run in one order on every machine, see `lodcore.kernels.attention`; products of
     several are NumPy's. Where a score is nan or inf, or all of a sequence are -inf, weights are nan.
 
     Examples
@@ -242,7 +242,7 @@ def _back_from_one(
     asked: Array, rows: Array, summed: Array, lod: LoD, d_context: Array, d_weights: Array | None, weights: Array,
     factor: float, made: list[Array],
 ) -> None:  # fmt: skip
-    """Write the gradients of queries, memory and values, where there is one query a sequence."""
+    """Write the gradients of queries, memory and values, where there is one query per sequence."""
     shared = made[2] is made[1]
     over_sequences(
         kernels.attention.attend_rows_back,

@@ -1,4 +1,4 @@
-"""Reductions over the axes of a ragged shape: sequences, one axis a level, then the axes of a row.
+"""Reductions over the axes of a ragged shape: sequences, one axis per level, then the axes of a row.
 
 Axis `num_levels` holds the rows of the sequences of the last level; `sequence_pool` and its relatives reduce it.
 Coarser axes hold sequences of different lengths: what they have at the same place is reduced, as awkward does.
@@ -90,7 +90,7 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
             raise DTypeError(f"{name}: where: has dtype {mask.dtype}; bool is needed")
         if name in ("max", "min") and initial is None:
             raise ValueError(
-                f"{name}: where: needs an initial value, for where nothing is chosen; empty= is no part of it"
+                f"{name}: where: needs an initial value, for where nothing is chosen; empty= is not a part of it"
             )
         x = choose(mask, x, initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name]))
     first = initial if name in ("max", "min") else None
@@ -135,7 +135,7 @@ def sum(
     ----------
     x : LoDTensor or array_like
     axis : int or tuple of int, optional
-        All values, if not given. Of a LoDTensor the axes are those of its `shape`: sequences, one axis a level, then
+        All values, if not given. Of a LoDTensor the axes are those of its `shape`: sequences, one axis per level, then
         the axes of a row. The axis of the last level adds up the rows of each sequence; a coarser one adds up what
         sequences have at the same place, where they have it.
     dtype : dtype_like, optional

@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 
 def is_below(axes: tuple[int, ...], levels: int) -> bool:
-    """Tell whether axes are those of levels from one of them to the last, not that of the sequences of the batch."""
+    """Return whether axes are those of levels from one of them to the last, not that of the sequences of the batch."""
     return bool(axes) and axes[0] > 0 and axes == tuple(range(axes[0], levels + 1))
 
 

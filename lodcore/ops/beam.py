@@ -74,7 +74,7 @@ def beam_search(
     ids : array_like of integers, shape (n_prefixes, k), or None
         The candidates. None: the numbers of the columns of `scores`.
     scores : LoDTensor of float32 or float64, rows of shape (k,)
-        One row a prefix; its LoD says which prefixes each source has. A source may have none.
+        One row per prefix; its LoD says which prefixes each source has. A source may have none.
     beam_size : int
         How many continuations a source keeps at most, at least 1.
     end_id : int
@@ -102,7 +102,7 @@ def beam_search(
     ShapeError
         If there is not one entry, or row, a prefix.
     DTypeError
-        If ids are no integers, or scores no floats.
+        If ids are not integers, or scores no floats.
     ValueError
         If beam_size is below 1, or the dtype of the ids cannot hold end_id.
 
@@ -232,7 +232,7 @@ def _spec_like(where: str, name: str, given: Any) -> Any:
 
 
 def _one_each(where: str, name: str, given: Any, count: int | None) -> Any:
-    """Take one number a prefix, or one for all: an array of shape (n,) or (n, 1), or a Spec."""
+    """Take one number per prefix, or one for all: an array of shape (n,) or (n, 1), or a Spec."""
     rows = given.values if type(given) is LoDTensor else given
     if type(rows) is np.ndarray and rows.shape == (count,) and rows.dtype in MOSTLY[name]:
         return rows
@@ -252,12 +252,12 @@ def _one_each(where: str, name: str, given: Any, count: int | None) -> Any:
     if not shape:
         return np.full(count, rows)
     if shape[0] != count:
-        raise ShapeError(f"{where}: {name}: has {shape[0]} entries; scores has {count} rows, one a prefix")
+        raise ShapeError(f"{where}: {name}: has {shape[0]} entries; scores has {count} rows, one per prefix")
     return rows.astype(INT64) if nothing and name == "pre_ids" else rows
 
 
 def _flat_ids(rows: Array) -> Array:
-    """Give ids for a kernel."""
+    """Return ids for a kernel."""
     if rows.dtype is INT64:
         return rows.ravel()
     return buffers.as_int64(rows, "beam_search: pre_ids", IndexError)
@@ -361,7 +361,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     LoDError
         If a step has not two levels, does not follow on the step before, or its ids and scores have different LoDs.
     DTypeError, ShapeError
-        If ids are no integers, scores no floats, or there are several in a row.
+        If ids are not integers, scores no floats, or there are several in a row.
 
     Notes
     -----
@@ -434,14 +434,14 @@ def _(ids_array: Spec, scores_array: Spec, beam_size: int, end_id: int) -> tuple
 
 
 def _unused(tokens: Array) -> int:
-    """Find a number that is no token."""
+    """Find a number that is not a token."""
     known = np.unique(tokens[tokens >= 0])
     gaps = np.flatnonzero(known != np.arange(len(known)))
     return int(gaps[0]) if len(gaps) else len(known)
 
 
 def _joined(where: str, name: str, array: Any) -> tuple[LoDTensor, int]:
-    """Put the steps behind each other; return that and the number of sources, which all of them have."""
+    """Put the steps one after another; return that and the number of sources, which all of them have."""
     check_steps(where, array, name)
     elements = array.elements(f"{where}: {name}")
     if not elements:

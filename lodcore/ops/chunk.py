@@ -61,7 +61,7 @@ def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Arr
 
 
 def _chunked_levels(x: Any, level: Any) -> list[Any]:
-    """Say where the levels of the result come from."""
+    """Describe where the levels of the result come from."""
     k = level_of("sequence_chunk", x, level)
     return [*[(x, j) for j in range(k)], None, None, *[None] * (x.num_levels - k - 1)]
 

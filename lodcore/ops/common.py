@@ -62,7 +62,7 @@ def array_of(where: str, x: Any) -> Array:
 
 
 def below(lod: LoD, level: int) -> Any:
-    """Give the offsets in rows of a level, which counts from the first, for a kernel."""
+    """Return the offsets in rows of a level, which counts from the first, for a kernel."""
     return lod._view(level) if level == lod.num_levels - 1 else lod.row_offsets(level)
 
 
@@ -95,7 +95,7 @@ def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "
 
 
 def operand_name(where: str, j: int) -> str:
-    """Tell what operand j of an operator is called."""
+    """Return what operand j of an operator is called."""
     names = NAMES.get(where, ("x", "y"))
     return names[j] if j < len(names) else f"operand {j}"
 
@@ -122,10 +122,10 @@ def _dtype_text(x: Any) -> str:
 
 
 def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
-    """Give an array with one row a row a LoD."""
+    """Give an array with one row per row a LoD."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
-            f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows, and one entry a row is "
+            f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows; one entry per row is "
             "needed"
         )
     if result.dtype.hasobject:
@@ -136,7 +136,7 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
 
 
 def aligned(where: str, result: Any, *operands: Any) -> Any:
-    """Give a result, with one row a row, the LoD that its operands share, if one has any."""
+    """Give a result, with one row per row, the LoD that its operands share, if one has any."""
     lod = None
     for j, x in enumerate(operands):
         if isinstance(x, LoDTensor):
@@ -207,5 +207,5 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
 
 
 def joined(pieces: list[Array]) -> Array:
-    """Put rows behind each other; a single piece is given back."""
+    """Put rows one after another; a single piece is given back."""
     return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]

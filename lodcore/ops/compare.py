@@ -48,7 +48,7 @@ def _are_records(x: Any, y: Any) -> bool:
 
 @elementwise_operator(function=np.less, on_arrays=operator.lt, differentiable=False)
 def less_than(x: Any, y: Any) -> Any:
-    """Tell elementwise whether x < y.
+    """Return elementwise whether x < y.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def less_than(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.less_equal, on_arrays=operator.le, differentiable=False)
 def less_equal_than(x: Any, y: Any) -> Any:
-    """Tell elementwise whether x <= y; operands and errors as of `less_than`.
+    """Return elementwise whether x <= y; operands and errors as of `less_than`.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def less_equal_than(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.greater, on_arrays=operator.gt, differentiable=False)
 def greater_than(x: Any, y: Any) -> Any:
-    """Tell elementwise whether x > y; operands and errors as of `less_than`.
+    """Return elementwise whether x > y; operands and errors as of `less_than`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def greater_than(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.greater_equal, on_arrays=operator.ge, differentiable=False)
 def greater_equal_than(x: Any, y: Any) -> Any:
-    """Tell elementwise whether x >= y; operands and errors as of `less_than`.
+    """Return elementwise whether x >= y; operands and errors as of `less_than`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def greater_equal_than(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=_equal_entries, differentiable=False)
 def equal(x: Any, y: Any) -> Any:
-    """Tell elementwise whether x == y; operands and errors as of `less_than`. Records are equal where all fields are.
+    """Return elementwise whether x == y; operands and errors as of `less_than`. Records are equal where all fields are.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def equal(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=_unequal_entries, differentiable=False)
 def not_equal(x: Any, y: Any) -> Any:
-    """Tell elementwise whether x != y; operands and errors as of `less_than`. Records differ where a field does.
+    """Return elementwise whether x != y; operands and errors as of `less_than`. Records differ where a field does.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def not_equal(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.logical_and, differentiable=False)
 def logical_and(x: Any, y: Any) -> Any:
-    """Tell elementwise whether both are true; operands and errors as of `less_than`.
+    """Return elementwise whether both are true; operands and errors as of `less_than`.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def logical_and(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.logical_or, differentiable=False)
 def logical_or(x: Any, y: Any) -> Any:
-    """Tell elementwise whether one is true; operands and errors as of `less_than`.
+    """Return elementwise whether one is true; operands and errors as of `less_than`.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def logical_or(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.logical_not, differentiable=False)
 def logical_not(x: Any) -> Any:
-    """Tell elementwise whether it is false.
+    """Return elementwise whether it is false.
 
     Examples
     --------

@@ -252,7 +252,7 @@ def _(d: Array, xs: list[Any], axis: int) -> list[Array]:
 
 @operator(x=Structure, v=Dense, lod_rule=same_as("x"))
 def with_values(x: Any, v: Any) -> Any:
-    """Return other values of the structure of x: one entry a row.
+    """Return other values of the structure of x: one entry per row.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def with_values(x: Any, v: Any) -> Any:
     Raises
     ------
     ShapeError
-        If v does not have one entry a row.
+        If v does not have one entry per row.
     LoDError
         If v has a LoD, and not that of x.
 
@@ -289,14 +289,14 @@ def with_values(x: Any, v: Any) -> Any:
     rows = guarded_values(f"{where}: v", v.values if isinstance(v, LoDTensor) else v)
     if len(rows) != lod.num_rows:
         raise ShapeError(
-            f"{where}: v: has {len(rows)} entries; x has {lod.num_rows} rows, and one entry a row is needed"
+            f"{where}: v: has {len(rows)} entries; x has {lod.num_rows} rows, and one entry per row is needed"
         )
     return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows
 
 
 def _check_entries(shape: tuple[int | None, ...]) -> None:
     if not shape:
-        raise ShapeError("with_values: v: is a number; one entry a row is needed")
+        raise ShapeError("with_values: v: is a number; one entry per row is needed")
 
 
 @with_values.define_infer

@@ -87,7 +87,7 @@ def _two_structures(both: bool) -> LoDError:
 
 
 def _as_numbers(name: str, x: Any) -> Array:
-    """Take an operand that is no LoDTensor."""
+    """Take an operand that is not a LoDTensor."""
     if type(x) is np.ndarray and not x.dtype.hasobject:
         return x
     if x is None or isinstance(x, (str, bytes)) or not (hasattr(x, "__array__") or np.isscalar(x) or type(x) is list):
@@ -230,12 +230,12 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0) -> Any
     Returns
     -------
     LoDTensor or ndarray, of n rows of shape ()
-        One loss a row.
+        One loss per row.
 
     Raises
     ------
     IndexError
-        Naming the first row whose label is no class.
+        Naming the first row whose label is not a class.
     LoDError
         If both have a LoD, and not the same.
     ValueError
@@ -329,7 +329,7 @@ def _log_sums(x: Array, bounds: Array) -> Array:
 
 
 def _spread(d: Array, x: Array) -> Array:
-    """Spread one number a row over the row, by the softmax of the row."""
+    """Spread one number per row over the row, by the softmax of the row."""
     if x.dtype.char not in "fd":
         powers = np.exp(x)
         return np.asarray(powers * (d / powers.sum(1))[:, None])
@@ -345,7 +345,7 @@ def _row_bounds(x: Array) -> Array:
 
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
-    """Check labels, one a row, in a copy that nobody else can change."""
+    """Check labels, one per row, in a copy that nobody else can change."""
     given = dense_of("cross_entropy: labels", labels, True)
     if given.size == 0 and count == 0:
         return np.empty(0, np.int64)

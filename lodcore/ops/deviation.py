@@ -38,13 +38,13 @@ def sequence_var(x: Any, ddof: float = 0, level: int = -1) -> Any:
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row a sequence, of the dtype of x, float64 for integers; nan where ddof leaves nothing to divide by, and of
+        One row per sequence, of the dtype of x, float64 for integers; nan where ddof leaves nothing to divide by, of
         an empty sequence.
 
     Raises
     ------
     LevelError, DTypeError
-        If there is no such level, x has no real numbers, or ddof is no number.
+        If there is no such level, x has no real numbers, or ddof is not a number.
 
     Notes
     -----
@@ -85,7 +85,7 @@ def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tu
 
 
 def _dtypes(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
-    """Tell in which dtype rows are read, and which one the result has."""
+    """Return in which dtype rows are read, and which one the result has."""
     if dtype.kind == "c":
         raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers are needed")
     return numbers_of(where, "mean", dtype)

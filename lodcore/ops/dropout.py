@@ -42,7 +42,7 @@ def dropout(x: Any, rate: float, rng: np.random.Generator | None) -> Any:
     Raises
     ------
     DTypeError, ValueError
-        If x has no floating-point numbers, rate is no number or out of bounds, or rng is something else.
+        If x has no floating-point numbers, rate is not a number or out of bounds, or rng is something else.
 
     Notes
     -----

@@ -69,7 +69,7 @@ def lookup_table(table: Any, ids: Any, padding_idx: int | None = None, out: Arra
     IndexError
         Naming the place (and the sequence) of the number that is out of range.
     DTypeError, ShapeError
-        If the numbers are no integers, or the table has no axis.
+        If the numbers are not integers, or the table has no axis.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def embedding_bag(
     ValueError
         If there is no such pool_type, or it is not "sum" beside weights.
     DTypeError, ShapeError, LevelError, LoDError
-        If the numbers are no integers, or have no level, or the table has no axis, or there is not one weight a number.
+        If the numbers are not integers, or have no level, or the table has no axis, or a number has no weight.
 
     Examples
     --------
@@ -442,7 +442,7 @@ def padding_of(where: str, padding_idx: Any, height: int | None) -> int:
 
 
 def raise_outside(where: str, ids: Any, numbers: Array, index: Any, bad: int, height: int) -> None:
-    """Raise for a number that is no row of the table."""
+    """Raise for a number that is not a row of the table."""
     at = tuple(map(int, np.unravel_index(bad, numbers.shape)))
     place = f"position {at[0] if len(at) == 1 else at}"
     if isinstance(ids, LoDTensor) and ids.lod.num_levels:

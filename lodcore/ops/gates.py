@@ -191,7 +191,7 @@ def _from_zero(offsets: Array) -> Array:
 
 
 def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
-    """Cut a batch into runs of about as many rows: one a thread if the work is worth it, more if there is much.
+    """Cut a batch into runs of about as many rows: one per thread if the work is worth it, more if there is much.
 
     What a run needs for itself lives no longer than it does.
 

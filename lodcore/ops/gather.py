@@ -1,4 +1,4 @@
-"""Operators that take sequences whole: by their numbers, pieces of each, batches behind each other."""
+"""Operators that take sequences whole: by their numbers, pieces of each, batches one after another."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
     IndexError
         Naming the place and the index that is out of range.
     DTypeError, ShapeError, LevelError
-        If the index is no vector of integers, or there is no such level.
+        If the index is not a vector of integers, or there is no such level.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _(d: Array, x: LoDTensor, level: int, places: Array, context: Any) -> tuple[
 
 @operator(xs=Batches, lod_rule=computed("the sequences of all batches", lambda xs: xs[0].num_levels))
 def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
-    """Put batches behind each other.
+    """Put batches one after another.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _batches(where: str, xs: Any) -> list[LoDTensor]:
 
 
 def _checked_values(where: str, batches: list[LoDTensor]) -> list[Array]:
-    """Give the values of batches, whose dtypes and row shapes must be equal."""
+    """Return the values of batches, whose dtypes and row shapes must be equal."""
     values = [x.values for x in batches]
     bad = kernels.gather.count_rows(values, buffers.new_int64(len(values) + 1))
     if bad >= 0:
@@ -262,7 +262,7 @@ def sequence_slice(x: Any, offset: Any, length: Any, level: int = -1, out: Array
     IndexError
         Naming the first sequence that its piece leaves.
     ShapeError, DTypeError, LevelError
-        If offset or length are no vectors of n integers, or there is no such level.
+        If offset or length are not vectors of n integers, or there is no such level.
 
     Examples
     --------

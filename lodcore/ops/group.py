@@ -50,7 +50,7 @@ def _keys(where: str, given: Any) -> Array:
 
 
 def _check_keys(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:
-    """Raise for what is no vector of keys."""
+    """Raise for what is not a vector of keys."""
     if len(shape) != 1:
         raise ShapeError(f"{where}: has shape {shape}; a vector of keys is needed")
     if dtype.kind not in "biufmMSU" or dtype.char == "g":
@@ -58,7 +58,7 @@ def _check_keys(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any])
 
 
 def _numbered(keys: Array) -> tuple[Array, Array]:
-    """Give equal keys a number, in the order of their first appearance.
+    """Return equal keys a number, in the order of their first appearance.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
     Raises
     ------
     ShapeError, DTypeError, ValueError
-        If the key is no vector of keys, or there is no such order.
+        If the key is not a vector of keys, or there is no such order.
 
     Examples
     --------
@@ -183,12 +183,12 @@ def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
     -------
     keys : ndarray, shape (number of groups,)
     *grouped : LoDTensor
-        One a column; a group keeps its rows in their order. It carries gradients to the column.
+        One per column; a group keeps its rows in their order. It carries gradients to the column.
 
     Raises
     ------
     ShapeError, DTypeError, ValueError
-        If the key is no vector of keys, a column is not as long, or there is no such order.
+        If the key is not a vector of keys, a column is not as long, or there is no such order.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def _column(where: str, j: int, key: Any, column: Any) -> Any:
 
 
 def explode(x: Any, *columns: Any, level: int = -1) -> tuple[Any, ...]:
-    """Put the rows of all sequences behind each other, and repeat columns of one entry a sequence for them.
+    """Put the rows of all sequences one after another, and repeat columns of one entry per sequence for them.
 
     Parameters
     ----------
@@ -226,12 +226,12 @@ def explode(x: Any, *columns: Any, level: int = -1) -> tuple[Any, ...]:
     rows : ndarray
         Those of x; an empty sequence has none.
     *repeated : ndarray
-        One a column, as long as the rows. `implode` brings them back, but for empty sequences.
+        One per column, as long as the rows. `implode` brings them back, but for empty sequences.
 
     Raises
     ------
     LoDError, LevelError
-        If a column does not have one row a sequence, or there is no such level.
+        If a column does not have one row per sequence, or there is no such level.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def implode(key: Any, *columns: Any) -> tuple[Any, ...]:
     -------
     keys : ndarray, shape (number of runs,)
     *sequences : LoDTensor
-        One a column.
+        One per column.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Arr
     Raises
     ------
     ShapeError, DTypeError, ValueError
-        If one is no vector of keys, they have no common dtype, or there is no such way.
+        If one is not a vector of keys, they have no common dtype, or there is no such way.
 
     Examples
     --------

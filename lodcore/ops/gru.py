@@ -157,7 +157,7 @@ def _gru_steps(
 
 @in_kept_memory
 def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
-    """Give the gradients of everything that `gru_forward` has taken.
+    """Return the gradients of everything that `gru_forward` has taken.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def simple_forward(
 
 @in_kept_memory
 def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
-    """Give the gradients of everything that `simple_forward` has taken.
+    """Return the gradients of everything that `simple_forward` has taken.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
         What stands between the brackets. Of a LoDTensor, the first one is `slice(None)`, and arrays stand side by
         side.
     paired : bool
-        Vectors among the keys have one entry a row, and each is for its own row; the first key is `slice(None)`.
+        Vectors among the keys have one entry per row, and each is for its own row; the first key is `slice(None)`.
 
     Returns
     -------

@@ -150,7 +150,7 @@ def _dtype(function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
 
 
 def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype[Any]:
-    """Tell the dtype of an elementwise result; Python's numbers take that of the others."""
+    """Return the dtype of an elementwise result; Python's numbers take that of the others."""
     given: list[Any] = []
     for x in inputs:
         if type(x) is Spec and isinstance(x.dtype, np.dtype):  # mostly

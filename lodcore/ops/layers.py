@@ -76,7 +76,7 @@ def lstm_layer(
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError, ValueError
-        If shapes do not fit together, the numbers are no floats, there is no such level, only one of h_0 and c_0 is
+        If shapes do not fit together, the numbers are not floats, there is no such level, only one of h_0 and c_0 is
         given, or clip is not above 0.
 
     Examples
@@ -201,7 +201,7 @@ def gru_layer(
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError
-        If shapes do not fit together, the numbers are no floats, or there is no such level.
+        If shapes do not fit together, the numbers are not floats, or there is no such level.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def simple_layer(
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError, ValueError
-        If shapes do not fit together, the numbers are no floats, there is no such level, or the activation is unknown.
+        If shapes do not fit together, the numbers are not floats, there is no such level, or the activation is unknown.
 
     Examples
     --------

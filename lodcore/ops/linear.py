@@ -99,7 +99,7 @@ def _check_shapes(x: Shape, nested: bool, weight: Shape, bias: Shape) -> None:
     if len(weight) != 2 or (None not in (x[-1], weight[0]) and weight[0] != x[-1]):
         raise ShapeError(f"{WHERE}: weight: has shape {weight}; ({x[-1]}, n_out) is needed for rows of {x[-1]} numbers")
     if len(bias) != 1 or (None not in (weight[1], bias[0]) and bias[0] != weight[1]):
-        raise ShapeError(f"{WHERE}: bias: has shape {bias}; ({weight[1]},) is needed, one number a column of weight")
+        raise ShapeError(f"{WHERE}: bias: has shape {bias}; ({weight[1]},) is needed, one number per column of weight")
 
 
 @linear.define_infer

@@ -71,7 +71,7 @@ class LoDRule:
         return levels_of(found) if isinstance(found, (Spec, LoDTensor)) else len(found)
 
     def structure(self, where: str, arguments: dict[str, Any]) -> Any:
-        """Say where the levels of the result come from.
+        """Describe where the levels of the result come from.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class LoDRule:
         Returns
         -------
         Spec or list
-            The argument whose LoD the result has, the same object. Otherwise one entry a level: an argument and the
+            The argument whose LoD the result has, the same object. Otherwise one entry per level: an argument and the
             level of it that the result has, or None where the level is computed. A tuple of such for several results;
             None if nothing is known before the call.
         """
@@ -193,7 +193,7 @@ def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
     structure : callable
         Its parameters are parameters of the operator, of which it gets Specs in place of tensors. It returns the number
         of levels of the result. If it knows more, it returns the argument whose LoD the result has, the same object;
-        or a list, one entry a level: `(x, level)` where that is a level of the argument x, None where it is computed.
+        or a list, one entry per level: `(x, level)` where that is a level of the argument x, None where it is computed.
         A tuple has the number of levels of each of several results. None: not known before the call.
 
     Examples
@@ -211,7 +211,7 @@ def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
 
 
 def spec_with_levels(spec: Spec, num_levels: int) -> Spec:
-    """Give a Spec a number of levels, and the kind that goes with it."""
+    """Return a Spec a number of levels, and the kind that goes with it."""
     kind = spec.kind
     if kind is np.ndarray or kind is LoDTensor:
         kind = LoDTensor if num_levels else np.ndarray

@@ -250,7 +250,7 @@ def last_cells(residuals: Residuals) -> Array:
 
 @in_kept_memory
 def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | None) -> LSTMGradients:
-    """Give the gradients of everything that `lstm_forward` has taken.
+    """Return the gradients of everything that `lstm_forward` has taken.
 
     Parameters
     ----------

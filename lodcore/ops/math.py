@@ -35,9 +35,9 @@ def add(x: Any, y: Any) -> Any:
     ----------
     x, y : LoDTensor, array_like or number
         They broadcast as NumPy's arrays do, on the ragged shape: axes align from the last. On a ragged axis a dense
-        operand has length 1, on axis 0 one entry a sequence, or 1; `x.with_values(v)` takes one entry a row. Two
+        operand has length 1, on axis 0 one entry per sequence, or 1; `x.with_values(v)` takes one entry per row. Two
         LoDTensors have one LoD; or that of one is the first levels of the other's, and it has length 1 where the
-        other is still ragged. One without axes of rows is one number a row, for rows of any shape.
+        other is still ragged. One without axes of rows is one number per row, for rows of any shape.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def add(x: Any, y: Any) -> Any:
     ShapeError
         If the shapes do not broadcast.
     DTypeError
-        If an operand is no tensor, or NumPy has no sum of such dtypes.
+        If an operand is not a tensor, or NumPy has no sum of such dtypes.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def _(d: Array, y: Any, out: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
 
 @functools.cache
 def float_of(where: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Tell the dtype in which NumPy computes functions of real numbers."""
+    """Return the dtype in which NumPy computes functions of real numbers."""
     return dtype_of(where, np.tanh, Spec((), dtype))
 
 

@@ -66,7 +66,7 @@ def as_rows_or_nested(where: str, x: Any) -> Any:
 
 
 def spec_rows(x: Spec) -> tuple[int | None, ...]:
-    """Give the shape of as many rows as will be: None, and the shape of a row."""
+    """Return the shape of as many rows as will be: None, and the shape of a row."""
     return (None, *x.shape[1:])
 
 
@@ -117,12 +117,12 @@ def put_together(
 
 
 def reals(rows: Array) -> Array:
-    """Give rows of real or complex numbers as real ones: shape (n_rows, width), in place."""
+    """Return rows of real or complex numbers as real ones: shape (n_rows, width), in place."""
     return buffers.as_cells(rows, rows.real.dtype)
 
 
 def row_ranges(lod: LoD, k: int, index: Array) -> Array:
-    """Give where the rows of sequences of level k lie, taken by their numbers: int64, shape (n, 2)."""
+    """Return where the rows of sequences of level k lie, taken by their numbers: int64, shape (n, 2)."""
     ranges: Array = buffers.new_int64(len(index), 2)
     bad = kernels.gather.take_sequences(lod.row_offsets(k), index, ranges, buffers.new_int64(len(index) + 1))
     if bad >= 0:
@@ -133,7 +133,7 @@ def row_ranges(lod: LoD, k: int, index: Array) -> Array:
 
 
 def row_by_row(places: Array) -> Array:
-    """Give where rows lie, taken by their numbers: int64, shape (n, 2)."""
+    """Return where rows lie, taken by their numbers: int64, shape (n, 2)."""
     return np.stack([places, places + 1], axis=1)
 
 

@@ -122,7 +122,7 @@ def _(d: Array, x: Any) -> Array:
 
 
 def _chosen(x: Any, where: Any) -> Any:
-    """Choose what is no nan, among what is chosen already."""
+    """Choose what is not nan, among what is chosen already."""
     if x.dtype.kind not in "fc":
         return where
     known = equal(x, x)
@@ -147,7 +147,7 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    """Add up what is no nan; parameters as of `sum`.
+    """Add up what is not nan; parameters as of `sum`.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    """Multiply what is no nan; parameters as of `sum`.
+    """Multiply what is not nan; parameters as of `sum`.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def nanprod(
 def nanmean(
     x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
-    """Average what is no nan; nan where there is nothing else. Parameters as of `mean`.
+    """Average what is not nan; nan where there is nothing else. Parameters as of `mean`.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def nanvar(
     *,
     where: Any = True,
 ) -> Any:
-    """Average the squared distance of what is no nan from its mean; parameters as of `var`.
+    """Average the squared distance of what is not nan from its mean; parameters as of `var`.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def _of_kept(
 def nanmax(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Find the greatest value that is no nan; nan where there is nothing else. Parameters and errors as of `max`.
+    """Find the greatest value that is not nan; nan where there is nothing else. Parameters and errors as of `max`.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def nanmax(
 def nanmin(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Find the least value that is no nan; nan where there is nothing else. Parameters and errors as of `max`.
+    """Find the least value that is not nan; nan where there is nothing else. Parameters and errors as of `max`.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def _extreme(
 
 
 def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Return where the greatest value is that is no nan; parameters as of `argmax`.
+    """Return where the greatest value is that is not nan; parameters as of `argmax`.
 
     Raises
     ------
@@ -314,7 +314,7 @@ def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = Fa
 
 
 def nanargmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Return where the least value is that is no nan; parameters and errors as of `nanargmax`.
+    """Return where the least value is that is not nan; parameters and errors as of `nanargmax`.
 
     Examples
     --------
@@ -457,7 +457,7 @@ def _kept(found: Any, count: int, several: int) -> Any:
 
 
 def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
-    """Compute quantiles of what is no nan; parameters as of `quantile`.
+    """Compute quantiles of what is not nan; parameters as of `quantile`.
 
     Examples
     --------
@@ -469,7 +469,7 @@ def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdi
 
 
 def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Compute the median of what is no nan; parameters as of `quantile`.
+    """Compute the median of what is not nan; parameters as of `quantile`.
 
     Examples
     --------

@@ -114,7 +114,7 @@ def _step(where: str, values: Array, missing: Any, offsets: Any) -> tuple[Array,
 
 
 def _wrapping(values: Array) -> Array:
-    """Give numbers as cells that the kernel knows: floats, or whole numbers without a sign."""
+    """Return numbers as cells that the kernel knows: floats, or whole numbers without a sign."""
     if values.dtype.kind in "fc":
         return buffers.as_cells(values, values.real.dtype)
     return buffers.as_cells(values, np.dtype(f"u{values.dtype.itemsize}"))
@@ -129,7 +129,7 @@ def _fewer(offsets: Any) -> Array:
 
 
 def _with_last(lod: LoD, offsets: Any) -> LoD:
-    """Give a LoD another last level."""
+    """Return a LoD another last level."""
     last = lod.num_levels - 1
     if offsets is lod._view(last):
         return lod
@@ -386,7 +386,7 @@ def sequence_accumulate(x: Any, ufunc: np.ufunc, level: int = -1) -> LoDTensor:
 
 
 def _work(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Tell in which dtype the kernel accumulates."""
+    """Return in which dtype the kernel accumulates."""
     if dtype.kind == "f":
         return dtype if dtype.itemsize > 2 else SINGLE
     return np.dtype(np.uint64 if dtype.kind in "ub" else np.int64)

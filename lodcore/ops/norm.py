@@ -107,7 +107,7 @@ def _check_shapes(x: Shape, nested: bool, scale: Shape, shift: Shape) -> int | N
     width = x[-1]
     for name, shape in (("scale", scale), ("shift", shift)):
         if len(shape) != 1 or (None not in (width, shape[0]) and shape[0] != width):
-            raise ShapeError(f"{WHERE}: {name}: has shape {shape}; ({width},) is needed, one number a column of x")
+            raise ShapeError(f"{WHERE}: {name}: has shape {shape}; ({width},) is needed, one number per column of x")
         width = shape[0] if width is None else width
     return width
 

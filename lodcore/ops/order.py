@@ -104,7 +104,7 @@ def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
     Raises
     ------
     LoDError, ShapeError
-        If the levels of the key are not the first ones of x, or its rows are no single keys.
+        If the levels of the key are not the first ones of x, or its rows are not single keys.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def sequence_quantile(x: Any, q: Any, method: str = "linear", level: int = -1, s
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row a sequence, of as many entries as there are probabilities, if q is a sequence; nan where there are no
+        One row per sequence, of as many entries as there are probabilities, if q is a sequence; nan where there are no
         numbers. Floats keep their dtype. Others become float64; but integers and bool stay what they are under the
         methods that take one of the numbers: "lower", "higher", "nearest", "inverted_cdf", "closest_observation".
 
@@ -209,7 +209,7 @@ def _quantiles(
 
 
 def _work(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Tell in which dtype a kernel takes numbers."""
+    """Return in which dtype a kernel takes numbers."""
     if dtype.kind == "f":
         return dtype if dtype.itemsize > 2 else np.dtype(np.float32)
     return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
@@ -272,7 +272,7 @@ def sequence_median(x: Any, level: int = -1, skip_nan: bool = False) -> Any:
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row a sequence; nan of an empty one.
+        One row per sequence; nan of an empty one.
 
     Examples
     --------

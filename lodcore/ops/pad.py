@@ -180,7 +180,7 @@ def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
     IndexError
         Naming the first length that is negative or beyond maxlen.
     ShapeError, DTypeError
-        If x has fewer than two axes, or `length` is no vector of n integers.
+        If x has fewer than two axes, or `length` is not a vector of n integers.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def sequence_mask(lengths: Any, maxlen: int | None = None, dtype: Any = bool) ->
     ValueError
         If maxlen is negative.
     DTypeError
-        If the lengths are no integers, or dtype is none of numbers.
+        If the lengths are not integers, or dtype is none of numbers.
 
     Examples
     --------

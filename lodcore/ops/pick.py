@@ -25,7 +25,7 @@ __all__ = ["gather_nested"]
 
 
 def _gathered_levels(x: Any, index: Any) -> Any:
-    """Say where the levels of the result come from."""
+    """Describe where the levels of the result come from."""
     if not levels_of(x):
         return index if levels_of(index) else []
     return [*[(index, j) for j in range(levels_of(index))], *[None] * levels_of(x)]
@@ -44,7 +44,7 @@ def gather_nested(x: Any, index: Any, default: Any = None) -> Any:
     x : LoDTensor, nested lists, ndarray or flat list
         Its outermost sequences are taken; without a level its rows.
     index : LoDTensor or array_like of integers, nested lists
-        Numbers, in any order, with repeats: one a row.
+        Numbers, in any order, with repeats: one per row.
     default : scalar or array_like of one row's shape, or [], optional
         What stands for a number that is negative or out of range; of sequences only an empty one, []. If it is not
         given, negative numbers count from the end.

@@ -118,7 +118,7 @@ def _nested(lod: LoD, values: Array) -> Any:
 
 
 def _per_row(where: str, x: Spec | LoD, level: Any) -> Spec:
-    """Describe one integer a row."""
+    """Describe one integer per row."""
     level_of(where, structure_of(f"{where}: x", x), level)
     return Spec((None,), np.dtype(np.int64))
 

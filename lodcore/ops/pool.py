@@ -51,14 +51,14 @@ def sequence_pool(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row a sequence, with the levels before `level`.
+        One row per sequence, with the levels before `level`.
 
     Raises
     ------
     ValueError
         If there is no such pool_type.
     DTypeError, ShapeError
-        If the values have no sum (or order), or pad_value is no row of the result.
+        If the values have no sum (or order), or pad_value is not a row of the result.
     LevelError
         If there is no such level.
 
@@ -169,7 +169,7 @@ def name_of(pool_type: Any) -> str:
 
 @functools.cache
 def numbers_of(where: str, pool_type: str, dtype: np.dtype[Any], name: str = "x") -> tuple[Any, np.dtype[Any]]:
-    """Tell in which dtype pooling computes (None: rows are only moved), and which one the result has.
+    """Return in which dtype pooling computes (None: rows are only moved), and which one the result has.
 
     Raises
     ------
@@ -211,14 +211,14 @@ def result_rows(
 
 
 def cells_of(values: Array, work: np.dtype[Any] | None) -> Array:
-    """Give rows as a matrix of numbers of the dtype in which a kernel computes: in place, or converted."""
+    """Return rows as a matrix of numbers of the dtype in which a kernel computes: in place, or converted."""
     if work is None or values.dtype is work or values.dtype.kind == "c":
         return buffers.as_cells(values, work)
     return buffers.as_cells(values if values.dtype == work else values.astype(work))
 
 
 def cells_for(result: Array, work: np.dtype[Any]) -> Array:
-    """Give what a kernel writes: the result as a matrix of numbers, or an array for `convert_into` to convert."""
+    """Return what a kernel writes: the result as a matrix of numbers, or an array for `convert_into` to convert."""
     if result.dtype is work or result.dtype == work or result.dtype.kind == "c":
         return buffers.as_cells(result, work)
     return buffers.as_cells(np.empty(result.shape, work))

@@ -35,7 +35,7 @@ def sequence_prod(x: Any, level: int = -1) -> Any:
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row a sequence, ones for an empty one. Of int64 or uint64 for integers, which wrap around.
+        One row per sequence, ones for an empty one. Of int64 or uint64 for integers, which wrap around.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ranges of numbers, one a sequence."""
+"""Ranges of numbers, one per sequence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     ValueError
         If a step is 0, or a number is not finite; names the range.
     ShapeError, DTypeError
-        If the arguments are no vectors of one length, or of something else.
+        If the arguments are not vectors of one length, or of something else.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _vector(where: str, given: Any) -> Array:
 
 
 def _check(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any], empty: bool) -> None:
-    """Raise for what is no vector of numbers."""
+    """Raise for what is not a vector of numbers."""
     if len(shape) > 1:
         raise ShapeError(f"{where}: has shape {shape}; (n,) or a number is needed")
     if dtype.kind not in "iuf" and not empty:

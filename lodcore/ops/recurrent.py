@@ -66,7 +66,7 @@ def dynamic_lstm(
     Raises
     ------
     ShapeError, DTypeError, LoDError, ValueError
-        If shapes do not fit together, the numbers are no floats, only one of h_0 and c_0 is given, an activation is
+        If shapes do not fit together, the numbers are not floats, only one of h_0 and c_0 is given, an activation is
         unknown, or peepholes are wanted without a bias.
 
     Notes
@@ -195,7 +195,7 @@ def dynamic_gru(
     Raises
     ------
     ShapeError, DTypeError, LoDError, ValueError
-        If shapes do not fit together, the numbers are no floats, or an activation is unknown.
+        If shapes do not fit together, the numbers are not floats, or an activation is unknown.
 
     Notes
     -----
@@ -335,7 +335,7 @@ def _check_shapes(
         boot = None if given.get(name) is None else given[name].shape
         if boot is not None and not fits(boot, count, width):
             needed = "number of sequences" if count is None else count
-            raise ShapeError(f"{where}: {name}: has shape {boot}; ({needed}, {width}) is needed, one row a sequence")
+            raise ShapeError(f"{where}: {name}: has shape {boot}; ({needed}, {width}) is needed, one row per sequence")
     return width
 
 

@@ -200,7 +200,7 @@ class Op(OpBody):
         names = code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
         known = {*self.slots, "needs", "context"}
         for name in [name for name in names if name not in known]:
-            raise TypeError(f"define_vjp: {self.__name__}: {name}: is no parameter, residual, out, needs or context")
+            raise TypeError(f"define_vjp: {self.__name__}: {name}: is not a parameter, residual, out, needs or context")
         return VJPRule(rule, names, self.tensors, self.elementwise)
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ class Op(OpBody):
         return self._vjp is not None
 
     def infer(self, *args: Any, **kwargs: Any) -> Any:
-        """Tell what a call gives: Spec for Spec.
+        """Return what a call gives: Spec for Spec.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class Op(OpBody):
         return self.infer_arguments(self.bind(args, kwargs))
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
-        """Tell what a call gives, of arguments by their names, with a Spec in place of each tensor."""
+        """Return what a call gives, of arguments by their names, with a Spec in place of each tensor."""
         for name, role in self.roles.items():
             given = arguments[name]
             if type(given) is Spec:
@@ -281,7 +281,7 @@ class Op(OpBody):
     # -- arguments and results -------------------------------------------------------------------------------------
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Give the arguments of a call by their names, defaults included; TypeError as of the plain function."""
+        """Return the arguments of a call by their names, defaults included; TypeError as of the plain function."""
         parameters = self.parameters
         given = dict(zip(parameters, args, strict=False))
         if not kwargs and not self.keywords and self.required <= len(args) <= len(parameters):
@@ -304,7 +304,7 @@ class Op(OpBody):
         return self.roles[name].constant(f"{self.__name__}: {name}", given)
 
     def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
-        """Give plain rows the LoD that the rule says: that of an argument."""
+        """Return plain rows the LoD that the rule says: that of an argument."""
         assert self.lod_rule is not None
         source = self.lod_rule.source(dict(zip(self.parameters, args, strict=False)) | (kwargs or {}))
         if not isinstance(source, LoDTensor) or not source.num_levels:
@@ -314,11 +314,11 @@ class Op(OpBody):
         return self.with_lod(result, source) if type(result) is np.ndarray else result
 
     def with_lod(self, result: Any, source: LoDTensor) -> Any:
-        """Give plain rows the LoD of an argument."""
+        """Return plain rows the LoD of an argument."""
         if result.ndim == 0 or len(result) != source.num_rows:
             raise ShapeError(
                 f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one "
-                "entry a row is needed"
+                "entry per row is needed"
             )
         return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
 

@@ -56,11 +56,11 @@ def sequence_rolling(
     ValueError
         If size is below 1, min_periods negative, or there is no such pool_type.
     LevelError, DTypeError
-        If there is no such level, x has no real numbers, or size or min_periods is no integer.
+        If there is no such level, x has no real numbers, or size or min_periods is not an integer.
 
     Notes
     -----
-    Two steps a row for windows of any size: nothing is subtracted, so nothing is lost. Computed in float64.
+    Two steps per row for windows of any size: nothing is subtracted, so nothing is lost. Computed in float64.
 
     Examples
     --------

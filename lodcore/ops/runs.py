@@ -71,7 +71,7 @@ class Runs:
 
 
 def _comparable(rows: Array) -> Array:
-    """Give rows as what can be compared: floats as numbers, all else as bytes."""
+    """Return rows as what can be compared: floats as numbers, all else as bytes."""
     if rows.dtype.kind == "f" and rows.dtype.itemsize == 2:
         rows = rows.astype(np.float32)
     if rows.dtype.char in "fdFD":
@@ -165,7 +165,7 @@ def _(x: Spec, level: int) -> Spec:
 
 
 def _check_single(where: str, x: Any) -> None:
-    """Raise if rows are no single values that have an order."""
+    """Raise if rows are not single values that have an order."""
     check_order(where, x.dtype)
     row_shape = tuple(x.shape[1:]) if isinstance(x, Spec) else x.values.shape[1:]
     if row_shape:
@@ -456,7 +456,7 @@ def repeat_runs(x: Any, counts: Any) -> LoDTensor:
     ----------
     x : LoDTensor or nested lists
     counts : LoDTensor of integers, or nested lists
-        One a row of x, 0 or more; of the same structure.
+        One per row of x, 0 or more; of the same structure.
 
     Returns
     -------
@@ -504,7 +504,7 @@ def _repeated(x: Any, counts: Any) -> tuple[LoDTensor, Array]:
 
 def _check_counts(row_shape: tuple[Any, ...], dtype: np.dtype[Any], empty: bool) -> None:
     if row_shape:
-        raise ShapeError(f"repeat_runs: counts: has rows of shape {row_shape}; one number a row is needed")
+        raise ShapeError(f"repeat_runs: counts: has rows of shape {row_shape}; one number per row is needed")
     if dtype.kind not in "iu" and not empty:
         raise DTypeError(f"repeat_runs: counts: has dtype {dtype}; integers are needed")
 

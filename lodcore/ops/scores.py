@@ -108,7 +108,7 @@ def sequence_logsumexp(x: Any, level: int = -1) -> Any:
     Returns
     -------
     LoDTensor, or ndarray for the outermost level
-        With the levels before `level`, one row a sequence, and the dtype of x: float64 for integers.
+        With the levels before `level`, one row per sequence, and the dtype of x: float64 for integers.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def _(d: Array, level: int, context: Any) -> Array:
 
 @functools.cache
 def _reals_of(where: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Tell in which dtype functions of real numbers are computed, and which one the result has."""
+    """Return in which dtype functions of real numbers are computed, and which one the result has."""
     if dtype.kind not in "biuf" or dtype.itemsize > DOUBLE.itemsize:
         raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers of at most float64 are needed")
     if dtype.kind != "f":

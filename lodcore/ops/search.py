@@ -24,13 +24,13 @@ PLACE, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
 
 
 def _check_rows(where: str, ordered: bool = False, **given: Any) -> None:
-    """Raise if rows are no single real numbers (text and dates are in order, too), or the numbers of levels differ."""
+    """Raise if rows are not single real numbers (text and dates are in order, too), or the numbers of levels differ."""
     levels = None
     alike = ordered and len({x.dtype.kind for x in given.values()}) == 1
     for name, x in given.items():
         row_shape = tuple(x.shape[1:] if isinstance(x, Spec) else x.values.shape[1:])
         if row_shape:
-            raise ShapeError(f"{where}: {name}: has rows of shape {row_shape}; one number a row is needed")
+            raise ShapeError(f"{where}: {name}: has rows of shape {row_shape}; one number per row is needed")
         if x.dtype.kind not in ("biufSUmM" if alike else "biuf") or (x.dtype.kind not in "SU" and x.dtype.itemsize > 8):
             also = ", or text or dates beside such" if ordered else ""
             raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64{also} are needed")
@@ -99,7 +99,7 @@ def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
         ranks = np.unique(np.concatenate([x, v]), return_inverse=True)[1].reshape(-1).astype(np.int64)
         return ranks[: len(x)], ranks[len(x) :]
     if kind in "mM":
-        unit = np.result_type(x.dtype, v.dtype)  # what is no date stands last: 0 less 1 wraps around
+        unit = np.result_type(x.dtype, v.dtype)  # what is not a date stands last: 0 less 1 wraps around
         shifted = [one.astype(unit).view(np.uint64) ^ np.uint64(2**63) for one in (x, v)]
         return shifted[0] - np.uint64(1), shifted[1] - np.uint64(1)
     work = _common(x.dtype, v.dtype)

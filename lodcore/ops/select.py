@@ -66,7 +66,7 @@ def split_by_mask(x: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
     Raises
     ------
     ShapeError, DTypeError, LevelError
-        If the mask is no vector of n booleans, or there is no such level.
+        If the mask is not a vector of n booleans, or there is no such level.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def merge_by_mask(when_true: Any, when_false: Any, mask: Any, level: int = 0) ->
     LoDError
         If the mask takes more or fewer sequences of a side than there are, or the levels before do not fit.
     ShapeError, DTypeError, LevelError
-        If the mask is no vector of n booleans, the rows differ, or there is no such level.
+        If the mask is not a vector of n booleans, the rows differ, or there is no such level.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def _num_levels(x: Any, transpose_y: Any) -> int:
     x=Nested,
     y=Nested,
     lod_rule=computed(
-        "that of `x`, and a level of one entry a row of `y`; without `transpose_y` one fewer", _num_levels
+        "that of `x`, and a level of one entry per row of `y`; without `transpose_y` one fewer", _num_levels
     ),
 )
 def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) -> LoDTensor:

@@ -70,7 +70,7 @@ class SharedMatrix:
         return made
 
     def _takes(self, rows: Array, width: int) -> bool:
-        """Tell whether the kernel takes rows, which are a matrix, and whether they are few enough."""
+        """Return whether the kernel takes rows, which are a matrix, and whether they are few enough."""
         count, columns = rows.shape
         if columns != width or rows.dtype is not self._dtype or count > self._most:
             return False

@@ -60,7 +60,7 @@ def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTen
     Raises
     ------
     DTypeError, ValueError, LevelError
-        If rng is no generator and no seed, a size is negative, or there is no such level.
+        If rng is not a generator and no seed, a size is negative, or there is no such level.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def sequence_shuffle(x: Any, rng: Any, level: int = -1) -> Any:
     Raises
     ------
     DTypeError, LevelError
-        If rng is no generator and no seed, or there is no such level.
+        If rng is not a generator and no seed, or there is no such level.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def sequence_sample(x: Any, size: Any, rng: Any, level: int = -1) -> Any:
     Raises
     ------
     DTypeError, ValueError, LevelError
-        If rng is no generator and no seed, a size is negative, or there is no such level.
+        If rng is not a generator and no seed, a size is negative, or there is no such level.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def shuffle_sequences(x: Any, rng: Any) -> Any:
     Raises
     ------
     DTypeError
-        If rng is no generator and no seed.
+        If rng is not a generator and no seed.
 
     Examples
     --------

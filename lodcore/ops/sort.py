@@ -127,7 +127,7 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     LevelError
         If there is no such level.
     DTypeError
-        If the dtype has no order or is wider than float64, or k is no integer.
+        If the dtype has no order or is wider than float64, or k is not an integer.
     ValueError
         If k is negative.
 

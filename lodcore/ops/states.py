@@ -28,7 +28,7 @@ __all__ = ["last_of_steps", "refuse_unlike", "zero_states"]
 
 @operator(n=Index, lod_rule=no_lod, differentiable=False)
 def zero_states(n: Any, width: int, dtype: Any = np.float32) -> Any:
-    """Make states of zeros, one a sequence.
+    """Make states of zeros, one per sequence.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def zero_states(n: Any, width: int, dtype: Any = np.float32) -> Any:
     Raises
     ------
     DTypeError, ValueError
-        If n or width is no integer, or negative.
+        If n or width is not an integer, or negative.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def last_of_steps(ta: Any, boot: Any, indices_map: Any) -> Any:
     Parameters
     ----------
     ta : TensorArray
-        One element a step, of one row (or sequence) for each sequence that is longer.
+        One element per step, of one row (or sequence) for each sequence that is longer.
     boot : LoDTensor or ndarray
         What a sequence without steps has, in the batch's own order.
     indices_map : IndicesMap or RankTable
@@ -167,7 +167,7 @@ def last_of_steps(ta: Any, boot: Any, indices_map: Any) -> Any:
 
 @last_of_steps.define_residuals("ranges")
 def _last(ta: Any, boot: Any, indices_map: Any) -> tuple[Any, Array | None]:
-    """Take the last elements, and of sequences of rows where their rows lie behind each other."""
+    """Take the last elements, and of sequences of rows where their rows lie one after another."""
     where = "last_of_steps"
     check_steps(where, ta)
     rank, boot = map_of(f"{where}: indices_map", indices_map), as_rows_or_nested(f"{where}: boot", boot)

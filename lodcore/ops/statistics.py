@@ -64,7 +64,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     Raises
     ------
     DTypeError, ShapeError, LoDError
-        If x or weights are no real numbers, or do not align, or there is no such axis.
+        If x or weights are not real numbers, or do not align, or there is no such axis.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
     ShapeError
         Naming the first sequence whose cells make no whole number of rows.
     DTypeError
-        If new_dim is no integer.
+        If new_dim is not an integer.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
     Raises
     ------
     LoDError
-        If neither is given, the offsets are no structure, or do not have as many rows.
+        If neither is given, the offsets are not a structure, or do not have as many rows.
 
     Examples
     --------

@@ -36,7 +36,7 @@ UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 @operator(x=Nested, differentiable=False)
 def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -1, out: Array | None = None) -> Any:
-    """List for each row the numbers from it on: n-grams, one a row.
+    """List for each row the numbers from it on: n-grams, one per row.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
         Naming the first id that is out of range, and its sequence.
     LoDError, ShapeError, DTypeError, LevelError
         If there are more or fewer sequences than lines, ids and updates have different LoDs, rows have other shapes,
-        ids are no integers, the rest no numbers, or there is no such level.
+        ids are not integers, the rest no numbers, or there is no such level.
 
     Examples
     --------

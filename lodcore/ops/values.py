@@ -85,7 +85,7 @@ def _(d: Array, axes: Any) -> Array:
 
 @operator(x=Dense)
 def reshape_rows(x: Any, shape: Any) -> Any:
-    """Give rows another shape.
+    """Return rows another shape.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def argwhere(x: Any) -> Array:
 
 
 def _check_numbers(where: str, dtype: np.dtype[Any], kinds: str = "biufc") -> None:
-    """Raise for what are no numbers."""
+    """Raise for what are not numbers."""
     if dtype.kind not in kinds:
         needed = "integers or bool" if kinds == "biu" else "numbers or bool"
         raise DTypeError(f"{where}: x: has dtype {dtype}; {needed} are needed")
@@ -225,7 +225,7 @@ def sequence_bitwise(x: Any, name: str, level: int = -1) -> Any:
     Returns
     -------
     LoDTensor, or ndarray for level 0
-        One row a sequence; of an empty one all bits of "and" are set, and none of "or" and "xor".
+        One row per sequence; of an empty one all bits of "and" are set, and none of "or" and "xor".
 
     Raises
     ------

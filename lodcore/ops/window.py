@@ -74,7 +74,7 @@ def sequence_conv(
     Raises
     ------
     ShapeError, DTypeError, ValueError, LevelError
-        If filter or padding_data have another shape, the numbers are no floats, context_length is below 1, or there
+        If filter or padding_data have another shape, the numbers are not floats, context_length is below 1, or there
         is no such level.
 
     Notes
@@ -346,7 +346,7 @@ def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> 
     Raises
     ------
     ShapeError, DTypeError, LevelError
-        If the filter has no row or rows of another shape, the numbers are no floats, or there is no such level.
+        If the filter has no row or rows of another shape, the numbers are not floats, or there is no such level.
 
     Notes
     -----

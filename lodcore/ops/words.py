@@ -138,7 +138,7 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
     if not is_text(values.dtype):
         raise DTypeError(f"{where}: has dtype {values.dtype}; strings, or sequences of bytes, are needed")
     if values.ndim != 1:
-        raise ShapeError(f"{where}: has strings in an array of shape {values.shape}; one string a row is needed")
+        raise ShapeError(f"{where}: has strings in an array of shape {values.shape}; one string per row is needed")
     offsets, letters = utf8_of(where, values)
     return letters, offsets, lod
 

@@ -1,6 +1,6 @@
 """The compiled body of LoD: fields, trusted constructors, taking and cutting, split.
 
-The offsets of all levels of a LoD lie behind each other in one block of int64, coarse first. The first level's
+The offsets of all levels of a LoD lie one after another in one block of int64, coarse first. The first level's
 number of sequences is kept; each level's last offset tells how many sequences the next one has. So dropping the
 coarsest or the finest level is a matter of a pointer, and two LoDs are equal if their blocks are.
 
@@ -38,7 +38,7 @@ cdef object GATHER = kernels.gather
 
 
 cdef bint own_kernels():
-    """Tell whether the kernels of this package are loaded, whose loops may be called without their doors."""
+    """Return whether the kernels of this package are loaded, whose loops may be called without their doors."""
     return kernels.gather is GATHER
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
@@ -47,7 +47,7 @@ cdef object LOD = LoDBody  # the public class, which `register` gives
 
 
 def register(lod):
-    """Tell the trusted constructors which class to make."""
+    """Return the trusted constructors which class to make."""
     global LOD
     LOD = lod
 
@@ -70,7 +70,7 @@ cdef class LoDBody:
         return self._num_rows
 
     cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept:
-        """Give the offsets of level k, which exists, and the number of its sequences."""
+        """Return the offsets of level k, which exists, and the number of its sequences."""
         cdef const int64_t* offsets = self._block
         cdef Py_ssize_t size = self._count, _j
         for _j in range(k):
@@ -109,7 +109,7 @@ cdef class LoDBody:
         return count
 
     def offsets(self, level=0):
-        """Give the offsets of a level, in sequences of the next level, or rows at the last.
+        """Return the offsets of a level, in sequences of the next level, or rows at the last.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ cdef class LoDBody:
         return array_over(self._memory, INT64, 1, shape, NULL, offsets, False)
 
     cpdef _view(self, Py_ssize_t k):
-        """Give the offsets of level k for a kernel: a typed memoryview, taken once."""
+        """Return the offsets of level k for a kernel: a typed memoryview, taken once."""
         cdef const int64_t[::1] taken
         if self._views is None:
             self._views = [None] * self._num_levels
@@ -165,7 +165,7 @@ cdef class LoDBody:
         return self._hash
 
     cpdef LoDBody _part(self, Py_ssize_t first, Py_ssize_t stop):
-        """Give the levels from `first` to `stop`, which count what they counted, sharing memory."""
+        """Return the levels from `first` to `stop`, which count what they counted, sharing memory."""
         cdef Py_ssize_t count = 0, rows = self._num_rows
         if stop < self._num_levels:
             self.level(stop, &rows)
@@ -205,7 +205,7 @@ cdef class LoDBody:
         return make_lod(take_below("LoD.take", self, k + 1, ranges, levels, &size), size)
 
     def split(self):
-        """Give each outermost sequence's own LoD, which has one level fewer.
+        """Return each outermost sequence's own LoD, which has one level fewer.
 
         Returns
         -------
@@ -223,7 +223,7 @@ cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t 
 
 
 cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
-    """Make a LoD of offsets that are known to be right, one int64 array a level, coarse first.
+    """Make a LoD of offsets that are known to be right, one int64 array per level, coarse first.
 
     A single array from `new_offsets` is kept, others are copied.
     """
@@ -283,7 +283,7 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
 
 
 cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
-    """Give the first offset that breaks a rule, -1 if there is none."""
+    """Return the first offset that breaks a rule, -1 if there is none."""
     cdef Py_ssize_t n_seqs = cnp.PyArray_DIM(offsets, 0) - 1
     cdef const int64_t* source = <const int64_t*> cnp.PyArray_DATA(offsets)
     cdef int64_t signs
@@ -448,7 +448,7 @@ cdef class Splitter:
         return self.following()
 
     cdef LoDBody following(self):
-        """Give the next LoD; there is one."""
+        """Return the next LoD; there is one."""
         cdef Py_ssize_t size = self.outer[self.at + 1] - self.outer[self.at], rows = size, _k
         cdef const int64_t* block = self.place
         self.at += 1

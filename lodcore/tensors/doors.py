@@ -101,7 +101,7 @@ class Doors:
         return _door("arrow_c_stream")(self, requested_schema)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Return the values of a tensor without levels, for torch and others; what has levels is no dense array."""
+        """Return the values of a tensor without levels, for torch and others; what has levels is not a dense array."""
         self._refuse_dlpack()
         return self.values.__dlpack__(**options)  # type: ignore[attr-defined]
 
@@ -114,50 +114,50 @@ class Doors:
     def _refuse_dlpack(self) -> None:
         if self.lod.num_levels:  # type: ignore[attr-defined]
             raise _NotDenseError(
-                "LoDTensor: sequences of different lengths are no dense array; use x.to_torch() for torch, x.to_jax(), "
+                "LoDTensor: sequences of different lengths are not a dense array; use x.to_torch(), x.to_jax(), "
                 "to_padded (filled up), to_regular (all equally long) or .values (all rows)"
             )
 
     def to_arrow(self) -> Any:
-        """Give a pyarrow array; see `lodcore.to_arrow`."""
+        """Return a pyarrow array; see `lodcore.to_arrow`."""
         return _door("to_arrow")(self)
 
     def to_torch(self, layout: str = "jagged", copy: bool | None = None) -> Any:
-        """Give a tensor of torch; see `lodcore.to_torch`."""
+        """Return a tensor of torch; see `lodcore.to_torch`."""
         return _door("to_torch")(self, layout, copy)
 
     def to_awkward(self) -> Any:
-        """Give an awkward array; see `lodcore.to_awkward`."""
+        """Return an awkward array; see `lodcore.to_awkward`."""
         return _door("to_awkward")(self)
 
     def to_pandas(self, keys: Any = None, *, lists: bool = False) -> Any:
-        """Give a pandas Series; see `lodcore.to_pandas`."""
+        """Return a pandas Series; see `lodcore.to_pandas`."""
         return _door("to_pandas")(self, keys, lists=lists)
 
     def to_polars(self, keys: Any = None, *, lists: bool = True) -> Any:
-        """Give a Polars Series of lists, or a table of rows; see `lodcore.to_polars`."""
+        """Return a Polars Series of lists, or a table of rows; see `lodcore.to_polars`."""
         return _door("to_polars")(self, keys, lists=lists)
 
     def to_xarray(self, per_sequence: Any = None, **names: str) -> Any:
-        """Give an xarray Dataset; see `lodcore.to_xarray`."""
+        """Return an xarray Dataset; see `lodcore.to_xarray`."""
         return _door("to_xarray")(self, per_sequence, **names)
 
     def to_tensorflow(self) -> Any:
-        """Give a RaggedTensor of TensorFlow; see `lodcore.to_tensorflow`."""
+        """Return a RaggedTensor of TensorFlow; see `lodcore.to_tensorflow`."""
         return _door("to_tensorflow")(self)
 
     def to_jax(self, size: int | None = None, level: int = -1) -> Any:
-        """Give segments of JAX; see `lodcore.to_jax`."""
+        """Return segments of JAX; see `lodcore.to_jax`."""
         return _door("to_jax")(self, size, level)
 
     def to_scipy(self, values: Any = None, num_columns: int | None = None) -> Any:
-        """Give a sparse matrix whose columns these are; see `lodcore.to_scipy`."""
+        """Return a sparse matrix whose columns these are; see `lodcore.to_scipy`."""
         return _door("to_scipy")(self, values, num_columns)
 
     def to_thinc(self) -> Any:
-        """Give a Ragged of thinc; see `lodcore.to_thinc`."""
+        """Return a Ragged of thinc; see `lodcore.to_thinc`."""
         return _door("to_thinc")(self)
 
     def cu_seqlens(self, level: int = -1, dtype: Any = "int32") -> Any:
-        """Give the offsets of a level in rows; see `lodcore.cu_seqlens`."""
+        """Return the offsets of a level in rows; see `lodcore.cu_seqlens`."""
         return _door("cu_seqlens")(self, level, dtype)

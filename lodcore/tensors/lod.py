@@ -80,7 +80,7 @@ class LoD(core.LoDBody):
         LoDError
             Naming the level, the position and the value that break the rule.
         DTypeError, ShapeError
-            If a level is no flat sequence of integers.
+            If a level is not a flat sequence of integers.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class LoD(core.LoDBody):
         LoDError
             If a length is negative, or the sums overflow or do not agree.
         DTypeError, ShapeError
-            If a level is no flat sequence of integers.
+            If a level is not a flat sequence of integers.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class LoD(core.LoDBody):
         LoDError
             Naming the first row whose id falls, is out of range, or is far beyond the rows.
         DTypeError, ShapeError
-            If ids is no flat sequence of integers.
+            If ids is not a flat sequence of integers.
 
         Examples
         --------
@@ -214,7 +214,7 @@ class LoD(core.LoDBody):
         LoDError
             Naming the level, the position and the value that break the rule.
         DTypeError, ShapeError
-            If a level is no flat sequence of integers.
+            If a level is not a flat sequence of integers.
 
         Examples
         --------
@@ -242,7 +242,7 @@ class LoD(core.LoDBody):
     # -- questions -----------------------------------------------------------------------------------------
 
     def lengths(self, level: int = 0) -> Int64:
-        """Give the lengths of a level, in sequences of the next level, or rows at the last.
+        """Return the lengths of a level, in sequences of the next level, or rows at the last.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class LoD(core.LoDBody):
         return lengths
 
     def row_offsets(self, level: int = 0) -> Int64:
-        """Give the offsets of a level in rows: the absolute picture.
+        """Return the offsets of a level in rows: the absolute picture.
 
         Parameters
         ----------
@@ -287,7 +287,7 @@ class LoD(core.LoDBody):
         return through
 
     def segment_ids(self, level: int = 0, out: Int64 | None = None) -> Int64:
-        """Give for each row the number of its sequence of a level.
+        """Return for each row the number of its sequence of a level.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ class LoD(core.LoDBody):
         return self._per_row(kernels.offsets.segment_ids, level, out, "segment_ids")
 
     def positions(self, level: int = 0, out: Int64 | None = None) -> Int64:
-        """Give for each row its place in its sequence of a level, in rows.
+        """Return for each row its place in its sequence of a level, in rows.
 
         Parameters
         ----------
@@ -395,7 +395,7 @@ class LoD(core.LoDBody):
         return self if count == self.num_levels else self._part(0, count)
 
     def concat(self, *others: LoD) -> LoD:
-        """Put batches behind each other.
+        """Put batches one after another.
 
         Parameters
         ----------

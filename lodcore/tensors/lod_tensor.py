@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 
 
 class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
-    """Sequences of different lengths, nested to any depth: the rows behind each other, and their structure.
+    """Sequences of different lengths, nested to any depth: the rows one after another, and their structure.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
     @classmethod
     def from_arrays(cls, arrays: Any, dtype: npt.DTypeLike | None = None, *, out: Array | None = None) -> LoDTensor:
-        """Make a LoDTensor of one array a sequence, copied.
+        """Make a LoDTensor of one array per sequence, copied.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
     # -- in another form ----------------------------------------------------------------------------------
 
     def tolist(self) -> list[Any]:
-        """Give nested lists of Python numbers: the inverse of `lodcore.array`.
+        """Return nested lists of Python numbers: the inverse of `lodcore.array`.
 
         Returns
         -------
@@ -294,7 +294,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         return nest(self._kept.tolist(), self.lod)
 
     def to_arrays(self) -> list[Any]:
-        """Give a list of one array a sequence (views), nested as the levels are.
+        """Return a list of one array per sequence (views), nested as the levels are.
 
         Returns
         -------
@@ -306,7 +306,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         return nest(list(last), self.lod._part(0, self.lod.num_levels - 1))
 
     def to_regular(self) -> Array:
-        """Give a dense array (a view), where all sequences of each level are equally long.
+        """Return a dense array (a view), where all sequences of each level are equally long.
 
         Returns
         -------
@@ -367,7 +367,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         mode: str = "constant",
         keep_levels: bool = False,
     ) -> Any:
-        """Give a dense array, the sequences of the last level filled up to one length.
+        """Return a dense array, the sequences of the last level filled up to one length.
 
         Parameters
         ----------
@@ -491,8 +491,8 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if self.lod.num_levels:
             raise ShapeError(
-                "LoDTensor: sequences of different lengths are no dense array; use to_padded (filled up), to_regular "
-                f"(all equally long), to_arrays (one array a sequence) or .values (all rows){for_caller()}"
+                "LoDTensor: sequences of different lengths are not a dense array; use to_padded (filled up), "
+                f"to_regular (all equally long), to_arrays (one array per sequence) or .values (all rows){for_caller()}"
             )
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 

@@ -264,7 +264,7 @@ class TensorMethods:
 
     @method
     def reshape(self, *shape: Any) -> Any:
-        """Give rows another shape; the axes of levels stay."""
+        """Return rows another shape; the axes of levels stay."""
 
     @method
     def transpose(self, *axes: Any) -> Any:

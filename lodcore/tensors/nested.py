@@ -52,7 +52,7 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
     Returns
     -------
     (list of ndarray, list, bool)
-        The offsets of each level of lists; the leaves behind each other; whether these are arrays.
+        The offsets of each level of lists; the leaves one after another; whether these are arrays.
     """
     levels: list[Array] = []
     nodes = nested
@@ -89,7 +89,7 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
 
 
 def has_leaves(nested: Any) -> bool:
-    """Tell whether there is anything in nested lists but lists."""
+    """Return whether there is anything in nested lists but lists."""
     _, leaves, arrays = levels_and_leaves("lodcore.array: obj", list(nested), None)
     return arrays or len(leaves) > 0
 
@@ -166,7 +166,7 @@ def _short(value: Any) -> str:
 def join_arrays(
     where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None, out: Array | None = None
 ) -> tuple[Array, Array]:
-    """Put the rows of arrays behind each other.
+    """Put the rows of arrays one after another.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def join_arrays(
 
 
 def join_rows(where: str, arrays: Sequence[Any], num_rows: int, out: Array | None) -> Array:
-    """Put the rows of arrays that `count_rows` found alike behind each other.
+    """Put the rows of arrays that `count_rows` found alike one after another.
 
     Parameters
     ----------

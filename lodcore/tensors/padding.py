@@ -91,7 +91,7 @@ def hold(where: str, given: Any, row: Array) -> None:
 
 
 def _kept(given: Array, row: Array) -> bool:
-    """Tell whether a row holds what was given: whole numbers and text exactly, and no infinity for a number."""
+    """Return whether a row holds what was given: whole numbers and text exactly, and no infinity for a number."""
     kind = row.dtype.kind
     if kind in "biu":
         return bool((row == given).all())

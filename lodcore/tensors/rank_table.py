@@ -55,7 +55,7 @@ class RankTable(Tensor):
         self._falls = True
 
     def _check(self) -> None:
-        """Raise if this is no order of sequences by length, naming the first entry that does not fit."""
+        """Raise if this is not an order of sequences by length, naming the first entry that does not fit."""
         count = len(self._indices)
         wrong = (self._indices < 0) | (self._indices >= count)
         if wrong.any():
@@ -300,7 +300,7 @@ def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int,
     k = lod._level(level)
     places = buffers.as_int64(order, f"{where}: order", IndexError).copy()
     if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
-        raise LoDError(f"{where}: order: is no permutation of {lod.num_sequences(k)} sequences")
+        raise LoDError(f"{where}: order: is not a permutation of {lod.num_sequences(k)} sequences")
     return k, places
 
 

@@ -66,7 +66,7 @@ def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...
     Returns
     -------
     LoDTensor or None
-        None where the lists are no sequences with as many levels and axes of rows.
+        None where the lists are not sequences with as many levels and axes of rows.
     """
     try:
         made = of_lists("sequences", given)

@@ -108,14 +108,14 @@ def _shown(depth: int) -> list[int]:
 
 
 def _counts(lod: LoDBody) -> str:
-    """Say how many sequences of which lengths there are, level by level."""
+    """Describe how many sequences of which lengths there are, level by level."""
     if not lod.num_levels:
         return f"{lod.num_rows} row{'s' * (lod.num_rows != 1)}"
     return _joined(_level_texts(lod), lod.num_levels)
 
 
 def _level_texts(lod: LoDBody) -> list[str]:
-    """Say how many sequences of which lengths there are, of each level that is described."""
+    """Describe how many sequences of which lengths there are, of each level that is described."""
     parts = []
     for level in _shown(lod.num_levels):
         lengths = np.diff(lod.offsets(level))

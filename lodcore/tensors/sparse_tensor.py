@@ -37,7 +37,7 @@ class SparseTensor(Tensor):
     IndexError
         Naming the place and the number that is outside 0 .. height - 1.
     ShapeError, DTypeError
-        If there is not one number a row, or they are no integers, or the values are no numbers.
+        If there is not one number per row, or they are not integers, or the values are not numbers.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class SparseTensor(Tensor):
         return np.result_type(*{rows.dtype for _, rows in self._parts})
 
     def _joined(self) -> tuple[Any, Array]:
-        """Put the parts of a sum behind each other, once."""
+        """Put the parts of a sum one after another, once."""
         parts = self._parts
         if len(parts) > 1:
             index = buffers.sealed(np.concatenate([index for index, _ in parts]))
@@ -119,7 +119,7 @@ class SparseTensor(Tensor):
     # -- other forms ---------------------------------------------------------------------------------------
 
     def to_dense(self, out: Array | None = None) -> Array:
-        """Give the whole array: the sums of its rows, in the order in which they stand here.
+        """Return the whole array: the sums of its rows, in the order in which they stand here.
 
         Parameters
         ----------
@@ -206,14 +206,14 @@ def new_sparse(index: npt.NDArray[np.int64], values: Array, height: int) -> Spar
 
 
 def check_index(where: str, name: str, index: npt.NDArray[np.int64], height: int) -> None:
-    """Raise if a number is no row."""
+    """Raise if a number is not a row."""
     bad = kernels.embedding.check_index(index, height)
     if bad >= 0:
         raise IndexError(f"{where}: {name}: is {index[bad]} at position {bad}; there are {height} rows")
 
 
 def numbered(where: str, index: npt.NDArray[np.int64], height: int) -> tuple[Any, Any]:
-    """Give the rows that are named, in rising order, and for each name the place of its row among them."""
+    """Return the rows that are named, in rising order, and for each name the place of its row among them."""
     if height > 8 * len(index) + 1024:  # too many rows to look at each
         check_index(where, "indices", index, height)
         unique, places = np.unique(index, return_inverse=True)

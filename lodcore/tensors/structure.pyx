@@ -20,7 +20,7 @@ cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 
 
 def concat_lods(str where, list lods):
-    """Put the structures of batches behind each other.
+    """Put the structures of batches one after another.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def concat_lods(str where, list lods):
     Raises
     ------
     DTypeError, LoDError
-        Naming the batch that is no LoD, or has another number of levels than the first.
+        Naming the batch that is not a LoD, or has another number of levels than the first.
     """
     cdef Py_ssize_t j = 0, k, num_levels = -1
     cdef int64_t rows = 0
@@ -109,7 +109,7 @@ def check_coarser(str where, list lods, names, Py_ssize_t k):
 
 
 cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
-    """Put the sequences of one level behind each other."""
+    """Put the sequences of one level one after another."""
     cdef Py_ssize_t count, total = 0
     cdef int64_t base = 0
     cdef const int64_t* offsets
@@ -137,7 +137,7 @@ def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
     Parameters
     ----------
     memory : ndarray
-        int64, C-contiguous: the offsets of all levels behind each other, coarse first, as a LoD has them, behind their
+        int64, C-contiguous: the offsets of all levels one after another, coarse first, as a LoD has them, behind their
         numbers (`num_levels` numbers of sequences, and the number of rows).
     num_levels : int
     """

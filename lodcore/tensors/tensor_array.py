@@ -269,7 +269,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         return [self.element(where, at) for at in range(self._size)]
 
     def known_elements(self) -> dict[int, Any]:
-        """Return the elements that are no holes, by their numbers."""
+        """Return the elements that are not holes, by their numbers."""
         known = range(len(self._source) if self._source is not None else 0)
         return {at: self.element("TensorArray", at) for at in sorted({*known, *self._items})}
 
@@ -344,7 +344,7 @@ class ArrayVersion(TensorArray):
     def of(cls, array: TensorArray, fresh: bool = False) -> ArrayVersion:
         """Return the version that an array is now; what is written to the array later does not reach it.
 
-        What is no array is returned as it is, for the operator to refuse.
+        What is not an array is returned as it is, for the operator to refuse.
         """
         if type(array) is cls or not isinstance(array, TensorArray):
             return array

@@ -38,7 +38,7 @@ cdef LoDBody NO_LEVELS = LoDBody()
 
 
 def register(tensor):
-    """Tell the trusted constructor which class to make."""
+    """Return the trusted constructor which class to make."""
     global TENSOR
     TENSOR = tensor
 
@@ -58,7 +58,7 @@ cdef class LoDTensorBody:
 
     @property
     def values(self):
-        """The rows of all sequences behind each other: ndarray, shape (num_rows, ...)."""
+        """The rows of all sequences one after another: ndarray, shape (num_rows, ...)."""
         if self._given is not None and running == 0 and is_same(self._given, self._values):
             return self._given
         return self.shown()
@@ -115,7 +115,7 @@ cdef class LoDTensorBody:
         return self._memory
 
     cdef cnp.ndarray shown(self):
-        """Give a view of the values that nobody else holds; of a field of records, one that is read-only."""
+        """Return a view of the values that nobody else holds; of a field of records, one that is read-only."""
         self.refresh()
         if self._shown is not None:
             if is_untouched(self._shown, self._values):
@@ -129,11 +129,11 @@ cdef class LoDTensorBody:
         return self._shown
 
     cdef cnp.ndarray rows(self, Py_ssize_t start, Py_ssize_t stop):
-        """Give the rows from `start` to `stop`, which are in range, as a view."""
+        """Return the rows from `start` to `stop`, which are in range, as a view."""
         return rows_over(self.memory(), self._values, start, stop)
 
     def _rows(self):
-        """Give the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
+        """Return the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
         cdef const unsigned char[:, ::1] taken
         self.refresh()
         if self._bytes is None:
@@ -219,7 +219,7 @@ cdef class LoDTensorBody:
         return self.cut_out(1, outer[i], outer[i + 1])
 
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
-        """Give the sequences from `start` to `stop` of a level as a view."""
+        """Return the sequences from `start` to `stop` of a level as a view."""
         lod, low, high = cut(self._lod, level, start, stop)
         if self._field is not None:
             return field_tensor(self._field[low:high], lod)
@@ -234,7 +234,7 @@ cdef class LoDTensorBody:
 
 
 cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):
-    """Copy ranges of rows behind each other, in several threads."""
+    """Copy ranges of rows one after another, in several threads."""
     offsets = new_int64(cnp.PyArray_DIM(ranges, 0) + 1)
     if kernels.gather.count_ranges(ranges, offsets) >= 0:
         raise MemoryError("lodcore: the result has more than 2**63 - 1 rows")
@@ -272,7 +272,7 @@ cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
 def field_tensor(cnp.ndarray field, LoDBody lod):
     """Make a LoDTensor of a field of records, with as many rows as the structure: what is written goes to the records.
 
-    Kernels need rows behind each other: where the field is not that, they read a copy, which `check` brings up to date.
+    Kernels need rows one after another: where the field is not that, they read a copy, which `check` brings up to date.
     """
     if cnp.PyArray_IS_C_CONTIGUOUS(field) and cnp.PyArray_ISALIGNED(field):
         return new_tensor(field, lod)
@@ -335,7 +335,7 @@ def new_of_class(cls, cnp.ndarray values, LoDBody lod):
 
 
 def body_of(LoDTensorBody x not None):
-    """Give a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
+    """Return a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
     x.refresh()
     return owned_tensor(x._values, x._lod)
 
@@ -411,7 +411,7 @@ cdef class Sequences:
 
 
 def uniform_parts(list tensors):
-    """Give values and structures of tensors, if that is what a list holds, of one dtype and row shape; else None.
+    """Return values and structures of tensors, if that is what a list holds, of one dtype and row shape; else None.
 
     Parameters
     ----------

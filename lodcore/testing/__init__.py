@@ -37,7 +37,7 @@ def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) 
     - The shape rule describes the result, and the LoD rule its structure.
     - Gradients are derivatives measured in float64, those of float32 are near, and they are zero where nothing flows.
       They are the same in a Program and in a loop, and depend on nothing that the vjp rule does not name.
-    - Batches without sequences, and with nothing but empty sequences, are no exception.
+    - Batches without sequences, and with nothing but empty sequences, are not exception.
 
     Parameters
     ----------
@@ -127,13 +127,13 @@ def check_empty(op: Op, sample: Sample, refuses: bool = False) -> None:
 
 
 def _raised(op: Op, sample: Sample) -> str:
-    """Say what a call raises."""
+    """Describe what a call raises."""
     _, kind, text = outcome(at_once, op, sample)
     return f"raised {kind}: {text}"
 
 
 def _has_one_structure(op: Op, sample: Sample) -> bool:
-    """Tell whether a call is of tensors of one structure and of numbers, which name no sequences."""
+    """Return whether a call is of tensors of one structure and of numbers, which name no sequences."""
     lods = set()
     for name, given in op.bind(sample.args, sample.kwargs).items():
         if isinstance(given, LoDTensor):

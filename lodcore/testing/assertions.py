@@ -35,7 +35,7 @@ def assert_equal(actual: Any, desired: Any, *, check_dtype: bool = True) -> None
     AssertionError
         Naming the first sequence that differs, in structure or value, or else the dtypes.
     DTypeError
-        If one is no tensor.
+        If one is not a tensor.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def assert_allclose(
     AssertionError
         Naming the first sequence that differs, in structure or value, or else the dtypes.
     DTypeError
-        If one is no tensor, or has values that are no numbers.
+        If one is not a tensor, or has values that are not numbers.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def _same(mine: Array, theirs: Array) -> Array:
         return np.asarray(np.logical_and.reduce([field.reshape(*mine.shape, -1).all(axis=-1) for field in fields]))
     kinds = {mine.dtype.kind, theirs.dtype.kind}
     if len(kinds) > 1 and not kinds <= set("biufc"):
-        return np.zeros(mine.shape, bool)  # text is no number, and records have other fields
+        return np.zeros(mine.shape, bool)  # text is not a number, and records have other fields
     same: Array = np.asarray(mine == theirs)
     if kinds <= set("fcmM"):
         same |= (mine != mine) & (theirs != theirs)

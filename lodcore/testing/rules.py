@@ -56,7 +56,7 @@ def described(op: Op, sample: Sample) -> tuple[dict[str, Any], dict[int, Any]]:
 
 
 def fits(spec: Spec, truth: Spec) -> bool:
-    """Tell whether a Spec describes a result: None stands for any size, `object` for any kind."""
+    """Return whether a Spec describes a result: None stands for any size, `object` for any kind."""
     return spec.kind is object or (
         spec.num_levels == truth.num_levels
         and spec.dtype == truth.dtype
@@ -96,7 +96,7 @@ def check_lod(op: Op, sample: Sample) -> None:
 
 
 def _wrong_structure(said: Any, lod: Any, tensors: dict[int, Any]) -> str:
-    """Say what is wrong with the LoD of a result, which is None if it has none; "" if nothing is."""
+    """Describe what is wrong with the LoD of a result, which is None if it has none; "" if nothing is."""
     count = 0 if lod is None else lod.num_levels
     if isinstance(said, Spec):
         wanted = _lod_of(tensors[id(said)]) if said.num_levels else None

@@ -68,7 +68,7 @@ def _short(x: Any) -> str:
 
 
 def is_tensor(x: Any) -> bool:
-    """Tell whether a Variable can hold this."""
+    """Return whether a Variable can hold this."""
     if isinstance(x, np.ndarray):
         return type(x) is np.ndarray and not x.dtype.hasobject
     return isinstance(x, (LoDTensor, TensorArray))

@@ -279,7 +279,7 @@ def check_zeros(op: Op, sample: Sample) -> None:
 
 
 def _is_zero(gradient: Any, x: Any) -> bool:
-    """Tell whether a gradient is one of x, and zero; None of what has none."""
+    """Return whether a gradient is one of x, and zero; None of what has none."""
     if x is None or not differentiable(x):
         return gradient is None
     if type(gradient) is not type(x):

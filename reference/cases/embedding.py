@@ -36,7 +36,7 @@ def ids_of(source, height, row_shapes):
 
 
 def flat(ids):
-    """Give the numbers as nested lists, and the shape of a row; a column counts as a vector."""
+    """Return the numbers as nested lists, and the shape of a row; a column counts as a vector."""
     if ids.row_shape != (1,):
         return ids.nested, ids.row_shape
     return at_level(lambda row: row[0], ids.nested, ids.num_levels), ()

@@ -44,7 +44,7 @@ def results(x, cell, widths, boots, is_reverse, level, dtype):
 
 
 def lists(**parameters):
-    """Give parameters as nested lists."""
+    """Return parameters as nested lists."""
     return {name: one.nested for name, one in parameters.items() if one is not None}
 
 

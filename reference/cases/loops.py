@@ -94,7 +94,7 @@ def updated(body):
 
 
 def computed(name):
-    """Give a function of tensors, computed elementwise; a comparison is one of numbers."""
+    """Return a function of tensors, computed elementwise; a comparison is one of numbers."""
 
     def function(*given):
         if name == "greater_equal_than":

@@ -59,12 +59,12 @@ def applied(function, dtype, *given):
 
 
 def described(x):
-    """Give an operand as the oracle wants it."""
+    """Return an operand as the oracle wants it."""
     return (x.num_levels, len(x.row_shape), x.nested) if isinstance(x, Ragged) else (None, len(x.shape), x.nested)
 
 
 def broadcast_shape(shapes):
-    """Tell the shape in which several shapes meet."""
+    """Return the shape in which several shapes meet."""
     longest = max(map(len, shapes))
     aligned = [(1,) * (longest - len(shape)) + tuple(shape) for shape in shapes]
     return tuple(next((size for size in sizes if size != 1), 1) for sizes in zip(*aligned, strict=True))

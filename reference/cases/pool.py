@@ -13,7 +13,7 @@ POSITION_POOLS = ("sum", "mean", "max", "min")
 
 
 def pooled_dtype(dtype, pool_type):
-    """Tell the dtype of the result: sums of integers are wide, means floats."""
+    """Return the dtype of the result: sums of integers are wide, means floats."""
     if dtype in FLOATS or pool_type in ("max", "min", "first", "last"):
         return dtype
     return float_of(dtype) if pool_type != "sum" else "uint64" if dtype == "uint8" else "int64"

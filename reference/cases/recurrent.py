@@ -30,17 +30,17 @@ def bias_of(source, length):
 
 
 def zeros_for(boot, count, width):
-    """Give states, or zeros."""
+    """Return states, or zeros."""
     return [[0.0] * width] * count if boot is None else boot.nested
 
 
 def line_of(bias, length):
-    """Give the cells of a bias, or zeros."""
+    """Return the cells of a bias, or zeros."""
     return [0.0] * length if bias is None else bias.numbers()
 
 
 def dtype_of(x, *others):
-    """Give the dtype of a result."""
+    """Return the dtype of a result."""
     dtype = x.dtype
     for other in others:
         dtype = dtype if other is None else promoted(dtype, other.dtype)

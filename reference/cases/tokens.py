@@ -14,7 +14,7 @@ NUMBERS = {*INTEGERS, "rows of no axis", "rows of width 1"}
 
 
 def numbers_of(x):
-    """Give a batch whose rows are numbers, whatever their shape."""
+    """Return a batch whose rows are numbers, whatever their shape."""
     return x.nested if not x.row_shape else each_at_level([row[0] for row in x.rows], x.nested, x.num_levels)
 
 

@@ -16,7 +16,7 @@ MUST = STRUCTURES | walks(3) | {*FLOATS, "int64", "nan", "rows of no axis", "row
 
 
 def flat_rows(x):
-    """Give a batch whose rows are lists of numbers."""
+    """Return a batch whose rows are lists of numbers."""
     return each_at_level([spread(row, len(x.row_shape)) for row in x.rows], x.nested, x.num_levels)
 
 

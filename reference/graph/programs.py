@@ -92,7 +92,7 @@ def run(program, feed):
 
 
 def run_until_error(program, feed):
-    """Give what the arrays from outside hold before the statement at which a program fails."""
+    """Return what the arrays from outside hold before the statement at which a program fails."""
     names = {**feed, **{name: deepcopy(array) for name, array in program.outside}}
     before = {}
     for statement in one_after_another(program.body, names):

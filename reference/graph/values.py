@@ -53,7 +53,7 @@ class Nested:
         return batch(elements, num_levels, self.row_shape, self.dtype)
 
     def of_level(self, level):
-        """List the sequences of a level, those of all coarser sequences behind each other."""
+        """List the sequences of a level, those of all coarser sequences one after another."""
         found = self.sequences
         for _ in range(level):
             found = [inside for sequence in found for inside in sequence.sequences]
@@ -82,7 +82,7 @@ def levels(value):
 
 
 def rows(value):
-    """Put all rows of a batch behind each other."""
+    """Put all rows of a batch one after another."""
     if not isinstance(value, Nested):
         return np.asarray(value)
     return np.concatenate([value.made([], 0), *map(rows, value.sequences)])
@@ -113,7 +113,7 @@ def reverse(x):
 
 
 def joined(x, *others):
-    """Put batches, or arrays, behind each other; what grows without end is refused before it is large."""
+    """Put batches, or arrays, one after another; what grows without end is refused before it is large."""
     if sum(map(len, (x, *others))) > MANY:
         raise OverflowError("a batch grows without end")
     if isinstance(x, Nested):
@@ -173,7 +173,7 @@ class Array:
         return [self.read(index) for index in range(len(self.slots))]
 
     def stack(self, axis=0):
-        """Put the elements behind each other along a new axis, or as sequences of a new level."""
+        """Put the elements one after another along a new axis, or as sequences of a new level."""
         found = self.all()
         if not found:
             if self.element.num_levels:
@@ -187,7 +187,7 @@ class Array:
         return np.stack(found, axis)
 
     def concat(self, axis=0):
-        """Put the elements behind each other along an axis that they have."""
+        """Put the elements one after another along an axis that they have."""
         found = self.all()
         if not found:
             none = self.element
@@ -272,7 +272,7 @@ def pack(array, level, made):
 
 
 def reorder(x, made):
-    """Bring one entry a sequence into the order of the steps."""
+    """Bring one entry per sequence into the order of the steps."""
     if len(x) != len(made.order):
         raise LoDError("reorder_by_rank")
     found = [elements(x)[at] for at in made.order]

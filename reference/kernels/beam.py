@@ -53,7 +53,7 @@ def _insert(beam, beam_size, item):
 
 
 def _below(item, other):
-    """Tell whether an item stands behind another."""
+    """Return whether an item stands behind another."""
     return item[0] < other[0] or (item[0] == other[0] and item[1] < other[1])
 
 
@@ -83,7 +83,7 @@ def find_ends(scores, offsets, n_sources, beam_size, ends, out_offsets):
 
 
 def _comes_first(scores, other, item):
-    """Tell whether another item stands before this one: nan is last, equal ones keep their order."""
+    """Return whether another item stands before this one: nan is last, equal ones keep their order."""
     a, b = scores[other], scores[item]
     if a != a or b != b:
         return a == a or (b != b and other < item)

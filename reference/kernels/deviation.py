@@ -18,7 +18,7 @@ def _added(numbers, num_lanes):
 
 
 def _in_lanes(x, first, stop):
-    """Give the mean and the sum of squared distances of rows of one cell, block by block."""
+    """Return the mean and the sum of squared distances of rows of one cell, block by block."""
     mean = total = 0.0
     for start in range(first, stop, BLOCK):
         end = start + BLOCK if start + BLOCK < stop else stop

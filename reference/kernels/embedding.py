@@ -6,7 +6,7 @@ from reference.kernels.pool import _beats, _sum_in_lanes
 
 
 def check_index(index, n_rows):
-    """Give the first place whose number is no row of a table, or -1."""
+    """Return the first place whose number is not a row of a table, or -1."""
     return _first_outside(index, n_rows)
 
 

@@ -22,7 +22,7 @@ def reverse_rows(rows, offsets, out):
 
 
 def join_sequences(arrays, levels, offsets, out):
-    """Put the sequences s of all batches behind each other, to one sequence s."""
+    """Put the sequences s of all batches one after another, to one sequence s."""
     contents = [array.tobytes() for array in arrays]
     offsets[0] = at = 0
     for s in range(len(offsets) - 1):

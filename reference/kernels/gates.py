@@ -200,7 +200,7 @@ def simple_steps_back(steps, first, stop, weight, activation, hidden, d_hidden, 
 
 
 def _one_nan(cell):
-    """Give every nan the same bits."""
+    """Return every nan the same bits."""
     return cell if cell == cell else NAN
 
 
@@ -256,7 +256,7 @@ def _states(steps):
 
 
 def _before(states, boot, steps, t, r):
-    """Give the state before a row of a step; None for zeros."""
+    """Return the state before a row of a step; None for zeros."""
     if t > 0:
         return states[steps[t - 1] + r - steps[t]]
     return boot[r - steps[t]] if len(boot) else None
@@ -287,7 +287,7 @@ def _set_product(row, packed, out, at, width):
 
 
 def _check(steps, first, stop, n_rows):
-    """Make sure that there are such steps, of so many rows, of which none has more than the one before."""
+    """Check that there are such steps, of so many rows, of which none has more than the one before."""
     fit = len(steps) > 0 and 0 <= first <= stop <= len(steps) - 1 and steps[0] == 0 and steps[len(steps) - 1] == n_rows
     for t in range(len(steps) - 1):
         fit = fit and steps[t + 1] > steps[t]
@@ -302,19 +302,19 @@ def _check_shapes(given):
 
 
 def _check_boots(given):
-    """Make sure that arrays have a shape, or no rows."""
+    """Check that arrays have a shape, or no rows."""
     if any(len(array) and array.shape != (rows, width) for array, rows, width in given):
         raise ValueError("the arrays do not belong together")
 
 
 def _check_lines(given):
-    """Make sure that arrays have a length, or no cells."""
+    """Check that arrays have a length, or no cells."""
     if any(len(array) not in (0, length) for array, length in given):
         raise ValueError("the arrays do not belong together")
 
 
 def _check_packed(given):
-    """Make sure that arrays are as long as packed matrices, or empty."""
+    """Check that arrays are as long as packed matrices, or empty."""
     for packed, depth, columns in given:
         cells = 128 // packed.itemsize
         if len(packed) not in (0, (columns + cells - 1) // cells * cells * depth):

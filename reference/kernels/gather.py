@@ -67,7 +67,7 @@ def take_offsets(offsets, ranges, out):
 
 
 def copy_ranges(rows, ranges, out):
-    """Copy ranges of rows behind each other, byte by byte."""
+    """Copy ranges of rows one after another, byte by byte."""
     if rows.shape[1] != out.shape[1]:
         raise ValueError("rows and out have rows of different sizes")
     for k in range(rows.shape[1]):
@@ -106,7 +106,7 @@ def count_rows(arrays, out):
 
 
 def _joins(array, like):
-    """Tell whether `array` is a contiguous ndarray with the dtype and row shape of `like`."""
+    """Return whether `array` is a contiguous ndarray with the dtype and row shape of `like`."""
     if type(array) is not ndarray or not array.flags.c_contiguous:
         return False
     if array.ndim == 0 or array.ndim != like.ndim or array.dtype != like.dtype:
@@ -115,7 +115,7 @@ def _joins(array, like):
 
 
 def first_overlap(arrays, out):
-    """Give the first array that shares memory with `out`, or -1."""
+    """Return the first array that shares memory with `out`, or -1."""
     low, high = out.ctypes.data, out.ctypes.data + out.nbytes
     for j in range(len(arrays)):
         first, last = arrays[j].ctypes.data, arrays[j].ctypes.data + arrays[j].nbytes
@@ -125,7 +125,7 @@ def first_overlap(arrays, out):
 
 
 def join_rows(arrays, out):
-    """Copy the rows of arrays behind each other; give the first that does not fit, their number if more do, or -1."""
+    """Copy the rows of arrays one after another; give the first that does not fit, their number if more do, or -1."""
     n_rows, row_bytes = out.shape
     at = 0
     for j in range(len(arrays)):
@@ -139,7 +139,7 @@ def join_rows(arrays, out):
 
 
 def kinds(nodes):
-    """Give the first list or tuple, the first ndarray of at least one axis, the first of anything else; -1 for none."""
+    """Return the first list or tuple, the first ndarray of at least one axis, the first of all else; -1 for none."""
     found = [-1, -1, -1]
     for at in range(len(nodes)):
         if isinstance(nodes[at], (list, tuple)):
@@ -154,7 +154,7 @@ def kinds(nodes):
 
 
 def chain(lists, out):
-    """Put lists behind each other, and add up their lengths to offsets."""
+    """Put lists one after another, and add up their lengths to offsets."""
     flat = []
     out[0] = 0
     for j in range(len(lists)):
@@ -165,5 +165,5 @@ def chain(lists, out):
 
 
 def nest(flat, offsets):
-    """Cut a list into one list a sequence."""
+    """Cut a list into one list per sequence."""
     return [[flat[r] for r in range(offsets[s], offsets[s + 1])] for s in range(len(offsets) - 1)]

@@ -28,7 +28,7 @@ def relative(outer, inner, out):
 
 
 def join(levels, out):
-    """Put the sequences of one level of several batches behind each other."""
+    """Put the sequences of one level of several batches one after another."""
     out[0] = at = 0
     for offsets in levels:
         for s in range(1, len(offsets)):
@@ -37,7 +37,7 @@ def join(levels, out):
 
 
 def split(levels, out):
-    """Write the levels of each outermost sequence, one level fewer, behind each other."""
+    """Write the levels of each outermost sequence, one level fewer, one after another."""
     at = 0
     for d in range(len(levels[0]) - 1):
         start, stop = levels[0][d], levels[0][d + 1]

@@ -4,7 +4,7 @@ from numpy import errstate
 
 
 def is_fast():
-    """Tell whether these products are made for the processor that runs them."""
+    """Return whether these products are made for the processor that runs them."""
     return False
 
 
@@ -63,5 +63,5 @@ def _panels(columns, cells):
 
 
 def _in_lines(matrix):
-    """Tell whether the cells of each row lie side by side."""
+    """Return whether the cells of each row lie side by side."""
     return True

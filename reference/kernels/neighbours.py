@@ -58,7 +58,7 @@ def shift_rows(x, offsets, n, fill, out):
 
 
 def _is_beaten(best, cell, least):
-    """Tell whether a cell takes the place of the best one so far; the first nan stays."""
+    """Return whether a cell takes the place of the best one so far; the first nan stays."""
     return best == best and (cell != cell or (cell < best if least else cell > best))
 
 
@@ -84,7 +84,7 @@ def accumulate_rows(x, offsets, kind, out):
 
 
 def spread_accumulated(x, offsets, kind, rows, out):
-    """Give cotangents back to the rows that a product, or an extreme, was made of: the adjoint of `accumulate_rows`."""
+    """Hand cotangents to the rows that a product, or an extreme, was made of: the adjoint of `accumulate_rows`."""
     if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or rows.shape != x.shape:
         raise ValueError("x, offsets, rows and out do not belong together")
     for s in range(len(offsets) - 1):

@@ -19,7 +19,7 @@ def lengths_from_offsets(offsets, out):
 
 
 def first_bad_offset(offsets, stop):
-    """Give the first offset that breaks a rule, or -1; `stop` is where they end, -1 if anywhere will do."""
+    """Return the first offset that breaks a rule, or -1; `stop` is where they end, -1 if anywhere will do."""
     if offsets[0] != 0:
         return 0
     for s in range(1, len(offsets)):

@@ -43,7 +43,7 @@ def repeat_ends(offsets, left, out):
 
 
 def greatest(lengths):
-    """Give the greatest of some lengths, 0 if there is none above."""
+    """Return the greatest of some lengths, 0 if there is none above."""
     most = 0
     for s in range(len(lengths)):
         most = lengths[s] if lengths[s] > most else most

@@ -70,7 +70,7 @@ def best_positions(x, outer, offsets, positions, least, out, index):
 
 
 def _better(number, before, least):
-    """Tell whether a number takes the place of the best one before."""
+    """Return whether a number takes the place of the best one before."""
     if number != number:
         return before == before
     return number < before if least else number > before

@@ -57,7 +57,7 @@ def pack_rows(rows, offsets, order, steps, out):
 
 
 def pack_steps(arrays, offsets, order, steps, out):
-    """Bring the rows of one array a step back; give the first step whose array does not fit, or -1."""
+    """Bring the rows of one array per step back; give the first step whose array does not fit, or -1."""
     n_rows, row_bytes = out.shape
     if n_rows * row_bytes == 0:
         return -1

@@ -4,7 +4,7 @@ ORDINAL, LEAST, MOST, DENSE, AVERAGE = range(5)
 
 
 def _are_equal(x, one, other):
-    """Tell whether two rows are equal; nan is equal to nan."""
+    """Return whether two rows are equal; nan is equal to nan."""
     for c in range(x.shape[1]):
         both_nan = x[one, c] != x[one, c] and x[other, c] != x[other, c]
         if x[one, c] != x[other, c] and not both_nan:
@@ -33,7 +33,7 @@ def _check_runs(starts, runs, offsets):
 
 
 def _stop(starts, runs, offsets, s, k):
-    """Give the row behind a run."""
+    """Return the row behind a run."""
     return starts[k + 1] if k + 1 < runs[s + 1] else offsets[s + 1]
 
 

@@ -4,7 +4,7 @@ from numpy import errstate
 
 
 def _goes_behind(one, v, right):
-    """Tell whether a number v is to be put behind another one; nan stands behind all others."""
+    """Return whether a number v is to be put behind another one; nan stands behind all others."""
     if v != v:
         return right or one == one
     return one <= v if right else one < v

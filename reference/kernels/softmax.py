@@ -21,7 +21,7 @@ def softmax_rows(x, offsets, out):
 
 @errstate(all="ignore")
 def spread_softmax(rows, x, offsets, out):
-    """Spread one row a sequence over its rows by their softmax."""
+    """Spread one row per sequence over its rows by their softmax."""
     if x.shape != out.shape or rows.shape != (len(offsets) - 1, x.shape[1]) or offsets[len(offsets) - 1] != len(x):
         raise ValueError("rows, x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
@@ -61,7 +61,7 @@ def log_sum_exp(x, offsets, out):
 
 @errstate(all="ignore")
 def label_losses(x, labels, shifted, out):
-    """Compute log(sum(exp(x))) - x[label] of each row; give the first row whose label is no class, or -1."""
+    """Compute log(sum(exp(x))) - x[label] of each row; give the first row whose label is not a class, or -1."""
     n, classes = x.shape
     if len(labels) != n or out.shape != (n,) or shifted.shape != x.shape:
         raise ValueError("x, labels, shifted and out do not belong together")
@@ -114,7 +114,7 @@ def _powers(x, start, stop, c):
 
 
 def _lanes(x):
-    """Count the lanes of a sum: of rows of one cell several, of others one a column."""
+    """Count the lanes of a sum: of rows of one cell several, of others one per column."""
     return 256 // x.itemsize if x.shape[1] == 1 else 1
 
 
@@ -131,12 +131,12 @@ def _sum(cells, x, num_lanes):
 
 
 def _one_nan(cell):
-    """Give every nan the same bits."""
+    """Return every nan the same bits."""
     return cell if cell == cell else NAN
 
 
 def _normal(power, total):
-    """Give 0 for a power whose quotient by the sum would be below all normal numbers."""
+    """Return 0 for a power whose quotient by the sum would be below all normal numbers."""
     real = type(total)
     least = total * real(2.0**-126 if total.itemsize == 4 else 2.0**-1022)
     return real(0) if power < least else power

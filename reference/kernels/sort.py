@@ -33,7 +33,7 @@ def sort_rows(x, offsets, kept, descending, out, positions):
 
 
 def _comes_first(cell, row, other, other_row, descending):
-    """Tell whether a cell stands before another one; nan is the greatest, and of equal ones the first comes first."""
+    """Return whether a cell stands before another one; nan is the greatest, and of equal ones the first comes first."""
     if cell == other or (cell != cell and other != other):
         return row < other_row
     greater = cell != cell or (other == other and cell > other)

@@ -2,7 +2,7 @@
 
 
 def drop_tokens(x, offsets, tokens, out, out_offsets):
-    """Copy the rows that are no tokens."""
+    """Copy the rows that are not tokens."""
     out_offsets[0] = kept = 0
     for s in range(len(offsets) - 1):
         for t in range(offsets[s], offsets[s + 1]):

@@ -38,5 +38,5 @@ def sequence_unflatten(nested, lengths, level):
 
 
 def rows_to_level(nested):
-    """Give rows as sequences: lists have both alike."""
+    """Return rows as sequences: lists have both alike."""
     return nested

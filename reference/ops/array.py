@@ -1,4 +1,4 @@
-"""Elements behind each other; sequences to steps and back."""
+"""Elements one after another; sequences to steps and back."""
 
 from reference.ops.levels import each_at_level, sequences
 from reference.ops.rank import lod_rank_table
@@ -7,7 +7,7 @@ __all__ = ["concat", "indices_map", "pack", "stack", "unpack", "unstack"]
 
 
 def step_order(nested, level, sort_by_length):
-    """Give the order of the sequences of a level within each step."""
+    """Return the order of the sequences of a level within each step."""
     indices, _ = lod_rank_table(nested, level)
     return indices if sort_by_length else sorted(indices)
 
@@ -21,7 +21,7 @@ def unpack(nested, level, sort_by_length=True):
 
 
 def indices_map(nested, level, sort_by_length=True):
-    """Give the numbers of the elements of a level in the order of the steps."""
+    """Return the numbers of the elements of a level in the order of the steps."""
     following = iter(range(len(sequences(nested, level + 1))))
     numbered = [[next(following) for _ in sequence] for sequence in sequences(nested, level)]
     return sequences(unpack(numbered, 0, sort_by_length), 1)
@@ -41,14 +41,14 @@ def pack(steps, nested, level, sort_by_length=True):
 
 
 def stack(elements, axis):
-    """Put nested lists behind each other along a new axis, counted from the outermost lists."""
+    """Put nested lists one after another along a new axis, counted from the outermost lists."""
     if axis == 0:
         return list(elements)
     return [stack(each, axis - 1) for each in zip(*elements, strict=True)]
 
 
 def concat(elements, axis):
-    """Put nested lists behind each other along an axis, counted from the outermost lists."""
+    """Put nested lists one after another along an axis, counted from the outermost lists."""
     if axis == 0:
         return [entry for element in elements for entry in element]
     return [concat(each, axis - 1) for each in zip(*elements, strict=True)]

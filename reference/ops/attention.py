@@ -15,7 +15,7 @@ def attend(query, memory, values, width, scale):
 
 
 def dot_attention(query, memory, values, width, scale):
-    """Attend by one query a sequence, or by several; all are (levels, nested)."""
+    """Attend by one query per sequence, or by several; all are (levels, nested)."""
     levels, nested = memory
     rows, summed = sequences(nested, levels - 1), sequences(values, levels - 1)
     if query[0] < levels:

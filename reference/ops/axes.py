@@ -41,5 +41,5 @@ def insert_axis(nested, axis):
 
 
 def reduction(name, initial=None):
-    """Give the function that reduces a list of numbers."""
+    """Return the function that reduces a list of numbers."""
     return lambda numbers: REDUCTIONS[name](numbers, initial)

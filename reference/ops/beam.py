@@ -7,7 +7,7 @@ __all__ = ["beam_search", "beam_search_decode"]
 
 
 def beam_search(pre_ids, pre_scores, ids, scores, beam_size, end_id, level, is_accumulated, num_levels):
-    """Keep the best continuations of the prefixes of each source; ids and scores are rows, one a prefix."""
+    """Keep the best continuations of the prefixes of each source; ids and scores are rows, one per prefix."""
     prefixes, parents = iter(range(len(pre_ids))), []
 
     def one_source(source):

@@ -1,4 +1,4 @@
-"""Sequences taken whole: by their numbers, pieces of each, batches behind each other."""
+"""Sequences taken whole: by their numbers, pieces of each, batches one after another."""
 
 from reference.ops.levels import each_at_level, sequences
 
@@ -12,7 +12,7 @@ def gather_sequences(nested, index, level):
 
 
 def concat_batches(batches):
-    """Put batches behind each other."""
+    """Put batches one after another."""
     return [sequence for batch in batches for sequence in batch]
 
 

@@ -4,7 +4,7 @@ __all__ = ["group_rows", "match_keys"]
 
 
 def known(key):
-    """Give a key that equals its like: nan does not by itself."""
+    """Return a key that equals its like: nan does not by itself."""
     return ("nan",) if key != key else (key,)
 
 

@@ -36,12 +36,12 @@ def append(nested, rows, num_levels):
 
 
 def segment_ids(nested, level, num_levels):
-    """Give for each row the number of its sequence of a level."""
+    """Return for each row the number of its sequence of a level."""
     found = sequences(nested, level)
     return [s for s in range(len(found)) for _ in sequences(found[s], num_levels - level - 1)]
 
 
 def positions(nested, level, num_levels):
-    """Give for each row its place in its sequence of a level."""
+    """Return for each row its place in its sequence of a level."""
     found = sequences(nested, level)
     return [place for sequence in found for place in range(len(sequences(sequence, num_levels - level - 1)))]

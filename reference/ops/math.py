@@ -28,7 +28,7 @@ def broadcast(function, operands):
 def elementwise(function, *operands):
     """Apply a function to operands (levels, axes of a row, nested), which meet as nested lists do, from the last axis.
 
-    One number a row of a batch is one for all that is in a row.
+    One number per row of a batch is one for all that is in a row.
     """
     widest = max((levels + 1 + axes for levels, axes, _ in operands if levels is not None), default=0)
 

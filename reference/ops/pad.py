@@ -19,7 +19,7 @@ def sequence_unpad(lines, lengths):
 
 
 def sequence_mask(lengths, maxlen):
-    """Tell for each place whether it is before the length; `lengths` are a number, or lists of such."""
+    """Return for each place whether it is before the length; `lengths` are a number, or lists of such."""
     if isinstance(lengths, list):
         return [sequence_mask(length, maxlen) for length in lengths]
     return [int(place < lengths) for place in range(maxlen)]

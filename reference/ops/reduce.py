@@ -8,7 +8,7 @@ __all__ = ["REDUCTIONS", "reduce_axes"]
 
 
 def largest(numbers, initial):
-    """Give the first of the largest numbers; the first nan, if there is one."""
+    """Return the first of the largest numbers; the first nan, if there is one."""
     found = initial
     for number in numbers:
         if found is None or number > found or (number != number and found == found):
@@ -17,7 +17,7 @@ def largest(numbers, initial):
 
 
 def smallest(numbers, initial):
-    """Give the first of the smallest numbers; the first nan, if there is one."""
+    """Return the first of the smallest numbers; the first nan, if there is one."""
     found = initial
     for number in numbers:
         if found is None or number < found or (number != number and found == found):

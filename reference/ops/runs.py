@@ -18,7 +18,7 @@ __all__ = [
 
 
 def are_equal(one, other):
-    """Tell whether two rows are equal: numbers, of which nan is equal to nan, or lists of them."""
+    """Return whether two rows are equal: numbers, of which nan is equal to nan, or lists of them."""
     if isinstance(one, list):
         return all(are_equal(one[c], other[c]) for c in range(len(one)))
     return one == other or (one != one and other != other)

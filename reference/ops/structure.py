@@ -21,7 +21,7 @@ def sequence_reshape(nested, new_dim, num_levels):
 
 
 def lod_reset(nested, num_levels, levels):
-    """Give the rows of a batch other offsets."""
+    """Return the rows of a batch other offsets."""
     return nest(sequences(nested, num_levels), levels)
 
 

@@ -21,7 +21,7 @@ def sequence_erase(nested, tokens, num_levels):
 
 
 def sequence_scatter(x, ids, updates, level, num_levels):
-    """Add updates (rows behind each other) to the columns of lines that ids name."""
+    """Add updates (rows one after another) to the columns of lines that ids name."""
     out = [list(line) for line in x]
     rest = iter(updates)
     for line, sequence in zip(out, sequences(ids, level), strict=True):

@@ -7,7 +7,7 @@ __all__ = ["of_rows", "row_conv", "sequence_conv"]
 
 
 def of_rows(function, nested, level, num_levels):
-    """Replace the rows of each sequence of a level by what a function makes of them, one row a row."""
+    """Replace the rows of each sequence of a level by what a function makes of them, one row per row."""
     parts = [function(sequences(sequence, num_levels - level - 1)) for sequence in sequences(nested, level)]
     return each_at_level([row for part in parts for row in part], nested, num_levels)
 

@@ -36,7 +36,7 @@ def ones_like(x):
 
 
 def assert_nothing(x, shape, dtype, num_levels=0):
-    """Make sure that a result without rows has kept its levels, the shape of a row, and its dtype."""
+    """Check that a result without rows has kept its levels, the shape of a row, and its dtype."""
     values = x.values if num_levels else x
     assert isinstance(x, LoDTensor) == bool(num_levels)
     assert (values.shape, values.dtype) == (shape, dtype)

@@ -138,12 +138,12 @@ TABLE = np.random.default_rng(0).standard_normal((4, 3))
 
 
 def numbers_like(x):
-    """Give numbers of rows of the table, with the structure of x."""
+    """Return numbers of rows of the table, with the structure of x."""
     return LoDTensor(np.arange(x.num_rows) % 4, x.lod)
 
 
 def taps_like(x):
-    """Give three rows to weigh those of x with."""
+    """Return three rows to weigh those of x with."""
     return np.random.default_rng(1).standard_normal((3, *x.values.shape[1:]))
 
 

@@ -1,4 +1,4 @@
-"""Batches by budget: every sequence once an epoch, equal steps on every rank, resumed anywhere."""
+"""Batches by budget: every sequence once per epoch, equal steps on every rank, resumed anywhere."""
 
 import json
 import multiprocessing

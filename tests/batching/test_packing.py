@@ -246,7 +246,7 @@ def test_one_row_a_document():
         pack_plan([3, 1, 5, 2], 4, overflow="drop"),
         pack_plan([3, 1, 9], 6, overflow="split"),
     ):
-        with pytest.raises(LoDError, match="one row a document"):
+        with pytest.raises(LoDError, match="one row per document"):
             other.undo(LoDTensor(np.arange(len(other.documents)), other.bins))
 
 

@@ -16,7 +16,7 @@ WIDTH = 120
 
 
 def functions(module: Any) -> dict[str, Callable[..., Any]]:
-    """Give the public functions of a module of kernels."""
+    """Return the public functions of a module of kernels."""
     found = {name: thing for name, thing in vars(module).items() if not name.startswith("_") and callable(thing)}
     return {name: thing for name, thing in found.items() if not inspect.isclass(thing)}
 
@@ -69,7 +69,7 @@ def listing() -> str:
 
 
 def page() -> str:
-    """Give docs/kernels.md as it should be: what is written by hand, then the list."""
+    """Return docs/kernels.md as it should be: what is written by hand, then the list."""
     return PAGE.read_text().partition(MARK)[0] + listing()
 
 

@@ -26,7 +26,7 @@ MADE = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*", "_build", "gen
 
 @contextmanager
 def fresh_directory() -> Iterator[Path]:
-    """Give an empty directory, and remove it in the end."""
+    """Return an empty directory, and remove it in the end."""
     with tempfile.TemporaryDirectory(prefix="lodcore-") as name:
         yield Path(name).resolve()
 
@@ -58,7 +58,7 @@ def output(directory: Path, *command: str) -> list[str]:
 
 
 def pytest(*arguments: str, python: str = sys.executable) -> tuple[str, ...]:
-    """Give the command that runs tests on the compiled kernels only."""
+    """Return the command that runs tests on the compiled kernels only."""
     return (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kernels=lodcore.kernels", *arguments)
 
 

@@ -22,7 +22,7 @@ def source_files(*parts: str) -> set[str]:
 
 
 def check_sdist(path: Path) -> None:
-    """See that the sdist holds the whole tree and nothing that was built."""
+    """Check that the sdist holds the whole tree and nothing that was built."""
     with tarfile.open(path) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     wanted = source_files(*tree.PARTS, "Makefile", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -30,7 +30,7 @@ def check_sdist(path: Path) -> None:
 
 
 def check_wheel(path: Path) -> None:
-    """See that the wheel holds the package, compiled, and none of its sources in Cython or C."""
+    """Check that the wheel holds the package, compiled, and none of its sources in Cython or C."""
     with zipfile.ZipFile(path) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     package = source_files("lodcore")

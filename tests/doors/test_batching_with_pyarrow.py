@@ -60,7 +60,7 @@ def test_a_column_is_chosen(tmp_path, capsys):
     assert main(["pack", path, "--budget", "10", "--quiet", "--column", "other"]) == 0
     assert READ["parquet"](str(tmp_path / "tokens.packed.parquet")).column_names == ["other", "documents"]
     assert main(["pack", path, "--budget", "10", "--quiet", "--column", "name", "--force"]) == 1
-    assert "column 'name': is no column of lists; ids, other are" in capsys.readouterr().err
+    assert "column 'name': is not a column of lists; ids, other are" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

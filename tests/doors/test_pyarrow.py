@@ -22,7 +22,7 @@ X = lodcore.array([[1, 2, 3], [], [4, 5]])
 
 
 def decoded(x):
-    """Give the strings of a LoDTensor of bytes."""
+    """Return the strings of a LoDTensor of bytes."""
     return bytes(x.values).decode()
 
 

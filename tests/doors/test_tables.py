@@ -109,7 +109,7 @@ def test_pandas_columns_beside_lists():
         (lambda: to_pandas(LoDTensor.from_lengths(np.ones((1, 2)), [1])), DTypeError, r"rows of shape \(2,\)"),
         (lambda: to_pandas({"a": X, "b": X[:1]}), LoDError, "another structure"),
         (lambda: from_polars(3), DTypeError, "data: is int"),
-        (lambda: from_polars(polars.DataFrame({"g": [1]}), "z"), KeyError, "'z' is no column"),
+        (lambda: from_polars(polars.DataFrame({"g": [1]}), "z"), KeyError, "'z' is not a column"),
         (lambda: from_polars(polars.DataFrame({"g": [1, None]}), "g"), LoDError, "no value in row 1"),
         (lambda: from_xarray(3), DTypeError, "dataset: is int"),
         (lambda: from_xarray(xarray.Dataset({"x": ("i", [1])})), LoDError, "has 0 variables with an attribute"),

@@ -197,9 +197,9 @@ BAD = {
     "a size of 0": (lambda p: {"batch_sizes": torch.tensor([3, 3, 0])}, "is 0 at step 2"),
     "a negative size": (lambda p: {"batch_sizes": torch.tensor([7, -1])}, "is -1 at step 1"),
     "too few rows": (lambda p: {"batch_sizes": torch.tensor([3, 3])}, "add up to 6; x.data has 7 rows"),
-    "no permutation": (lambda p: {"sorted_indices": torch.tensor([0, 0, 1])}, "sorted_indices: is no permutation"),
-    "indices out of range": (lambda p: {"sorted_indices": torch.tensor([0, 1, 3])}, "is no permutation of 0 .. 2"),
-    "too few indices": (lambda p: {"sorted_indices": torch.tensor([0, 1])}, "is no permutation"),
+    "no permutation": (lambda p: {"sorted_indices": torch.tensor([0, 0, 1])}, "sorted_indices: is not a permutation"),
+    "indices out of range": (lambda p: {"sorted_indices": torch.tensor([0, 1, 3])}, "is not a permutation of 0 .. 2"),
+    "too few indices": (lambda p: {"sorted_indices": torch.tensor([0, 1])}, "is not a permutation"),
     "another inverse": (lambda p: {"unsorted_indices": torch.tensor([0, 1, 2])}, "does not undo sorted_indices"),
 }
 

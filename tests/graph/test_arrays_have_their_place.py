@@ -1,4 +1,4 @@
-"""Arrays of a body end with its step, and are no loop variables; those from outside stay or are left alone."""
+"""Arrays of a body end with its step, and are not loop variables; those from outside stay or are left alone."""
 
 import numpy as np
 import pytest

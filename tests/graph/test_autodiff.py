@@ -664,7 +664,7 @@ def test_a_single_input_may_give_its_array_alone():
 
 
 def test_gradients_lie_row_by_row():
-    """Rules of gradients may give any memory order; who gets a LoDTensor finds rows behind each other."""
+    """Rules of gradients may give any memory order; who gets a LoDTensor finds rows one after another."""
     x = LoDTensor.from_lengths(np.ones((3, 2)), [1, 2])
     gradient = of_type(x, np.arange(6.0).reshape(2, 3).T)
     assert gradient.values.flags.c_contiguous

@@ -16,7 +16,7 @@ every_integer = pytest.mark.parametrize("first", INTEGERS, ids=lambda first: str
 
 
 def after(first, steps=3, by=1):
-    """Say what such a loop variable is after some steps, in plain Python."""
+    """Describe what such a loop variable is after some steps, in plain Python."""
     return first + steps * by if first.size == 1 else first
 
 

@@ -98,7 +98,7 @@ def test_names_do_not_depend_on_who_asks_first():
 
 
 def parsed(dot):
-    """Read nodes, edges and clusters of a picture, refusing what is no dot."""
+    """Read nodes, edges and clusters of a picture, refusing what is not a dot."""
     lines = [line.strip() for line in dot.splitlines()]
     assert lines[0] == "digraph program {"
     assert sum(line.endswith("{") for line in lines) == sum(line == "}" for line in lines)
@@ -508,7 +508,7 @@ def test_two_losses():
         (lambda w: ops.cast(ops.sum(w), "int64"), "has dtype int64; a real number"),
         (lambda w: ops.sum(ops.cast(w, "int64")), "has dtype int64"),
         (lambda w: lodcore.mul(1.0, 2.0), "depends on no parameter and no data of real numbers"),
-        (lambda w: 5.0, "is no Variable of a Program"),
+        (lambda w: 5.0, "is not a Variable of a Program"),
         (lambda w: parameter(1), "has dtype int64; a real number"),
     ],
 )

@@ -47,7 +47,7 @@ def decoder(boot_state, boot_ids, boot_scores, max_steps):
 
 
 def first(n_sources):
-    """Give the first state, ids and scores: one prefix a source."""
+    """Return the first state, ids and scores: one prefix per source."""
     ones = [1] * n_sources
     ids = LoDTensor.from_lengths(np.full(n_sources, START), ones, ones)
     return ENCODED[:n_sources], ids, LoDTensor(np.zeros(n_sources), ids.lod)

@@ -161,10 +161,10 @@ def test_arrays_beside_loop_vars_are_written():
 
 def test_variables_that_no_loop_declares_have_no_update():
     x = Variable("x", np.array(1.0))
-    with refused("update: x: is no loop variable"):
+    with refused("update: x: is not a loop variable"):
         x.update(2.0)
     loop = while_loop()
-    with refused("update: x: is no loop variable"), loop.loop():
+    with refused("update: x: is not a loop variable"), loop.loop():
         x.update(2.0)
 
 

@@ -146,7 +146,7 @@ def test_a_wrong_call_says_the_same(call, way):
 
 
 def test_the_levels_of_the_documents():
-    """One text for a level that is not there, and one for a level that is no integer."""
+    """One text for a level that is not there, and one for a level that is not an integer."""
     x = lodcore.array([[1.0, 2.0], [3.0]])
     for call in (lambda: lodcore.sequence_pool(x, "sum", level=3), lambda: lodcore.sequence_cumsum(x, 3)):
         with pytest.raises(lodcore.LevelError, match="level: is 3; there is 1 level"):

@@ -14,7 +14,7 @@ def offsets_of(lod):
 
 
 def numbered(lod):
-    """Give the batch as nested lists in which each row is its number."""
+    """Return the batch as nested lists in which each row is its number."""
     return nest(range(lod.num_rows), offsets_of(lod))
 
 
@@ -24,18 +24,18 @@ def from_the_first(level, lod):
 
 
 def same_memory(array, other):
-    """Tell whether two arrays are views of the same cells."""
+    """Return whether two arrays are views of the same cells."""
     return array.shape == other.shape and array.dtype == other.dtype and array.ctypes.data == other.ctypes.data
 
 
 def assert_lod(lod, nested, num_levels):
-    """Make sure that a LoD is the structure of nested lists."""
+    """Check that a LoD is the structure of nested lists."""
     rows, levels = flatten(nested, num_levels)
     assert (lod.num_levels, lod.num_rows, offsets_of(lod)) == (num_levels, len(rows), levels)
 
 
 def assert_rows(result, nested, num_levels, source):
-    """Make sure that a result is nested lists of rows of `source`, bit by bit; an ndarray if there are no levels."""
+    """Check that a result is nested lists of rows of `source`, bit by bit; an ndarray if there are no levels."""
     assert type(result) is (LoDTensor if num_levels else np.ndarray)
     if num_levels:
         assert_lod(result.lod, nested, num_levels)
@@ -47,12 +47,12 @@ def assert_rows(result, nested, num_levels, source):
 
 
 def same(x, y):
-    """Tell whether two LoDTensors have equal structure, dtype, shape and bits."""
+    """Return whether two LoDTensors have equal structure, dtype, shape and bits."""
     return (x.lod, x.dtype, x.values.shape, x.values.tobytes()) == (y.lod, y.dtype, y.values.shape, y.values.tobytes())
 
 
 def elements_of(array):
-    """Give the elements of a TensorArray, None for holes."""
+    """Return the elements of a TensorArray, None for holes."""
     held = dict.fromkeys(range(array.size()))
     for at in held:
         with contextlib.suppress(IndexError):
@@ -83,7 +83,7 @@ def assert_close(got, want, exact, tolerance):
 
 
 def numbers(x):
-    """Give a result as nested lists."""
+    """Return a result as nested lists."""
     if isinstance(x, tuple):
         return tuple(map(numbers, x))
     if isinstance(x, TensorArray):
@@ -94,7 +94,7 @@ def numbers(x):
 
 
 def tolerance_of(result):
-    """Tell how far a result may be from what is computed in Python's floats."""
+    """Return how far a result may be from what is computed in Python's floats."""
     found = result if isinstance(result, tuple) else (result,)
     sizes = [x.dtype.itemsize for x in found if hasattr(x, "dtype") and np.dtype(x.dtype).kind == "f"]
     return {2: 2e-2, 4: 2e-5}.get(min(sizes, default=8), 1e-11)

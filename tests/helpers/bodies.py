@@ -195,7 +195,7 @@ def in_words_of_the_reference(loop, functions):
 
 
 def mean(functions, x):
-    """Give the mean as a number, of an array or a Variable."""
+    """Return the mean as a number, of an array or a Variable."""
     return float(ops.mean(x).get()) if isinstance(x, Variable) else np.mean(x)
 
 
@@ -208,7 +208,7 @@ def in_reference(loop, names, functions=FUNCTIONS):
 
 
 def contents(array):
-    """Give what an array holds: a dict."""
+    """Return what an array holds: a dict."""
     held = {}
     for at in range(array.size()):
         with contextlib.suppress(IndexError):  # a hole

@@ -96,7 +96,7 @@ def _text(x):
 
 
 def run(name, sample):
-    """Tell the dtypes that a call gives, "-" if it raises."""
+    """Return the dtypes that a call gives, "-" if it raises."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -106,7 +106,7 @@ def run(name, sample):
 
 
 def inferred(name, sample):
-    """Tell the dtypes that the shape rule promises, "-" if it raises."""
+    """Return the dtypes that the shape rule promises, "-" if it raises."""
     op = operator_of(name)
     try:
         found = op.infer_arguments(described(op, sample)[0])

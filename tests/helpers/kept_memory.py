@@ -10,7 +10,7 @@ __all__ = ["C", "allocated", "growth", "resident"]
 
 
 def resident():
-    """Give the bytes of this process that are in memory."""
+    """Return the bytes of this process that are in memory."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
@@ -24,7 +24,7 @@ if hasattr(C, "mallinfo2"):
 
 
 def allocated():
-    """Give the bytes that malloc has handed out, or what comes close to it where the C library does not tell."""
+    """Return the bytes that malloc has handed out, or what comes close to it where the C library does not tell."""
     if not hasattr(C, "mallinfo2"):
         return resident()
     info = C.mallinfo2()

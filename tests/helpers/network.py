@@ -46,7 +46,7 @@ def gradients_of(sequence, boot, w, u, d_states):
 
 
 def expected(sequences, boots, d):
-    """Do so with all sequences: states, and gradients for cotangents `d`, one list a sequence."""
+    """Do so with all sequences: states, and gradients for cotangents `d`, one list per sequence."""
     states, d_x, d_boot, d_w, d_u = [], [], [], 0, 0
     for sequence, boot, d_states in zip(sequences, boots, d, strict=True):
         states.append(states_of(sequence, boot, W, U))
@@ -81,7 +81,7 @@ def check_dense(program, axis):
     found, pullback = vjp(program, DENSE, BOOT_DENSE, W, U)
     d = np.random.default_rng(3).standard_normal((5, 4, HIDDEN))
     states, d_x, d_boot, d_w, d_u = expected(np.moveaxis(DENSE, 1, 0), BOOT_DENSE, np.moveaxis(d, 1, 0))
-    if axis == 1:  # the states of all steps behind each other
+    if axis == 1:  # the states of all steps one after another
         found, d = found.reshape(4, 5, HIDDEN).swapaxes(0, 1), d.swapaxes(0, 1).reshape(4, 5 * HIDDEN)
     gradients = pullback(d)
     for one, other in [

@@ -28,7 +28,7 @@ def key_of(key):
 
 
 def made(thing):
-    """Make what an entry of the file describes; what is no entry is an attribute."""
+    """Make what an entry of the file describes; what is not an entry is an attribute."""
     if isinstance(thing, list):
         return [made(one) for one in thing]
     if not isinstance(thing, dict):
@@ -164,7 +164,7 @@ def attributes(arguments):
 
 
 def is_tensor(thing):
-    """Tell whether there may be a gradient of an argument."""
+    """Return whether there may be a gradient of an argument."""
     if isinstance(thing, list):
         return bool(thing) and all(map(is_tensor, thing))
     return isinstance(thing, (LoDTensor, np.ndarray, TensorArray))

@@ -30,7 +30,7 @@ def shrink(program, feeds, fixed, error, tries=400):
 
 
 def forbidden_name(program):
-    """Say what name makes that a program has no meaning, or None."""
+    """Describe what name makes that a program has no meaning, or None."""
     try:
         check(program)
     except (GraphError, Refused) as error:

@@ -139,7 +139,7 @@ sequence_quantile lower
 sequence_quantile inverted_cdf
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
 sequence_searchsorted
-    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:- D:- U3:- M8:-
+    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:- D:- U3:i8 M8:i8
     f4/f8:i8 f8/f4:i8 f2/f4:i8 f4/f2:i8 f4/i8:i8 i8/f4:i8 i4/u4:i8 u8/i8:i8 ?/f2:i8 i2/?:i8 F/f8:- f4/D:-
 sequence_interp
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:- D:- U3:- M8:-
@@ -252,6 +252,7 @@ interleave_places
 last_of_steps
     ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:- f8:f8 F:- D:- U3:- M8:-
 layer_norm
+linear
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f4 f4:f4 f8:f8 F:- D:- U3:- M8:-
     f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f4 i2/?:f8 F/f8:- f4/D:-
 lstm_layer

@@ -49,7 +49,7 @@ def held(value):
 
 
 def differs(found, wanted):
-    """Say how a result differs from what is wanted, or give None."""
+    """Describe how a result differs from what is wanted, or give None."""
     if isinstance(wanted, Array):
         return array_differs(found, wanted)
     if isinstance(wanted, Nested):
@@ -76,7 +76,7 @@ def differs(found, wanted):
 
 
 def array_differs(found, wanted):
-    """Say how an array differs."""
+    """Describe how an array differs."""
     if found.size() != len(wanted.slots):
         return f"has size {found.size()}; wanted {len(wanted.slots)}"
     for at, value in enumerate(wanted.slots):
@@ -146,7 +146,7 @@ def raised(way, where, error, more=""):
 
 
 def is_one_of(error, names):
-    """Tell whether an error is of a kind that has one of these names."""
+    """Return whether an error is of a kind that has one of these names."""
     kinds = [kind for name in names for kind in KINDS.get(name, (name,))]
     return any(kind.__name__ in kinds for kind in type(error).__mro__)
 

@@ -31,7 +31,7 @@ def both(x):
 
 
 def plain(result):
-    """Give a result as lists, with nan and None as one: awkward has None where there is nothing to choose from."""
+    """Return a result as lists, with nan and None as one: awkward has None where there is nothing to choose from."""
     lists = result.tolist() if hasattr(result, "tolist") else result
 
     def walked(one):
@@ -101,7 +101,7 @@ def operators(random):
     agree("sort", np.sort(x), ak.sort(a, axis=-1))
     one = random.integers(1, 5, (len(x), *(1,) * x.num_levels)).astype(x.dtype)
     theirs = ak.from_numpy(one.reshape(len(x)))  # awkward puts the axes of an array with levels from the first
-    agree("one a sequence", x * one, a * theirs)
+    agree("one per sequence", x * one, a * theirs)
 
 
 def alignment(random):
@@ -115,7 +115,7 @@ def alignment(random):
     dense = random.integers(1, 9, (len(x), *(1,) * x.num_levels, width)) / 4
     if x.num_levels == 1:
         theirs = ak.Array(dense)
-        agree("a row a sequence", x - dense, a - theirs)
+        agree("a row per sequence", x - dense, a - theirs)
         agree("reflected", np.maximum(dense, x), np.maximum(theirs, a))
         agree("where", np.where(x > dense, x, dense), ak.where(a > theirs, a, theirs))
     with np.errstate(all="ignore"):

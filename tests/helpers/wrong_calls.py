@@ -583,14 +583,14 @@ BOMBS = ["array([], num_levels=2**62)", "array([[]], num_levels=2**70)"]  # run 
 
 
 def content(thing):
-    """Give all there is to see of a thing."""
+    """Return all there is to see of a thing."""
     if isinstance(thing, (LoD, LoDTensor, TensorArray, np.ndarray)):
         return pickle.dumps(thing)
     return repr(thing)
 
 
 def assert_refused(call, names, error, says):
-    """Make sure that a call raises just this error, and leaves its arguments as they were."""
+    """Check that a call raises just this error, and leaves its arguments as they were."""
     before = {name: content(thing) for name, thing in names.items()}
     with pytest.raises(error, match=says) as caught:
         run(call, names)

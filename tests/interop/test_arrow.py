@@ -146,7 +146,7 @@ def test_bytes_become_strings_where_they_are_wanted(wish, format):
 
 
 @pytest.mark.parametrize(
-    ("data", "lengths", "says"), [(b"\xff", [1], "byte 0 is no UTF-8"), ("é".encode(), [1, 1], "inside a character")]
+    ("data", "lengths", "says"), [(b"\xff", [1], "byte 0 is not UTF-8"), ("é".encode(), [1, 1], "inside a character")]
 )
 def test_bytes_that_are_no_text_do_not_become_text(data, lengths, says):
     x = LoDTensor.from_lengths(np.frombuffer(data, np.uint8), lengths)

@@ -311,7 +311,7 @@ def test_inspect_reads_folders_and_trees(tmp_path, capsys):
         assert "level 0: 3 sequences, lengths in rows" in capsys.readouterr().out
     (tmp_path / "x.lod" / "manifest.json").write_text("{")
     assert main(["inspect", str(tmp_path / "x.lod")]) == 1
-    assert "x.lod: manifest.json: is no JSON" in capsys.readouterr().err
+    assert "x.lod: manifest.json: is not JSON" in capsys.readouterr().err
 
 
 def test_inspect_needs_pyarrow_for_parquet(tmp_path, capsys, monkeypatch):

@@ -219,8 +219,8 @@ TENSOR = {"lodtensor": "v", "lod": 0}
 FORGERIES = {
     "no manifest, other names": (ONE, None, "holds v, o; values, offsets_0 is needed"),
     "nothing": ({}, None, "holds nothing"),
-    "a manifest that is no JSON": (ONE, "{", "lodcore.json: is no JSON"),
-    "a manifest of JSON without end": (ONE, "[" * 100_000, "lodcore.json: is no JSON"),
+    "a manifest that is not JSON": (ONE, "{", "lodcore.json: is not JSON"),
+    "a manifest of JSON without end": (ONE, "[" * 100_000, "lodcore.json: is not JSON"),
     "another's manifest": (ONE, {"format": "zarr"}, "lodcore.json: is not lodcore's"),
     "a manifest that is a list": (ONE, [1], "lodcore.json: is not lodcore's"),
     "a later version": (ONE, manifest(TENSOR, [LOD], version=9), "has version 9; this lodcore reads version 1"),
@@ -413,7 +413,7 @@ def test_what_does_not_fit_is_not_added(tmp_path, tree, error, says):
 
 
 def test_nothing_to_add_to(tmp_path):
-    with pytest.raises(FileNotFoundError, match="is no folder"):
+    with pytest.raises(FileNotFoundError, match="is not a folder"):
         lodcore.append(tmp_path / "x.lod", X)
     (tmp_path / "y.lod").mkdir()
     with pytest.raises(LoDError, match=r"manifest.json: is missing"):
@@ -550,7 +550,7 @@ WOUNDS = {
     ),
     "no offsets": (lambda body: body["lods"][0]["offsets"][0].update(shape=[0]), "offsets are int64, (n + 1,)"),
     "fewer rows": (lambda body: body["lods"][0].update(num_rows=2), "is 3 at position 3; offsets start at 0"),
-    "rows that are no number": (lambda body: body["lods"][0].update(num_rows=None), "has None where a number"),
+    "rows that are not numbers": (lambda body: body["lods"][0].update(num_rows=None), "has None where a number"),
     "a checksum that is none": (lambda body: body["arrays"]["values"].update(sum=-1), "has no checksum"),
     "a rest that is none": (lambda body: body["arrays"]["values"].update(rest="zz"), "manifest.json"),
     "a long rest": (lambda body: body["arrays"]["values"].update(rest="00" * 8), "has no checksum"),

@@ -1,4 +1,4 @@
-"""Attention of one query a sequence and its gradients: kernel and twin, and every path."""
+"""Attention of one query per sequence and its gradients: kernel and twin, and every path."""
 
 import hashlib
 from itertools import pairwise

@@ -61,7 +61,7 @@ def results(pre_ids, pre_scores, ids, scores, offsets, beam_size):
 
 
 def selected(*arguments):
-    """Give what is of use of a step."""
+    """Return what is of use of a step."""
     out_ids, out_scores, out_parents, out_offsets = arguments[7:]
     count = out_offsets[-1]
     return out_ids[:count], out_scores[:count], out_parents[:count], out_offsets

@@ -12,7 +12,7 @@ from tests.helpers.rows import OFFSETS, REALS, SEEDS, alike, rows
 
 
 def shorter(offsets):
-    """Give the offsets of one row fewer a sequence."""
+    """Return the offsets of one row fewer a sequence."""
     return int64(running_sum(np.maximum(np.diff(offsets) - 1, 0).tolist()))
 
 

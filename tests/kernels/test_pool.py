@@ -27,7 +27,7 @@ def rows(draw, dtypes, nan=False):
 
 @st.composite
 def opaque_rows(draw, a_sequence):
-    """Draw offsets, and opaque rows: one a sequence, or those of all sequences."""
+    """Draw offsets, and opaque rows: one per sequence, or those of all sequences."""
     offsets, row_bytes = draw(structures()), draw(ROW_BYTES)
     count = len(offsets) - 1 if a_sequence else offsets[-1]
     return offsets, read_only(values_from_seed(draw(st.integers(0, 2**32)), count, np.dtype("u1"), (row_bytes,)))
@@ -94,7 +94,7 @@ class TestTwins:
 
 
 def pooled(kernel, x, offsets, *arguments):
-    """Call a kernel that makes one row a sequence."""
+    """Call a kernel that makes one row per sequence."""
     out = like(x, len(offsets) - 1)
     getattr(kernels.pool, kernel)(x, offsets, *arguments, out)
     return out

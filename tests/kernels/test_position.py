@@ -78,7 +78,7 @@ class TestTwins:
 
 
 def nans_alike(array):
-    """Give nan one sign: that of inf - inf is the processor's."""
+    """Return nan one sign: that of inf - inf is the processor's."""
     if array.dtype.kind == "f":
         array[array != array] = np.nan
     return array

@@ -17,7 +17,7 @@ OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).m
 
 
 def steps_of(offsets):
-    """Give the offsets of the steps, by their definition."""
+    """Return the offsets of the steps, by their definition."""
     sizes = np.diff(offsets)
     return int64(running_sum(int((sizes > t).sum()) for t in range(sizes.max(initial=0))))
 

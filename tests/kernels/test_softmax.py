@@ -102,7 +102,7 @@ class TestLaws:
 
 
 def exact_exp(x):
-    """Give exp(x) to 40 digits."""
+    """Return exp(x) to 40 digits."""
     with localcontext() as context:
         context.prec = 40
         return Decimal(float(x)).exp()

@@ -32,7 +32,7 @@ def cells(seed, n_rows, dtype, width):
 
 
 def first(offsets, k):
-    """Give the offsets of the first k rows of each sequence."""
+    """Return the offsets of the first k rows of each sequence."""
     return int64(running_sum(np.minimum(np.diff(offsets), k).tolist()))
 
 

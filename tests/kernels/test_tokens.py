@@ -28,7 +28,7 @@ def erasable(draw):
 
 
 def kept_rows(x, offsets, tokens, out, out_offsets):
-    """Give what is of use of the rows that are left."""
+    """Return what is of use of the rows that are left."""
     return out[: out_offsets[-1]], out_offsets
 
 
@@ -49,7 +49,7 @@ def addressed(draw, dtypes=CELLS):
 
 
 def as_bytes(table):
-    """Give a table of numbers as opaque rows."""
+    """Return a table of numbers as opaque rows."""
     return np.frombuffer(table.tobytes(), "u1").reshape(len(table), table.shape[1] * table.itemsize)
 
 

@@ -58,19 +58,19 @@ def network(layer, count, dtype=np.float64, seed=1):
 
 
 def lists(tree):
-    """Give a tree of arrays as one of nested lists."""
+    """Return a tree of arrays as one of nested lists."""
     return tree_map(lambda one: one.tolist(), tree)
 
 
 def states_of(tree, count):
-    """Give the state of each sequence: a list, or a pair of lists."""
+    """Return the state of each sequence: a list, or a pair of lists."""
     if isinstance(tree, tuple):
         return [tuple(one[s].tolist() for one in tree) for s in range(count)]
     return [tree[s].tolist() for s in range(count)]
 
 
 def values(x):
-    """Give the numbers of a tensor."""
+    """Return the numbers of a tensor."""
     return x.values if isinstance(x, LoDTensor) else x
 
 

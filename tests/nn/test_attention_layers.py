@@ -1,4 +1,4 @@
-"""Attention over memories: by dot products and additive; of one query a sequence, and of several."""
+"""Attention over memories: by dot products and additive; of one query per sequence, and of several."""
 
 import numpy as np
 import pytest

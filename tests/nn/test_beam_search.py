@@ -32,7 +32,7 @@ class Toy:
         return self.table[state["number"], ids], {"number": number, "rest": [state["rest"][0], None]}
 
     def first(self, n_sources):
-        """Give the first state: a tree of a number and of sequences, which go along."""
+        """Return the first state: a tree of a number and of sequences, which go along."""
         rest = LoDTensor.from_lengths(np.arange(n_sources * 2.0), [2] * n_sources)
         return {"number": np.arange(n_sources) % STATES, "rest": [rest, None]}
 

@@ -35,7 +35,7 @@ def regular(shape, levels, seed=0):
 
 
 def as_dense(found):
-    """Give what was reduced as an array."""
+    """Return what was reduced as an array."""
     if not isinstance(found, LoDTensor):
         return np.asarray(found)
     return found.to_regular() if found.num_levels else found.values

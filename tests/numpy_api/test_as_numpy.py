@@ -31,7 +31,7 @@ def pair(shape, levels, dtype):
 
 
 def regular(result):
-    """Give a result as an array, if it has one."""
+    """Return a result as an array, if it has one."""
     if isinstance(result, tuple):
         return tuple(map(regular, result))
     if not isinstance(result, LoDTensor):
@@ -43,7 +43,7 @@ def regular(result):
 
 
 def outcome(text, names):
-    """Give what an expression, or a line, makes of x; or the error."""
+    """Return what an expression, or a line, makes of x; or the error."""
     names = {**names, "np": np, "operator": operator}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -247,7 +247,7 @@ def test_what_is_given_is_what_numpy_gives(group, dtype):
 
 
 def check_recorded(text, names, eager):
-    """Make sure that what is recorded is what was computed, or is refused."""
+    """Check that what is recorded is what was computed, or is refused."""
     given = {name: x for name, x in names.items() if isinstance(x, LoDTensor)}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -92,7 +92,7 @@ def indices(draw):
 
 
 def result_of(function, *args):
-    """Give a result, or IndexError."""
+    """Return a result, or IndexError."""
     try:
         return function(*args)
     except IndexError:

@@ -257,7 +257,7 @@ def same_or_equal(a, b):
 
 
 def assert_recorded(function, x, eager):
-    """Make sure that recording with values, and running later without them, gives the same."""
+    """Check that recording with values, and running later without them, gives the same."""
     assert same_or_equal(vjp(function, x)[0], eager)
     with Program() as program:
         v = data("x", Spec((None, *x.values.shape[1:]), x.dtype, x.num_levels, LoDTensor))

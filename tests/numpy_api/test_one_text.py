@@ -56,9 +56,9 @@ FLAT = {
     "width": lambda x: x * np.arange(1.0, 1 + x.shape[-1]),
     "width as a row": lambda x: x + np.arange(1.0, 1 + x.shape[-1]).reshape(1, -1),
     "width as a batch": lambda x: x + np.arange(1.0, 1 + x.shape[-1]).reshape(1, 1, -1),
-    "one entry a row": lambda x: x * x.with_values(ops.sum(x.values, axis=1)),
-    "one entry a sequence": lambda x: x * x.per_sequence(x.sum(axis=(1, 2))),
-    "one row a sequence": lambda x: x - x.per_sequence(x.sum(axis=1)),
+    "one entry per row": lambda x: x * x.with_values(ops.sum(x.values, axis=1)),
+    "one entry per sequence": lambda x: x * x.per_sequence(x.sum(axis=(1, 2))),
+    "one row per sequence": lambda x: x - x.per_sequence(x.sum(axis=1)),
 }
 #: The same of two levels.
 DEEP = {
@@ -72,7 +72,7 @@ DEEP = {
 }
 #: Texts that write, and are not recorded.
 WRITTEN = {
-    "assign a number a sequence": lambda x: written(x, slice(None), x.sum(axis=1, keepdims=True)),
+    "assign a number per sequence": lambda x: written(x, slice(None), x.sum(axis=1, keepdims=True)),
     "assign by a mask": lambda x: written(x, x.sum(axis=2) > 3, -1.0),
     "assign to all": lambda x: written(x, ..., x.mean(axis=2, keepdims=True)),
     "out": lambda x: added(x, x.mean(axis=1, keepdims=True)),

@@ -53,7 +53,7 @@ def recorded(call, action="always"):
 
 
 def assert_names(caught, call):
-    """Make sure that there are warnings, all of which name a line of a function."""
+    """Check that there are warnings, all of which name a line of a function."""
     lines, first = inspect.getsourcelines(call)
     assert caught
     for one in caught:

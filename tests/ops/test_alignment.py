@@ -36,7 +36,7 @@ def coinciding(draw, levels=(1, 2)):
 
 
 def as_before(x, v):
-    """Tell what NumPy's rule says of a dense shape beside the ragged one: what each axis must be, from the last."""
+    """Return what NumPy's rule says of a dense shape beside the ragged one: what each axis must be, from the last."""
     shape = [len(x), *[1] * x.num_levels]
     if v.ndim > x.ndim:
         return False
@@ -237,7 +237,7 @@ def test_what_fills_a_tensor_aligns_as_an_operand_does(x, data_):
 
 
 def test_a_product_takes_one_matrix_for_all_rows():
-    """However many rows there are: three axes are never one matrix a row."""
+    """However many rows there are: three axes are never one matrix per row."""
     for count in (1, 2, 5):
         x = LoDTensor.from_lengths(numbers(5, 3, 2), [count, 5 - count])
         one = numbers(2, 4)

@@ -63,7 +63,7 @@ TWO = {"sequence_interp", "sequence_searchsorted", "logical_and", "matmul", "con
 
 
 def of_numpy(name, key):
-    """Tell the dtype that NumPy gives, "-" if it raises."""
+    """Return the dtype that NumPy gives, "-" if it raises."""
     count = 3 if name == "sequence_interp" else 2 if name in TWO or getattr(NUMPY[name], "nin", 1) == 2 else 1
     first, _, others = key.partition("/")
     xs = [np.ones(3).astype(dtype) for dtype in [first, *[others or first] * (count - 1)]]

@@ -21,12 +21,12 @@ def tensors_with_level(draw):
 
 
 def own(result, x):
-    """Tell whether a result has writable memory of its own."""
+    """Return whether a result has writable memory of its own."""
     return result.values.flags.writeable and not np.may_share_memory(result.values, x.values)
 
 
 def assert_out(call, wanted):
-    """Make sure that a call writes the same rows into `out`, whose content before does not matter."""
+    """Check that a call writes the same rows into `out`, whose content before does not matter."""
     out = np.empty_like(wanted.values)
     out.reshape(-1).view(np.uint8)[:] = 0xA5
     result = call(out=out)

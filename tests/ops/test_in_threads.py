@@ -38,7 +38,7 @@ def in_threads(count, compute):
 
 
 def gradients(op, sample):
-    """Compute a call under `vjp`, and its gradients: None where results are no tensors."""
+    """Compute a call under `vjp`, and its gradients: None where results are not tensors."""
     floats = floats_of(sample)
 
     def run(*variables):

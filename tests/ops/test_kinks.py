@@ -28,7 +28,7 @@ UNLIKE = {
     "kinks and infinities": {
         **dict.fromkeys(["dynamic_gru", "dynamic_lstm", "gru_layer", "lstm_layer", "simple_layer"], WEIGHTS),
         **dict.fromkeys(["layer_norm", "sequence_accumulate", "sequence_conv", "sequence_var"], ORDER),
-        "cast": "infinities are no integers",
+        "cast": "infinities are not integers",
         "cross_entropy": "the oracle takes the logarithm of 0, whose derivative is infinite",
     },
 }

@@ -127,12 +127,12 @@ LINEAR = {  # of x, its LoD and a level: what only moves, repeats or leaves out 
 
 
 def twice(count):
-    """Give every number twice, the greatest first."""
+    """Return every number twice, the greatest first."""
     return np.arange(count).repeat(2)[::-1]
 
 
 def counts(count):
-    """Give 0, 1, 2 in turn."""
+    """Return 0, 1, 2 in turn."""
     return np.arange(count) % 3
 
 

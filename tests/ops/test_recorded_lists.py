@@ -58,7 +58,7 @@ CALLS = [
 
 
 def outcome(run):
-    """Give the bits of what comes out, or the error."""
+    """Return the bits of what comes out, or the error."""
     try:
         return bits(run())
     except (ValueError, TypeError, LookupError, RuntimeError) as error:

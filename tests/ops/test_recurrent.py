@@ -29,7 +29,7 @@ def network(name, width, sizes=SIZES, dtype=np.float64, seed=1):
 
 
 def gradients(run, *inputs, cotangents=1.0):
-    """Give the gradients of the sum of all results times cotangents."""
+    """Return the gradients of the sum of all results times cotangents."""
     results, pullback = vjp(run, *inputs)
     several = results if isinstance(results, tuple) else (results,)
     return pullback(*[cotangents * np.ones_like(one.values) for one in several])

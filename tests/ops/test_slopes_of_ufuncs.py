@@ -18,7 +18,7 @@ F = np.float64  # divides by 0, and takes roots of negative numbers, as NumPy do
 
 
 def sign(x):
-    """Tell on which side of 0 a number is; 0 at 0, nan of nan."""
+    """Return on which side of 0 a number is; 0 at 0, nan of nan."""
     return x if x != x else (x > 0) - (x < 0)
 
 
@@ -76,7 +76,7 @@ def ratio(one, other):
 
 
 def power(x, y):
-    """Tell the derivatives of x**y: with respect to y 0 where x is not above 0."""
+    """Return the derivatives of x**y: with respect to y 0 where x is not above 0."""
     return (0.0 if y == 0 else y * np.power(F(x), y - 1.0)), np.power(F(x), y) * (np.log(x) if x > 0 else 0.0)
 
 
@@ -109,7 +109,7 @@ def test_every_gradient_is_stated():
 
 
 def derivatives_of(function, *columns):
-    """Compute gradients of a batch of one row a case."""
+    """Compute gradients of a batch of one row per case."""
     given = [lodcore.LoDTensor.from_lengths(np.array(column), [len(column)]) for column in columns]
     found, pullback = lodcore.vjp(function, *given)
     assert found.shape == given[0].shape

@@ -20,12 +20,12 @@ FLAT = lods(1, 1, 6)
 
 
 def of(lod, seed=0):
-    """Give a structure numbers."""
+    """Return a structure numbers."""
     return LoDTensor(smooth_values(seed, (lod.num_rows,)), lod)
 
 
 def assert_recorded(function, x):
-    """Make sure that a function gives the same recorded with values, and in a Program without."""
+    """Check that a function gives the same recorded with values, and in a Program without."""
     eager = function(x)
     several = eager if isinstance(eager, tuple) else (eager,)
     with Program() as program:

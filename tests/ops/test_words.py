@@ -133,7 +133,7 @@ def test_nothing():
         (lambda: encode_utf8(np.zeros(2)), DTypeError, "encode_utf8: x: has dtype float64; strings"),
         (lambda: encode_utf8(["\ud800"]), DTypeError, "encode_utf8: x: is not text"),
         (lambda: encode_utf8("a"), DTypeError, "encode_utf8: x: is str; an array or lists of strings"),
-        (lambda: encode_utf8(np.array([["a"]])), ShapeError, r"encode_utf8: x: .* shape \(1, 1\); one string a row"),
+        (lambda: encode_utf8(np.array([["a"]])), ShapeError, r"encode_utf8: x: .* shape \(1, 1\); one string per row"),
         (lambda: Vocabulary("a"), DTypeError, "Vocabulary: words: is str; an array or lists"),
         (lambda: Vocabulary.fit(None), DTypeError, "Vocabulary.fit: x: is NoneType; an array or lists"),
         (lambda: Vocabulary(["a"]).encode(np.array("a")), DTypeError, "encode: x: is ndarray; an array or lists"),

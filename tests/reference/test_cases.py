@@ -38,7 +38,7 @@ WITHIN = {
     "tensor_array_rank",
     "zero_states",
 }  # operators that stand only within others, and those that no file can hold
-OTHERS = {"while_loop"}  # what has cases and is no operator
+OTHERS = {"while_loop"}  # what has cases and is not an operator
 FEW = 6  # cases of each operator, and those that hit the corners that are left
 ALONE = """
 import runpy, sys

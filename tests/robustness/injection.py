@@ -202,7 +202,7 @@ def change_result(result: Any, random: random.Random) -> None:
 
 
 def check(result: Any) -> None:
-    """Make sure that a result is whole, reading all of it."""
+    """Check that a result is whole, reading all of it."""
     if isinstance(result, LoDTensor):
         assert len(result.values) == result.num_rows
         result.values.tobytes()

@@ -1,4 +1,4 @@
-"""Calls of what is no operator: layers, plans and streams of batches, doors, words, NumPy's names, methods."""
+"""Calls of what is not an operator: layers, plans and streams of batches, doors, words, NumPy's names, methods."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ COUNT = 2000  # sequences of two rows
 
 @pytest.fixture(scope="module")
 def writer():
-    """Give an index-like vector into which another thread writes garbage and right numbers all the time."""
+    """Return an index-like vector into which another thread writes garbage and right numbers all the time."""
     vector = np.zeros(COUNT, np.int64)
     done = threading.Event()
 

@@ -33,8 +33,8 @@ def repeated(calls):
 
 
 def keep_something(calls):
-    """Tell whether each round of calls leaves an object behind, or 32 bytes, the least that malloc gives."""
-    for times in (CALLS, AGAIN * CALLS):  # what is no leak does not grow with the number of calls
+    """Return whether each round of calls leaves an object behind, or 32 bytes, the least that malloc gives."""
+    for times in (CALLS, AGAIN * CALLS):  # what is not a leak does not grow with the number of calls
         objects, size = growth(repeated(calls), times)
         if objects < times and size < 32 * times:
             return False

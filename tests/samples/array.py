@@ -19,7 +19,7 @@ LEVELS = st.integers(0, 2)
 
 
 def listed(array):
-    """Give the elements of an array as nested lists, None for holes."""
+    """Return the elements of an array as nested lists, None for holes."""
     return [element if element is None else element.tolist() for element in elements_of(array)]
 
 

@@ -36,7 +36,7 @@ def step_calls(draw):
 
 
 def flat(x):
-    """Give one number a prefix as a list."""
+    """Return one number per prefix as a list."""
     return np.ravel(getattr(x, "values", x)).tolist()
 
 

@@ -57,7 +57,7 @@ def smooth_batches(row_shapes=ROW_SHAPES, low=0.1, high=0.9, **kwargs):
 
 
 def operand(x):
-    """Give an operand as the oracles want it: (levels or None, axes of a row or of all, nested lists)."""
+    """Return an operand as the oracles want it: (levels or None, axes of a row or of all, nested lists)."""
     if isinstance(x, LoDTensor):
         return x.num_levels, x.values.ndim - 1, x.tolist()
     return None, np.ndim(x), x.tolist() if isinstance(x, (np.ndarray, np.generic)) else x

@@ -23,7 +23,7 @@ def wrong(name):
 
 
 def samples(name, function, count):
-    """Give the samples of one operator."""
+    """Return the samples of one operator."""
 
     def expected(arguments):
         return elementwise(function, *map(operand, list(arguments.values())[:count]))

@@ -9,7 +9,7 @@ from tests.helpers.agree import elements_of, from_the_first, numbered, of_elemen
 from tests.helpers.draw import DTYPES, ROW_SHAPES, lengths, lod_tensors, lods, read_only, running_sum, values
 from tests.samples import Call, Samples, call
 
-PLAIN = [dtype for dtype in DTYPES if dtype.names is None]  # records are no numbers that lists compare
+PLAIN = [dtype for dtype in DTYPES if dtype.names is None]  # records are not numbers that lists compare
 FLOAT = [np.dtype("f8")]
 NARROW = [(), (2,), (0,)]
 
@@ -33,7 +33,7 @@ def tensors_of(draw, count, num_levels, dtypes=PLAIN, row_shapes=ROW_SHAPES):
 
 
 def tame(drawn):
-    """Give a call numbers of a size that derivatives can be measured at."""
+    """Return a call numbers of a size that derivatives can be measured at."""
     random = np.random.default_rng(0)
 
     def change(x):
@@ -54,12 +54,12 @@ def levels_of(num_levels):
 
 
 def structure(draw, lod):
-    """Give a structure in one of the forms in which it may stand for y."""
+    """Return a structure in one of the forms in which it may stand for y."""
     return lod if draw(st.booleans()) else LoDTensor(np.zeros((lod.num_rows, 0)), lod)
 
 
 def structure_of(y):
-    """Give the LoD of y."""
+    """Return the LoD of y."""
     return y if isinstance(y, LoD) else y.lod
 
 

@@ -52,7 +52,7 @@ def plain_calls(draw, gates, options, smooth=False):
 
 
 def parameters_of(arguments):
-    """Give the parameters as nested lists."""
+    """Return the parameters as nested lists."""
     names = ("weight_x", "weight_h", "bias", "projection")
     return {name: np.asarray(one).tolist() for name in names if (one := arguments.get(name)) is not None}
 
@@ -66,7 +66,7 @@ def run(arguments, cell, boots):
 
 
 def boot_of(arguments, name, width):
-    """Give boot states as nested lists."""
+    """Return boot states as nested lists."""
     x, boot = arguments["x"], arguments[name]
     return np.zeros((x.lod.num_sequences(arguments["level"]), width)).tolist() if boot is None else boot.tolist()
 

@@ -68,7 +68,7 @@ def wrong(name):
 
 
 def binary(name, function, dtypes, draw=None):
-    """Give the samples of an operator of two operands."""
+    """Return the samples of an operator of two operands."""
 
     def expected(arguments):
         return elementwise(function, operand(arguments["x"]), operand(arguments["y"]))
@@ -95,7 +95,7 @@ def positive(seed, shape, dtype):
 
 
 def unary(name):
-    """Give the samples of an operator of one operand."""
+    """Return the samples of an operator of one operand."""
 
     def expected(arguments):
         return elementwise(UNARY[name], operand(arguments["x"]))

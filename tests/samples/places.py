@@ -17,7 +17,7 @@ def structures(draw):
 
 
 def known(arguments):
-    """Give the structure as nested lists, the level, and how many levels there are."""
+    """Return the structure as nested lists, the level, and how many levels there are."""
     x = arguments["x"]
     lod = x.lod if isinstance(x, LoDTensor) else x
     return numbered(lod), from_the_first(arguments["level"], lod), lod.num_levels

@@ -28,12 +28,12 @@ def networks(draw, gates, smooth=False):
 
 
 def is_long(x):
-    """Tell whether activations without bounds would let states grow beyond what tolerances allow."""
+    """Return whether activations without bounds would let states grow beyond what tolerances allow."""
     return x.lod.lengths(-1).max(initial=0) > 5
 
 
 def odd_form(draw, array):
-    """Give an array as people have it: a list, of other strides, or as it is."""
+    """Return an array as people have it: a list, of other strides, or as it is."""
     form = draw(st.sampled_from(["as it is", "as it is", "list", "Fortran"]))
     return (
         array
@@ -70,7 +70,7 @@ def gru_calls(draw, smooth=False):
 
 
 def lists(arguments, length):
-    """Give the weight, the bias and boot states as nested lists, zeros where there is none."""
+    """Return the weight, the bias and boot states as nested lists, zeros where there is none."""
     x, weight = arguments["x"], np.asarray(arguments["weight"])
     count, width = x.lod.num_sequences(x.num_levels - 1), len(weight)
     boots = [arguments.get(name) for name in ("h_0", "c_0")]

@@ -28,7 +28,7 @@ def rank_calls(draw, drawn):
 
 
 def single(x):
-    """Give the first column alone."""
+    """Return the first column alone."""
     width = int(np.prod(x.values.shape[1:]))
     rows = x.values.reshape(len(x.values), width)[:, 0].copy() if width else np.zeros(len(x.values))
     return LoDTensor(read_only(rows), x.lod)

@@ -14,7 +14,7 @@ NUMBERS = batches(["f8", "f4", "i8", "u1", "?"], [()])
 
 
 def with_lengths(x, lengths):
-    """Give the LoD of x with other lengths of the sequences of its last level."""
+    """Return the LoD of x with other lengths of the sequences of its last level."""
     return LoD.from_lengths(*[x.lod.lengths(k) for k in range(x.num_levels - 1)], lengths)
 
 

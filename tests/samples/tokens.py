@@ -77,7 +77,7 @@ def scatterings(draw, smooth=False):
 
 
 def number_lists(x):
-    """Give a LoDTensor as nested lists whose rows are numbers."""
+    """Return a LoDTensor as nested lists whose rows are numbers."""
     return LoDTensor(x.values.reshape(-1), x.lod).tolist()
 
 

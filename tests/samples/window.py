@@ -69,7 +69,7 @@ def lookaheads(draw, smooth=False):
 
 
 def rows_as_lists(x):
-    """Give a LoDTensor as nested lists whose rows are lists of numbers."""
+    """Return a LoDTensor as nested lists whose rows are lists of numbers."""
     values = x.values.reshape(len(x.values), int(np.prod(x.values.shape[1:])))
     return LoDTensor(values, x.lod).tolist()
 
@@ -97,7 +97,7 @@ def expected_lookahead(arguments):
 
 
 def shaped_as(made, like):
-    """Give rows that are flat lists the nesting of other rows."""
+    """Return rows that are flat lists the nesting of other rows."""
     if not isinstance(like, list):
         return made[0] if isinstance(made, list) else made
     if like and isinstance(like[0], list) and made and not isinstance(made[0], list):

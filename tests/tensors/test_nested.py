@@ -87,7 +87,7 @@ def test_a_lod_tensor_is_copied(x, dtype):
         ([[], []], [[0, 0]], np.float64),
         ([[], [[]]], [[0, 1], [0]], np.float64),
         ([[[]], []], [[1, 0], [0]], np.float64),
-        ([[1, 2], [3, 4]], [[2, 2]], np.int64),  # equal lengths are no width
+        ([[1, 2], [3, 4]], [[2, 2]], np.int64),  # equal lengths are not a width
         ([[[1], [2]]], [[2], [1, 1]], np.int64),
         ([["a", "bcd"], []], [[2, 0]], "U3"),
         ([[b"a"], [b"bc"]], [[1, 1]], "S2"),

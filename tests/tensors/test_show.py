@@ -19,7 +19,7 @@ LONGEST = 500  # characters, whatever is shown
 
 
 def content(x):
-    """Give what stands behind the colon."""
+    """Return what stands behind the colon."""
     return repr(x).split(": ", 1)[1].removesuffix(")")
 
 

@@ -64,12 +64,12 @@ def print_task(glosses: Collection, glyphs: Glyphs) -> None:
 
 
 def percent_right(scores: NDArray[Any], glosses: Glosses) -> float:
-    """Give the share of documents, in percent, whose topic has the highest score."""
+    """Return the share of documents, in percent, whose topic has the highest score."""
     return 100 * float(np.mean(scores.argmax(axis=1) == glosses.topics))
 
 
 def measure_baselines(glosses: Collection) -> dict[str, float]:
-    """Give the accuracy, in percent, of naming the commonest topic always, and of counting words."""
+    """Return the accuracy, in percent, of naming the commonest topic always, and of counting words."""
     commonest = np.bincount(glosses.train.topics).argmax()
     counts = NaiveBayes.fit(glosses.train, len(glosses.words), len(glosses.topics), SETTINGS.smoothing)
     return {

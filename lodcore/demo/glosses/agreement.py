@@ -37,7 +37,7 @@ def differences(parameters: Parameters, glosses: Glosses) -> dict[str, float]:
 
 
 def farthest(found: Any, expected: Any) -> float:
-    """Give the largest difference of two arrays."""
+    """Return the largest difference of two arrays."""
     return float(np.abs(np.subtract(found, expected)).max())
 
 

@@ -63,7 +63,7 @@ def softmax(numbers: Sequence[float]) -> Numbers:
 def add_gradients(
     parameters: Mapping[str, Any], sentences: Sequence[Sequence[int]], topic: int, gradients: Mapping[str, Any]
 ) -> float:
-    """Give the cross-entropy of one document, and add its gradient to `gradients`, in the form of `parameters`."""
+    """Return the cross-entropy of one document, and add its gradient to `gradients`, in the form of `parameters`."""
     query, weight = parameters["query"], parameters["weight"]
     pooled, weights, document, scores = read(parameters, sentences)
     probabilities = softmax(scores)

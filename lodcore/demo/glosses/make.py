@@ -72,7 +72,7 @@ def read(path: Path, least: int = 2) -> Iterator[Document]:
 
 
 def part_of(document: Document) -> str:
-    """Tell what a document is for.
+    """Return what a document is for.
 
     Examples
     --------

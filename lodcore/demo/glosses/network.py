@@ -92,7 +92,7 @@ def read(parameters: Any, documents: LoDTensor) -> tuple[Any, Any]:
     Returns
     -------
     sentences : LoDTensor, width `width`
-        One row a sentence.
+        One row per sentence.
     weights : LoDTensor, width 1
         Of each sentence; those of a document sum to one.
     """
@@ -102,14 +102,14 @@ def read(parameters: Any, documents: LoDTensor) -> tuple[Any, Any]:
 
 
 def scores(parameters: Any, documents: LoDTensor) -> Any:
-    """Give a score for each document and topic, shape (num_documents, num_topics)."""
+    """Return a score for each document and topic, shape (num_documents, num_topics)."""
     sentences, weights = read(parameters, documents)
     pooled = lodcore.sequence_pool(lodcore.mul(sentences, weights), "sum")
     return lodcore.add(lodcore.matmul(pooled, parameters["weight"]), parameters["bias"])
 
 
 def loss(parameters: Any, documents: LoDTensor, topics: Int64) -> Any:
-    """Give the mean cross-entropy of scores and topics."""
+    """Return the mean cross-entropy of scores and topics."""
     return lodcore.mean(lodcore.cross_entropy(scores(parameters, documents), topics))
 
 
@@ -196,6 +196,6 @@ class NaiveBayes:
         return cls(np.log(counts / counts.sum(axis=0)), np.log(np.bincount(glosses.topics, minlength=num_topics)))
 
     def scores(self, documents: LoDTensor) -> Array:
-        """Give a score for each document and topic: words are summed over whole documents, both levels at once."""
+        """Return a score for each document and topic: words are summed over whole documents, both levels at once."""
         summed = lodcore.sequence_pool(lodcore.lookup_table(self.words, documents), "sum", level=0)
         return np.asarray(summed) + self.topics

@@ -32,7 +32,7 @@ def pad(documents: LoDTensor, filling: int) -> NDArray[np.int64]:
 
 
 def scores(parameters: Parameters, documents: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Give a score for each document and topic.
+    """Return a score for each document and topic.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ SAVED_EVERY = 30.0  # seconds of processor time, beside the end of each epoch
 
 
 def pronounce(arguments: Sequence[str]) -> int:
-    """Say how words are pronounced, by the network that comes with the package.
+    """Describe how words are pronounced, by the network that comes with the package.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def pronounce(arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        The exit code: 0, or 1 if a word has a sign that is no letter.
+        The exit code: 0, or 1 if a word has a sign that is not a letter.
     """
     parser = argparse.ArgumentParser(
         prog="python -m lodcore pronounce",

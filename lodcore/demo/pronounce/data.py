@@ -104,7 +104,7 @@ def entries_of(lines: Iterable[str]) -> Entries:
 
 
 def part_of(word: str) -> str:
-    """Say what a word is for.
+    """Describe what a word is for.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def letters_of(words: Sequence[str]) -> LoDTensor:
     Raises
     ------
     ValueError
-        Naming the first sign that is no letter, or the word that has none.
+        Naming the first sign that is not a letter, or the word that has none.
 
     Examples
     --------

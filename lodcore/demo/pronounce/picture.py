@@ -73,7 +73,7 @@ def word_lines(
     Raises
     ------
     ValueError
-        If the word has a sign that is no letter, or no letter at all.
+        If the word has a sign that is not a letter, or no letter at all.
     """
     letters = letters_of([word])
     said = speaker.say(letters, max(beam_size, num_results), num_results)

@@ -42,7 +42,7 @@ def play(glyphs: Glyphs, num_seeds: int) -> None:
 
 
 def measure_baseline(train: Recordings, test: Recordings) -> float:
-    """Give the accuracy, in percent, of a readout of means and deviations."""
+    """Return the accuracy, in percent, of a readout of means and deviations."""
     readout = Readout.fit(mean_and_deviation(train.frames), train.speakers, BASELINE_RIDGE)
     return percent_right(readout.predict(mean_and_deviation(test.frames)), test)
 
@@ -70,7 +70,7 @@ def measure_network(train: Recordings, test: Recordings, seed: int) -> tuple[flo
 
 
 def percent_right(speakers: NDArray[np.int64], test: Recordings) -> float:
-    """Give the share of recordings, in percent, whose speaker is named rightly."""
+    """Return the share of recordings, in percent, whose speaker is named rightly."""
     return 100 * float(np.mean(speakers == test.speakers))
 
 

@@ -49,7 +49,7 @@ class Loops(Arrays):
         return p.Declare(target, init)
 
     def update(self, names):
-        """Give loop variables their next values; two of one kind change places sometimes."""
+        """Return loop variables their next values; two of one kind change places sometimes."""
         if not names.variables:
             return None
         target = self.one(names.variables)

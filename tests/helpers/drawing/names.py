@@ -23,7 +23,7 @@ class Kind(NamedTuple):
         return Element(self.dtype, self.levels, tuple(None if isinstance(n, str) else n for n in self.shape))
 
     def like(self, other):
-        """Tell whether a loop variable, or an array, may hold both."""
+        """Return whether a loop variable, or an array, may hold both."""
         same = (self.dtype, self.levels, len(self.shape)) == (other.dtype, other.levels, len(other.shape))
         return same and self.shape[1:] == other.shape[1:]
 
@@ -33,7 +33,7 @@ MATRIX = Kind("float64", 0, (WIDTH, WIDTH))
 
 
 def is_recorded(statement):
-    """Tell whether a statement calls an operator, whatever its arguments; `+` of two arrays is NumPy's."""
+    """Return whether a statement calls an operator, whatever its arguments; `+` of two arrays is NumPy's."""
     if not isinstance(statement, Compute):
         return False
     return statement.function[0].islower() and statement.function not in ("element", "lengths")

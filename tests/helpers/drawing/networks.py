@@ -64,13 +64,13 @@ class Networks(Loops):
         return [*found, p.Ask(steps.size, "size", steps.array)]
 
     def boot_state(self, steps):
-        """Draw the first state: one row a sequence of the level, in the order of the steps."""
+        """Draw the first state: one row per sequence of the level, in the order of the steps."""
         found, here = [], steps.x
         for _ in range(steps.kind.levels - steps.level):
             pooled = self.name("a")
             found.append(p.Compute(pooled, self.one(["pool mean", "pool sum", "pool last"]), (here,)))
             here = pooled
-        if steps.level:  # the rows of all sequences behind each other
+        if steps.level:  # the rows of all sequences one after another
             array, flat = self.name("array"), self.name("a")
             found += [p.Unstack(array, here), p.Ask(flat, "concat", array)]
             here = flat

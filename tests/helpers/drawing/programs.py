@@ -50,7 +50,7 @@ class Draw(Networks):
         return p.Program(tuple(inputs), tuple(outside), self.with_elements(body), tuple(results)), feeds, fixed
 
     def element_of(self, name):
-        """Say what is known of the elements of an array when all is recorded."""
+        """Describe what is known of the elements of an array when all is recorded."""
         info = self.infos.get(name)
         if info is None or info.element is None:
             return None
@@ -58,7 +58,7 @@ class Draw(Networks):
         return kind.element if not kind.shape else self.fresh(kind).element
 
     def with_elements(self, body):
-        """Tell each array what it will hold."""
+        """Return each array what it will hold."""
         found = []
         for s in body:
             if isinstance(s, p.Make) and s.element is None:

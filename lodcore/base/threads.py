@@ -27,6 +27,7 @@ RUNS = 4
 
 _count = 1
 _pool: Any = None
+_pools: Any = None  # the class of pools, once several threads are wanted
 
 
 def set_num_threads(n: int) -> None:
@@ -56,6 +57,8 @@ def set_num_threads(n: int) -> None:
         raise ValueError(f"set_num_threads: n: is {count}; 1 .. 1024 is valid")
     if count != _count:
         _forget_pool()
+    if count > 1:
+        _load_pools()
     _count = count
 
 
@@ -174,10 +177,16 @@ def _threads() -> Any:
     global _pool
     pool = _pool  # another thread may forget it
     if pool is None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        pool = _pool = ThreadPoolExecutor(max(1, _count - 1), "lodcore")
+        pool = _pool = _pools(max(1, _count - 1), "lodcore")
     return pool
+
+
+def _load_pools() -> None:
+    """Import pools of threads: now, as a fork in the middle of an import leaves a child that waits for its end."""
+    global _pools
+    from concurrent.futures.thread import ThreadPoolExecutor
+
+    _pools = ThreadPoolExecutor
 
 
 def _forget_pool() -> None:
@@ -192,3 +201,5 @@ if hasattr(os, "register_at_fork"):
 _wish = os.environ.get("LODCORE_NUM_THREADS", "")
 if _wish.isdigit() and 1 <= int(_wish) <= 1024:
     _count = int(_wish)
+    if _count > 1:
+        _load_pools()

@@ -149,8 +149,8 @@ def beam_search(
     room = min((len(offsets) - 1) * most, n_prefixes * (columns or 1))
     kept_ids, kept_scores = buffers.new_int64(room), np.empty(room, values.dtype)
     parents, kept = np.empty(room, INT32), buffers.new_offsets(n_prefixes + 1)
-    flat = last if last.dtype is INT64 and last.ndim == 1 and last.flags.c_contiguous else _flat_ids(last)
-    earlier = before if before.ndim == 1 and before.flags.c_contiguous else before.ravel()
+    flat = last if last.dtype is INT64 and _is_line(last) else _flat_ids(last)
+    earlier = before if _is_line(before) else np.require(before.ravel(), requirements="CA")
     count = kernels.beam.select_best(
         flat, earlier, candidates, values, offsets, most, end, kept_ids, kept_scores, parents, kept
     )
@@ -256,10 +256,15 @@ def _one_each(where: str, name: str, given: Any, count: int | None) -> Any:
     return rows.astype(INT64) if nothing and name == "pre_ids" else rows
 
 
+def _is_line(x: Array) -> bool:
+    """Return whether an array is a vector as kernels take it."""
+    return x.ndim == 1 and x.flags.c_contiguous and x.flags.aligned
+
+
 def _flat_ids(rows: Array) -> Array:
     """Return ids for a kernel."""
     if rows.dtype is INT64:
-        return rows.ravel()
+        return np.require(rows.ravel(), requirements="CA")
     return buffers.as_int64(rows, "beam_search: pre_ids", IndexError)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers, threads
-from lodcore.base.memory import check_apart, check_out, check_size, integer
+from lodcore.base.memory import check_apart, check_out, check_size, integer, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.ops.arguments import dense_of, given_of
@@ -313,7 +313,7 @@ def _weighted_gradients(
         )
     if needs[2]:
         d_weights = np.empty(len(index), work)
-        kernels.embedding.product_with_bags(cells_of(rows, work), index, offsets, given_rows, d_weights)
+        unharmed(kernels.embedding.product_with_bags(cells_of(rows, work), index, offsets, given_rows, d_weights))
         shown = given.values if isinstance(given, LoDTensor) else np.asarray(given)
         d_weights = d_weights.astype(shown.dtype, copy=False).reshape(shown.shape)
     return d_table, None, d_weights

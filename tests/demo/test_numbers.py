@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore.demo import glosses, vowels
+from lodcore.demo import glosses
 from lodcore.demo.glosses import agreement, network, padded
 from lodcore.demo.glosses.data import Collection, Glosses
 from lodcore.demo.page import Glyphs, bar, describe, padding_picture
-from lodcore.demo.vowels import reservoir
+from lodcore.demo.vowels import listening, page, reservoir
 from lodcore.demo.vowels.data import Recordings
 
 PLAIN = Glyphs()
@@ -47,24 +47,24 @@ TEST = recordings([1, 2, 3, 4, 5], [1, 2, 9, 9, 9])  # two of five are
 
 
 def test_the_accuracy_is_that_of_what_was_not_learnt_from(monkeypatch):
-    monkeypatch.setattr(vowels, "Network", ByLength)
-    monkeypatch.setattr(vowels, "Readout", ByLength)
-    accuracy, rate, seconds = vowels.measure_network(TRAIN, TEST, 0)
+    monkeypatch.setattr(listening, "Network", ByLength)
+    monkeypatch.setattr(listening, "Readout", ByLength)
+    accuracy, rate, seconds = listening.measure_network(TRAIN, TEST, 0)
     assert accuracy == 40.0
     assert 0 < 25 / rate < seconds  # 10 and 15 frames
 
 
 def test_the_baseline_is_judged_on_what_was_not_learnt_from(monkeypatch):
-    monkeypatch.setattr(vowels, "Readout", ByLength)
-    monkeypatch.setattr(vowels, "mean_and_deviation", lambda x: x.lengths[:, None])
-    assert vowels.measure_baseline(TRAIN, TEST) == 40.0
+    monkeypatch.setattr(listening, "Readout", ByLength)
+    monkeypatch.setattr(listening, "mean_and_deviation", lambda x: x.lengths[:, None])
+    assert listening.measure_baseline(TRAIN, TEST) == 40.0
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
 def test_the_share_of_right_answers(share):
     right = np.array([1, 2, 9, 9, 9])
     said = np.where(np.arange(5) < 5 * share, right, right + 1)
-    assert vowels.percent_right(said, TEST) == 100 * share
+    assert listening.percent_right(said, TEST) == 100 * share
     assert describe(100 * share, 5) == f"{5 * share:.0f} of 5 right   {100 * share:5.2f} %"
 
 
@@ -114,7 +114,7 @@ def test_the_readout_is_a_ridge_regression():
 
 
 def test_the_mean_of_the_seeds_is_printed_and_compared(capsys):
-    vowels.print_comparison([90.0, 95.0, 100.0], 80.0, PLAIN)
+    page.print_mistakes([90.0, 95.0, 100.0], {"mean and deviation only": 80.0}, PLAIN)
     printed = capsys.readouterr().out
     assert "Average of the networks: 95.00 % right, from 90.00 to 100.00, deviation 4.08." in printed
     assert re.search(rf"^  these networks +5\.0 %  {'#' * 25}$", printed, re.MULTILINE)
@@ -123,7 +123,7 @@ def test_the_mean_of_the_seeds_is_printed_and_compared(capsys):
 
 
 def test_what_padding_would_have_cost_is_counted(capsys):
-    vowels.print_padding(TRAIN, TEST, PLAIN)
+    page.print_padding(TRAIN, TEST, PLAIN)
     printed = capsys.readouterr().out
     assert re.search(r"two padded batches +41 frames +492 numbers +1\.64 x", printed)  # 4 * 4 + 5 * 5
     assert re.search(r"as they are +25 frames +300 numbers +1\.00 x", printed)
@@ -133,10 +133,10 @@ def test_what_padding_would_have_cost_is_counted(capsys):
 
 def test_the_first_act_prints_every_seed_and_their_mean(monkeypatch, capsys):
     accuracies = iter([50.0, 100.0])
-    monkeypatch.setattr(vowels, "load", lambda: (TRAIN, TEST))
-    monkeypatch.setattr(vowels, "measure_baseline", lambda train, test: 20.0)
-    monkeypatch.setattr(vowels, "measure_network", lambda train, test, seed: (next(accuracies), 10.0 * (seed + 1), 1.0))
-    vowels.play(PLAIN, 2)
+    monkeypatch.setattr(listening, "load", lambda: (TRAIN, TEST))
+    monkeypatch.setattr(listening, "measure_baseline", lambda train, test: 20.0)
+    monkeypatch.setattr(listening, "measure_network", lambda train, test, seed: (next(accuracies), 10.0 * (seed + 1), 1.0))
+    listening.play(PLAIN, 2)
     printed = capsys.readouterr().out
     assert "9 recordings of 1 to 5 frames" in printed
     assert "Learn from 4; say who speaks in the other 5." in printed

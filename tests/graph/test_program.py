@@ -337,8 +337,8 @@ def test_two_programs_in_one_another():
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda x, d: lodcore.matmul(x, np.ones((3, 2))), ShapeError, "matmul: x, y: have shapes"),
-        (lambda x, d: lodcore.matmul(x, 2), ShapeError, "matmul: x, y: have shapes"),
+        (lambda x, d: lodcore.matmul(x, np.ones((3, 2))), ShapeError, "matmul: x, y: have"),
+        (lambda x, d: lodcore.matmul(x, 2), ShapeError, "matmul: x, y: have"),
         (lambda x, d: lodcore.matmul(x, "two"), (DTypeError, ShapeError), "matmul: "),
         (lambda x, d: lodcore.sequence_expand(x, 5), DTypeError, "sequence_expand: y: is int; a LoDTensor"),
         (lambda x, d: lodcore.concat_batches(x), DTypeError, "concat_batches: xs: is LoDTensor; a list is needed"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor
+from lodcore import DTypeError, IndicesMap, LevelError, LoD, LoDError, LoDTensor
 from lodcore.ops.registry import OPS
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, sample_of, tensors_of
@@ -39,6 +39,7 @@ def test_levels_that_are_not_there(name, data):
     levels = max([x.num_levels for x in tensors_of(sample) if isinstance(x, LoDTensor)], default=1)
     arguments = op.bind(sample.args, {key: x for key, x in sample.kwargs.items() if key != "out"})
     lod_levels = [x.num_levels for x in arguments.values() if isinstance(x, LoD)]
+    lod_levels += [x.lod.num_levels for x in arguments.values() if isinstance(x, IndicesMap)]
     most = max([levels, *lod_levels]) + (name == "insert_level")  # which makes one more
     wrong, error = data.draw(st.sampled_from(WRONG))
     if error is LevelError:

@@ -115,6 +115,8 @@ def test_operands_of_other_structures(name, data):
     call = changed(sample, lambda x: made if next(places) == at else x)
     try:
         wanted = samples.expected(op.bind(call.args, call.kwargs))
+    except ZeroDivisionError:
+        assume(False)
     except Exception:  # the oracle finds that the lists do not fit
         wanted = None
     try:

@@ -40,6 +40,7 @@ RETURNING = returning()
 KNOWN = {
     "lodcore/nn/beam_search.py": {"kernels.beam.select_best"},
     "lodcore/numpy_api/indexing.py": {"kernels.index.true_offsets"},
+    "lodcore/ops/index.py": {"kernels.index.true_offsets"},
 }
 #: Of what is passed on as a value: who calls it looks at what it gives, or the data was checked before.
 PASSED_ON = {

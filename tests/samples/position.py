@@ -92,9 +92,9 @@ SAMPLES = {
         expected_insertion,
         insertions(SMOOTH),
         [
-            ("ops.insert_level(flat, 2)", LoDError, "level: is 2; x has 1 level$"),
-            ("ops.insert_level(flat, -1)", LoDError, "level: is -1"),
-            ("ops.insert_level(flat, 1, True)", LoDError, "level: is 1"),
+            ("ops.insert_level(flat, 2)", LevelError, "level: is 2; x has 1 level$"),
+            ("ops.insert_level(flat, -1)", LevelError, "level: is -1"),
+            ("ops.insert_level(flat, 1, True)", LevelError, "level: is 1"),
             ("ops.insert_level(flat, 1.0)", DTypeError, "level: is 1.0"),
             ("ops.insert_level(3, 0)", DTypeError, "x: is a number"),
         ],
@@ -110,8 +110,8 @@ SAMPLES = {
         lambda arguments: by_position(arguments["x"].tolist(), arguments["axis"]),
         with_level(SMOOTH, 0),
         [
-            ("ops.by_position(flat, 1)", LoDError, "axis: is 1; x has 1 levels"),
-            ("ops.by_position(flat, -1)", LoDError, "axis: is -1"),
+            ("ops.by_position(flat, 1)", LevelError, "axis: is 1; x has 1 level"),
+            ("ops.by_position(flat, -1)", LevelError, "axis: is -1"),
             ("ops.by_position(flat, 0.0)", DTypeError, "axis: is 0.0"),
         ],
     ),

@@ -179,5 +179,5 @@ def test_a_map_in_no_order_is_refused(order):
     indices_map = TensorArray.unpack(lodcore.array([[1], [2, 3], [4]]), 0)[1]
     restore, (lod, level, kept) = indices_map.__reduce__()
     assert restore(lod, level, kept).tolist() == indices_map.tolist()
-    with pytest.raises(LoDError, match="no permutation of 3"):
+    with pytest.raises(LoDError, match="not a permutation of 3"):
         restore(lod, level, np.array(order))

@@ -22,17 +22,17 @@ def differences(parameters: Parameters, glosses: Glosses) -> dict[str, float]:
         The largest difference of "scores", of the "loss", and of the "gradients".
     """
     numbers = {name: values.tolist() for name, values in parameters.items()}
-    gradients: dict[str, Any] = {name: np.zeros(values.shape).tolist() for name, values in parameters.items()}
+    summed: dict[str, Any] = {name: np.zeros(values.shape).tolist() for name, values in parameters.items()}
     scores, losses = [], []
     for sentences, topic in zip(glosses.documents.tolist(), glosses.topics.tolist(), strict=True):
         scores.append(by_hand.read(numbers, sentences).scores)
-        losses.append(by_hand.add_gradients(numbers, sentences, topic, gradients))
+        losses.append(by_hand.add_gradients(numbers, sentences, topic, summed))
     loss, gradients = lodcore.value_and_grad(network.loss)(parameters, *glosses)
     gradients["table"] = gradients["table"].to_dense()
     return {
         "scores": farthest(network.scores(parameters, glosses.documents), scores),
         "loss": farthest(loss, np.mean(losses)),
-        "gradients": max(farthest(gradients[name], np.divide(gradients[name], len(losses))) for name in parameters),
+        "gradients": max(farthest(gradients[name], np.divide(summed[name], len(losses))) for name in parameters),
     }
 
 

@@ -135,7 +135,8 @@ def test_the_first_act_prints_every_seed_and_their_mean(monkeypatch, capsys):
     accuracies = iter([50.0, 100.0])
     monkeypatch.setattr(listening, "load", lambda: (TRAIN, TEST))
     monkeypatch.setattr(listening, "measure_baseline", lambda train, test: 20.0)
-    monkeypatch.setattr(listening, "measure_network", lambda train, test, seed: (next(accuracies), 10.0 * (seed + 1), 1.0))
+    measured = lambda train, test, seed: (next(accuracies), 10.0 * (seed + 1), 1.0)  # noqa: E731
+    monkeypatch.setattr(listening, "measure_network", measured)
     listening.play(PLAIN, 2)
     printed = capsys.readouterr().out
     assert "9 recordings of 1 to 5 frames" in printed

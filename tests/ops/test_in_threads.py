@@ -15,6 +15,8 @@ from lodcore.testing.samples import bits, floats_of, fresh, sample_of, several
 from tests.helpers.wrong_calls import TABLE, assert_refused, things
 from tests.samples import SAMPLES
 
+pytestmark = pytest.mark.not_on_reference
+
 ERRORS = [(name, *row) for name, samples in sorted(SAMPLES.items()) for row in samples.errors]
 
 

@@ -150,7 +150,7 @@ def beam_search(
     kept_ids, kept_scores = buffers.new_int64(room), np.empty(room, values.dtype)
     parents, kept = np.empty(room, INT32), buffers.new_offsets(n_prefixes + 1)
     flat = last if last.dtype is INT64 and _is_line(last) else _flat_ids(last)
-    earlier = before if _is_line(before) else np.require(before.ravel(), requirements="CA")
+    earlier = before if _is_line(before) else np.require(before.ravel(), requirements=["C", "A"])
     count = kernels.beam.select_best(
         flat, earlier, candidates, values, offsets, most, end, kept_ids, kept_scores, parents, kept
     )
@@ -264,7 +264,7 @@ def _is_line(x: Array) -> bool:
 def _flat_ids(rows: Array) -> Array:
     """Return ids for a kernel."""
     if rows.dtype is INT64:
-        return np.require(rows.ravel(), requirements="CA")
+        return np.require(rows.ravel(), requirements=["C", "A"])
     return buffers.as_int64(rows, "beam_search: pre_ids", IndexError)
 
 

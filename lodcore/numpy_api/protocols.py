@@ -95,7 +95,7 @@ def beside(x: Any, y: Any) -> tuple[Any, Any]:
         if type(other) in (list, tuple) and hasattr(one, "num_levels") and one.num_levels:
             known: Any = tensor_of("equal", one)
             spec = spec_of(known) if isinstance(known, LoDTensor) else known.spec
-            taken = sequences_like(other, spec.num_levels, spec.shape[1:])
+            taken = sequences_like(other, spec.num_levels, spec.shape[1:], spec.dtype)
             if taken is not None:
                 return one, taken
     return x, y

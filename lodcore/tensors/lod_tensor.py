@@ -272,7 +272,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         """
         listed = isinstance(other, (list, tuple))
         if listed:
-            other = sequences_like(other, self.num_levels, self.values.shape[1:])
+            other = sequences_like(other, self.num_levels, self.values.shape[1:], self.dtype)
         if not isinstance(other, LoDTensorBody) or self.lod != other.lod:
             return False
         mine, theirs = self.values, other.values

@@ -37,7 +37,9 @@ DEEPEST = 64  # levels; more are a list that contains itself
 Array = np.ndarray[Any, Any]
 
 
-def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> tuple[list[Array], list[Any], bool]:
+def levels_and_leaves(
+    where: str, nested: list[Any], num_levels: int | None, of_records: bool = False
+) -> tuple[list[Array], list[Any], bool]:
     """Take the lists of a nested list apart, level by level.
 
     Parameters
@@ -48,6 +50,8 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
         The batch.
     num_levels : int or None
         As many levels are made, if given.
+    of_records : bool
+        Whether tuples are records, as they are to NumPy where a dtype has fields.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def levels_and_leaves(where: str, nested: list[Any], num_levels: int | None) -> 
                 f"{where}: entry {found[1]} at depth {len(levels) + 1} is {kind}, "
                 f"entry {found[0]} {type(nodes[found[0]]).__name__}; all entries of one depth are of one kind"
             )
-        if a_list < 0:
+        if a_list < 0 or (of_records and all(type(node) is tuple for node in nodes)):
             break
         _refuse_loops(where, nodes, trail, len(levels))
         check_size(where, sum(map(len, nodes)), 8)

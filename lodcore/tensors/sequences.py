@@ -21,7 +21,8 @@ def of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_le
     """Make a LoDTensor of nested lists."""
     if len(nested) and isinstance(nested[0], LoDTensorBody):
         return _of_sequences(where, list(nested), dtype, num_levels)
-    levels, leaves, arrays = levels_and_leaves(where, list(nested), num_levels)
+    of_records = dtype is not None and dtype.names is not None
+    levels, leaves, arrays = levels_and_leaves(where, list(nested), num_levels, of_records)
     if arrays and all(leaf.dtype.kind == "T" and leaf.ndim == 1 for leaf in leaves):
         levels.append(LoD.from_lengths([len(leaf) for leaf in leaves]).offsets())
         offsets, values = utf8_of(where, np.concatenate(leaves))
@@ -52,7 +53,7 @@ def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_le
     return tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
 
 
-def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...]) -> Any:
+def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> Any:
     """Take nested lists beside a tensor as sequences, whose rows may be lists as well.
 
     Parameters
@@ -62,6 +63,8 @@ def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...
         Of the tensor.
     row_shape : tuple of int or None
         Of its rows.
+    dtype : dtype
+        Of its values: if it has fields, tuples are records, and else sequences of whatever dtype.
 
     Returns
     -------
@@ -69,9 +72,10 @@ def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...
         None where the lists are not sequences with as many levels and axes of rows.
     """
     try:
-        made = of_lists("sequences", given)
+        records = dtype if dtype.names is not None else None
+        made = of_lists("sequences", given, records)
         if made.num_levels < num_levels and not made.num_rows:
-            made = of_lists("sequences", given, num_levels=num_levels)
+            made = of_lists("sequences", given, records, num_levels)
     except (LoDError, ShapeError, DTypeError):
         return None
     rows = row_shape[: max(made.num_levels - num_levels, 0)]

@@ -137,7 +137,7 @@ def _side(where: str, name: str, given: Any, other: Any) -> Any:
         return given
     if isinstance(given, (list, tuple)):
         if isinstance(other, LoDTensor) and other.num_levels:
-            like = sequences_like(given, other.num_levels, other.values.shape[1:])
+            like = sequences_like(given, other.num_levels, other.values.shape[1:], other.dtype)
             return array(list(given)) if like is None else like
         if isinstance(other, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in given):
             return array(list(given))

@@ -270,3 +270,21 @@ def test_text_is_not_cut(long):
     x["t"] = "cd"
     x["t"][x["a"] > 1] = "e"
     assert x["t"].tolist() == [["cd"], ["e"]]
+
+
+def test_lists_of_tuples_are_records():
+    """What `tolist` gives is equal, in every way of asking; and `lodcore.array` takes it back."""
+    rows = np.array([(1, 0.5), (2, 1.5), (3, 2.5)], [("a", "i4"), ("b", "f4")])
+    x = LoDTensor.from_lengths(rows, [2, 0, 1])
+    same, other = x.tolist(), [[(1, 0.5), (2, 9.5)], [], [(3, 2.5)]]
+    assert (x == same).tolist() == [[True, True], [], [True]]
+    assert (x == other).tolist() == [[True, False], [], [True]]
+    assert (other != x).tolist() == [[False, True], [], [False]]
+    assert x.equals(same)
+    assert np.array_equal(x, same)
+    assert not x.equals(other)
+    assert not np.array_equal(x, other)
+    assert lodcore.array(same, dtype=rows.dtype).equals(x)
+    lodcore.testing.assert_equal(x, same)
+    with pytest.raises(AssertionError, match=r"actual\[0\]\[1\]: is \(2, 1.5\); desired has \(2, 9.5\)"):
+        lodcore.testing.assert_equal(x, other)

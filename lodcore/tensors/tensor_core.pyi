@@ -10,6 +10,8 @@ from lodcore.tensors.core import LoDBody
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
+__pyx_capi__: dict[str, Any]  # what other compiled modules call
+
 _Nested = TypeVar("_Nested", bound=LoDTensorBody)
 
 def register(tensor: type[LoDTensor]) -> None: ...

@@ -161,8 +161,10 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
     helpers: list[Any] = []
     try:
         with suppress(RuntimeError):  # no more threads can be started: those that run do it all
-            pool = _threads()
-            helpers.extend(pool.submit(take) for _ in range(min(_count, len(runs)) - 1))
+            more = min(_count, len(runs)) - 1
+            if more > 0:
+                pool = _threads()
+                helpers.extend(pool.submit(take) for _ in range(more))
         take()
     finally:
         left.clear()
@@ -177,6 +179,8 @@ def _threads() -> Any:
     global _pool
     pool = _pool  # another thread may forget it
     if pool is None:
+        if _pools is None:  # another thread has just asked for threads
+            _load_pools()
         pool = _pool = _pools(max(1, _count - 1), "lodcore")
     return pool
 

@@ -191,3 +191,18 @@ def test_operators_give_the_same_bits(name, row_shape, several):
         together = WIDE_CALLS[name](x, v, dense)
         lodcore.set_num_threads(1)
         assert bits(together) == bits(WIDE_CALLS[name](x, v, dense))
+
+
+@pytest.mark.not_on_reference
+def test_several_parts_in_one_thread():
+    """Where no threads were ever wanted there is no pool of them, and wide layers are cut into the same parts."""
+    program = (
+        "import numpy as np, lodcore\n"
+        "from lodcore import nn\n"
+        "from lodcore.base import threads\n"
+        "x = lodcore.LoDTensor.from_lengths(np.ones((896, 256), np.float32), np.full(128, 7))\n"
+        "layer = nn.LSTM(256, 256)\n"
+        "outputs, _ = layer(layer.init(np.random.default_rng(0)), x)\n"
+        "assert outputs.shape == (128, None, 256) and threads._pools is None\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "LODCORE_NUM_THREADS": ""})

@@ -26,7 +26,7 @@ def check_sdist(path: Path) -> None:
     with tarfile.open(path) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     wanted = source_files(*tree.PARTS, "Makefile", "CONTRIBUTING.md", "CHANGELOG.md")
-    report("sdist", wanted - held, {name for name in held if Path(name).suffix in {".c", ".so", ".pyc"}})
+    report("sdist", wanted - held, {name for name in held - wanted if Path(name).suffix in {".c", ".so", ".pyc"}})
 
 
 def check_wheel(path: Path) -> None:

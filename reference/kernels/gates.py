@@ -200,7 +200,7 @@ def simple_steps_back(steps, first, stop, weight, activation, hidden, d_hidden, 
 
 
 def _one_nan(cell):
-    """Return every nan the same bits."""
+    """Return a cell, with one bit pattern for every nan."""
     return cell if cell == cell else NAN
 
 

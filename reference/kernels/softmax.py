@@ -131,7 +131,7 @@ def _sum(cells, x, num_lanes):
 
 
 def _one_nan(cell):
-    """Return every nan the same bits."""
+    """Return a cell, with one bit pattern for every nan."""
     return cell if cell == cell else NAN
 
 

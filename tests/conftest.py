@@ -14,11 +14,10 @@ from lodcore import kernels
 # Most tests run once per tree of kernels, in methods on another `self` each time; a loaded machine draws slowly.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 settings.register_profile("default", COMMON, max_examples=100)
-settings.register_profile("ci", COMMON, max_examples=40, derandomize=True)
+settings.register_profile("ci", COMMON, max_examples=25, derandomize=True)
 settings.register_profile("mutants", COMMON, max_examples=100, derandomize=True)
 settings.register_profile("nightly", COMMON, max_examples=10_000, derandomize=False)
 settings.register_profile("soak", COMMON, max_examples=100, derandomize=False, database=None, print_blob=True)
-settings.register_profile("few", COMMON, max_examples=25, derandomize=True)
 settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
 settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -1,6 +1,5 @@
 """No operator keeps memory in any way of running, nor do loops and Programs; `make leaks` calls them more often."""
 
-
 import pytest
 
 from tests.helpers.kept_memory import growth

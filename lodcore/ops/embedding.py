@@ -203,6 +203,16 @@ def _(table: Spec, ids: Spec, pool_type: str, per_sample_weights: Spec | None) -
     return Spec((None, *table.shape[1:]), numbers_of(where, name_of(pool_type), table.dtype, "table")[1])
 
 
+def _bags_given(table: Any, ids: Any) -> tuple[Array, Array, Any, LoD]:
+    """Take a table, and numbers that have sequences: as given, as an index of kernels, and their LoD."""
+    rows = table_of("embedding_bag", table)
+    numbers, index, lod = numbers_given("embedding_bag", ids)
+    if lod is None or not lod.num_levels or numbers.ndim != 1:
+        _check_bags("embedding_bag", 0 if lod is None else lod.num_levels, numbers.shape)
+    assert lod is not None
+    return rows, numbers, index, lod
+
+
 def _check_bags(where: str, num_levels: int, shape: tuple[int | None, ...]) -> None:
     """Check that there are sequences of numbers."""
     if not num_levels:
@@ -270,11 +280,7 @@ def _weights_of(ids: Any, given: Any, count: int) -> Array:
 def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given: Any) -> Any:
     """Add up the rows that each bag names, each times its weight."""
     where = "embedding_bag"
-    rows = table_of(where, table)
-    numbers, index, lod = numbers_given(where, ids)
-    if lod is None or not lod.num_levels or numbers.ndim != 1:
-        _check_bags(where, 0 if lod is None else lod.num_levels, numbers.shape)
-    assert lod is not None
+    rows, numbers, index, lod = _bags_given(table, ids)
     weights = _weights_of(ids, given, len(index))
     dtype = _weighted_dtype(name_of(pool_type), rows.dtype, weights.shape, weights.dtype, len(index))
     work = np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
@@ -367,11 +373,7 @@ def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: in
 def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -> tuple[Any, Array | None]:
     """Pool bags, and return where the greatest and least cells are if that is to be kept."""
     where = "embedding_bag"
-    rows = table_of(where, table)
-    numbers, index, lod = numbers_given(where, ids)
-    if lod is None or not lod.num_levels or numbers.ndim != 1:
-        _check_bags(where, 0 if lod is None else lod.num_levels, numbers.shape)
-    assert lod is not None
+    rows, numbers, index, lod = _bags_given(table, ids)
     work, dtype = numbers_of(where, name_of(pool_type), rows.dtype, "table")
     if work is None or rows.dtype.char not in "fd":  # taken first, and then pooled
         if out is not None:

@@ -12,6 +12,7 @@ from lodcore.base import threads
 from lodcore.base.buffers cimport as_bytes, new_offsets, new_rows
 from lodcore.base.dispatch import open_block
 from lodcore.tensors.core cimport last, make_lod, own_kernels
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_core cimport LoDTensorBody, owned_tensor
 
 cdef extern from "../kernels/masks.h" nogil:
@@ -84,21 +85,34 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
     return where_true(x, held, offsets)
 
 
-def reduced(LoDTensorBody x not None, Py_ssize_t axis, str name not None):
-    """Reduce the rows of each sequence of the last level.
+def reduced(str name not None, given, axis, keepdims, where, first=None, second=None, third=None):
+    """Reduce the rows of each sequence of the last level, where that is all that is asked for.
 
     Parameters
     ----------
-    x : LoDTensor
-    axis : int
-        That of the last level, from the first or from the last.
     name : {"sum", "mean", "max", "min"}
+    given : object
+        Reduced if it is a LoDTensor.
+    axis : object
+        Reduced if it is that of the last level, from the first or from the last.
+    keepdims, where : object
+        As of NumPy: False and True for nothing special.
+    first, second, third : object
+        Other options: None for nothing special.
 
     Returns
     -------
     LoDTensor, ndarray or None
         None, too, where a greatest value of nothing is asked for.
     """
+    if (type(given) is not LoDTensor or type(axis) is not int or keepdims is not False or where is not True
+            or first is not None or second is not None or third is not None):
+        return None
+    return _reduced(name, given, axis)
+
+
+cdef _reduced(str name, LoDTensorBody x, axis):
+    """Reduce the rows of each sequence, or return None."""
     cdef Py_ssize_t levels = x.structure.n_levels, n_seqs, s, c, width = 1
     cdef int ndim = cnp.PyArray_NDIM(x.array), kind = cnp.PyArray_TYPE(x.array), j
     cdef const int64_t* bounds

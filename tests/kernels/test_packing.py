@@ -166,6 +166,15 @@ class TestLarge:
             np.testing.assert_array_equal(np.sort(by_items), np.sort(by_counts))
         assert abs(bins - int(ends[-1])) <= 1
 
+    @pytest.mark.parametrize("budget", [1000, 2**45])
+    @pytest.mark.parametrize("method", ["first_fit", "best_fit"])
+    def test_many_bins_with_equal_room(self, method, budget):
+        """Which of them is taken is the twin's choice, too, in whichever block of rooms they stand."""
+        random = np.random.default_rng(1)
+        large, small = random.choice([6, 7, 8], 1300), random.choice([1, 2, 3], 900)
+        sizes = int64([*large, *small]) * (budget // 10)
+        assert agree(f"packing.{method}", sizes, budget, 2**62, unwritten(len(sizes) + 1)) == -1
+
     @pytest.mark.parametrize("budget", [200_000, 2**30])
     def test_blocks_are_tables(self, budget):
         """Rooms in blocks, for budgets that no table is made for, and rooms in a table: the same bins."""

@@ -171,8 +171,8 @@ class TestLarge:
     def test_many_bins_with_equal_room(self, method, budget):
         """Which of them is taken is the twin's choice, too, in whichever block of rooms they stand."""
         random = np.random.default_rng(1)
-        large, small = random.choice([6, 7, 8], 1300), random.choice([1, 2, 3], 900)
-        sizes = int64([*large, *small]) * (budget // 10)
+        large, small = random.integers(0, 8, 1100), random.integers(-20, -7, 700)
+        sizes = budget // 2 + int64([*large, *small])
         assert agree(f"packing.{method}", sizes, budget, 2**62, unwritten(len(sizes) + 1)) == -1
 
     @pytest.mark.parametrize("budget", [200_000, 2**30])

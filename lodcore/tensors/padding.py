@@ -100,6 +100,8 @@ def _kept(given: Array, row: Array) -> bool:
         return not row.dtype.itemsize or bool((row == given.astype(kind)).all())
     if kind in "fc" and given.dtype.kind in "fc":
         return bool((np.isfinite(row) | ~np.isfinite(given)).all())
+    if kind in "fc" and given.dtype.kind in "biuO":  # whole numbers, which are finite
+        return bool(np.isfinite(row).all())
     return True
 
 

@@ -118,9 +118,9 @@ cdef class LoDTensorBody:
         """Return a view of the values that nobody else holds; of a field of records, one that is read-only."""
         self.refresh()
         if self._shown is not None:
-            if is_untouched(self._shown, self._values):
+            if is_untouched(<PyObject*> self._shown, <PyObject*> self._values):
                 return self._shown
-            if self._second is not None and is_untouched(self._second, self._values):
+            if self._second is not None and is_untouched(<PyObject*> self._second, <PyObject*> self._values):
                 return self._second
             self._second = self._shown  # in use: x + x asks twice
         self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))

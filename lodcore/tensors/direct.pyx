@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t
 from lodcore import kernels
 from lodcore.base import threads
 from lodcore.base.buffers cimport as_bytes, new_offsets, new_rows
-from lodcore.base.dispatch import open_block
+from lodcore.base.dispatch cimport recorder
 from lodcore.tensors.core cimport last, make_lod, own_kernels
 from lodcore.tensors.tensor_core cimport LoDTensorBody, owned_tensor
 
@@ -73,7 +73,7 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
     cdef int64_t* out
     if (mask._lod is not x._lod or x._lod._num_levels == 0 or cnp.PyArray_TYPE(mask._values) != cnp.NPY_BOOL
             or cnp.PyArray_NDIM(mask._values) != 1 or x._row_bytes not in (1, 2, 4, 8) or mask._field is not None
-            or not own_kernels() or open_block() is not None):
+            or not own_kernels() or recorder(()) is not None):  # tensors have no Block of their own
         return None
     held = cnp.PyArray_NewCopy(mask._values, cnp.NPY_CORDER)  # which nobody changes meanwhile
     bounds = x._lod.level(x._lod._num_levels - 1, &n_seqs)
@@ -112,7 +112,7 @@ def reduced(LoDTensorBody x not None, Py_ssize_t axis, str name not None):
         return None
     if cnp.PyArray_NBYTES(x._values) >= WIDE and threads.get_num_threads() > 1:
         return None
-    if not own_kernels() or open_block() is not None:
+    if not own_kernels() or recorder(()) is not None:
         return None
     bounds = x._lod.level(levels - 1, &n_seqs)
     if verb != SUM:

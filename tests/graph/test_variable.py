@@ -116,8 +116,8 @@ def test_variables_of_no_block_stand_for_their_values():
         lambda w, x: lodcore.mul(w, x),
         lambda w, x: lodcore.mul(x, w),
         lambda w, x: lodcore.mul(w, y=x),
-        lambda w, x: ops.concat_values([w, x]),
-        lambda w, x: ops.concat_values(xs=[w, x]),
+        lambda w, x: ops.concat_values([w, x], 0),
+        lambda w, x: ops.concat_values(xs=[w, x], axis=0),
     ],
 )
 def test_what_has_a_block_is_found_among_what_has_none(call):

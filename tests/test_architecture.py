@@ -268,6 +268,19 @@ def test_one_place_asks_which_kernels_are_loaded():
     assert asked == ["lodcore/tensors/core.pyx"]
 
 
+@not_on_reference
+def test_one_place_decides_whether_a_call_is_recorded():
+    """Operators ask `dispatch`, and so does whatever runs another way where they are recorded."""
+    texts = {path_id(path): path.read_text() for path in MODULES}
+    asked = {path for path, text in texts.items() if re.search(r"\b(?:open_block|BLOCK\.get)\(", text)}
+    assert {path for path in asked if not path.startswith("lodcore/graph/")} == {"lodcore/base/dispatch.pyx"}
+    recording = {path for path, text in texts.items() if re.search(r"\b(?!super\(\))[\w.]+\.record\(\w+, \(?\w+", text)}
+    assert {path for path in recording if "interop" not in path} == {
+        "lodcore/base/dispatch.pyx",
+        "lodcore/graph/while_loop.py",  # a loop is one call in the Block around it
+    }
+
+
 #: Names of other libraries: of named tuples, of the interpreter, of NumPy, pandas and torch.
 FOREIGN = {"_replace", "_make", "_getframe", "_core", "_pa_array", "_ragged_idx", "_version"}
 

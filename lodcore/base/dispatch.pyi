@@ -1,19 +1,33 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from typing_extensions import disjoint_base
 
 __pyx_capi__: dict[str, Any]  # what other compiled modules call
 
-class Symbol: ...
+OPENED: list[None]
+
+class Symbol:
+    def recorder(self) -> Any: ...
+    def current(self) -> Any: ...
+    def get(self) -> Any: ...
+
+class AtOnce:
+    def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+AT_ONCE: AtOnce
+
+def value_of(given: Any) -> Any: ...
 
 @disjoint_base
 class ArrayBody:
     block: Any
     variable: Any
+    wanted_name: str | None
 
 def register_out(function: Callable[[Any, Any], Any]) -> None: ...
 def recorder_of(given: Any) -> Any: ...
+def recorder(given: Iterable[Any]) -> Any: ...
 
 @disjoint_base
 class Journal:

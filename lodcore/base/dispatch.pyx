@@ -9,11 +9,43 @@ from importlib import import_module
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
 cdef object NESTED = None  # the type of tensors with a LoD
-cdef Py_ssize_t opened = 0  # Blocks that are open in any thread: while there are none, no context is asked
+cdef list opened = []  # one entry per Block that is open, in any thread: while there is none, no context is asked
+
+OPENED = opened
 
 
 cdef class Symbol:
-    """What records itself instead of computing: `record(op, args, kwargs)` appends the call of an operator."""
+    """What an operator may record instead of computing with it: a Variable, or what stands for one."""
+
+    def recorder(self):
+        """Return what records the calls on it: its Block, or `AT_ONCE` where it stands for its value."""
+        return AT_ONCE
+
+    def current(self):
+        """Return what stands for it now: a Variable, or a value."""
+        return self
+
+    def get(self):
+        """Return the value; GraphError if there is none yet."""
+        raise NotImplementedError
+
+
+class AtOnce:
+    """Stands where the calls on Symbols that belong to no Block would be recorded: computes them of values."""
+
+    def record(self, op, args, kwargs):
+        """Call an operator on the values."""
+        return op(*map(value_of, args), **{name: value_of(given) for name, given in kwargs.items()})
+
+
+AT_ONCE = AtOnce()
+
+
+def value_of(given):
+    """Return the value of a Symbol, also in a list; anything else is returned itself."""
+    if type(given) is list:
+        return [value_of(x) for x in given]
+    return given.get() if isinstance(given, Symbol) else given
 
 
 cdef class ArrayBody:
@@ -25,12 +57,11 @@ cdef class ArrayBody:
         Records what is called on the array; None while it stands for itself.
     variable : Variable or None
         What the array is in that Block, if it was made there.
+    wanted_name : str or None
+        What this Variable is to be called.
     """
 
-    cdef public object block, variable
-
-    def __cinit__(self, *args, **kwargs):
-        self.block, self.variable = None, None
+    cdef public object block, variable, wanted_name
 
 
 cdef Py_ssize_t running = 0
@@ -44,15 +75,37 @@ def register_out(function):
 
 
 cpdef object recorder_of(given):
-    """Return what records a call on an argument: a Symbol itself, the Block that holds an array, None otherwise."""
+    """Return what records a call on an argument: what a Symbol says, the Block that holds an array, None otherwise."""
     kind = type(given)
     if kind is cnp.ndarray or kind is list or kind is int or kind is NESTED:  # what is mostly given
         return None
     if isinstance(given, Symbol):
-        return given
+        return given.recorder()
     if isinstance(given, ArrayBody):
         return (<ArrayBody> given).block
     return None
+
+
+cpdef object recorder(given):
+    """Return the Block that records a call on arguments: the one that is open, or that of the first of them.
+
+    Whoever does something else where an operator is recorded asks here, as the operators do. None: it computes.
+    """
+    found = BLOCK.get() if opened else None
+    if found is None:
+        found = first_recorder(given, AT_ONCE)
+    return None if found is AT_ONCE else found
+
+
+cdef object first_recorder(given, found):
+    """Return the first Block of arguments; if there is none, `AT_ONCE` if a Symbol is among them, or `found`."""
+    for argument in given:
+        recorder = recorder_of(argument)
+        if recorder is not None:
+            if recorder is not AT_ONCE:
+                return recorder
+            found = recorder
+    return found
 
 
 cdef object JOURNALS = ContextVar("lodcore.journals", default=())
@@ -131,9 +184,7 @@ cdef class OpBody:
         self.out_at = -2
 
     def __call__(self, *args, **kwargs):
-        recorder = None
-        if opened:
-            recorder = BLOCK.get()
+        recorder = BLOCK.get() if opened else None
         if kwargs and self.other_names is not None:
             renamed = {self.other_names.get(name, name): given for name, given in kwargs.items()}
             kwargs = renamed if len(renamed) == len(kwargs) else kwargs
@@ -159,23 +210,15 @@ cdef class OpBody:
         return result if out is None else HAND_OUT(result, out)
 
     cdef object recorder_among(self, tuple args, dict kwargs):
-        """Find what records the call: the first argument, or entry of a list of tensors, that is recorded itself."""
-        for argument in args:
-            recorder = recorder_of(argument)
-            if recorder is not None:
-                return recorder
-        for argument in kwargs.values():
-            recorder = recorder_of(argument)
-            if recorder is not None:
-                return recorder
-        if self.batches >= 0:
+        """Find what records the call: that of the first argument, or entry of a list of tensors, that has a Block."""
+        found = first_recorder(args, None)
+        if kwargs and (found is None or found is AT_ONCE):
+            found = first_recorder(kwargs.values(), found)
+        if self.batches >= 0 and (found is None or found is AT_ONCE):
             batches = args[self.batches] if self.batches < len(args) else kwargs.get(self.batches_name)
             if isinstance(batches, (list, tuple)):
-                for argument in batches:
-                    recorder = recorder_of(argument)
-                    if recorder is not None:
-                        return recorder
-        return None
+                found = first_recorder(batches, found)
+        return found
 
     def of_values(self, function, list values, bint residuals):
         """Compute of values that were recorded, in the order of the parameters.
@@ -237,6 +280,7 @@ cdef class OpBody:
         global NESTED
         NESTED = nested
         self.expected, self.takes, self.nested = tuple(expected), tuple(takes), nested if same_object else None
+        self.wheres = tuple([f"{self.__name__}: {name}" for name in self.parameters])
         self.first = first and self.batches < 0
         for j in range(min(len(self.expected), MANY)):
             types = self.expected[j]
@@ -271,7 +315,7 @@ cdef class OpBody:
         """Convert what is given for parameter j, if it needs it."""
         if self.is_expected(j, given):
             return given
-        return self.takes[j](f"{self.__name__}: {self.parameters[j]}", given)
+        return self.takes[j](self.wheres[j], given)
 
     cdef object finished(self, result, given, arguments, kwargs):
         """Return plain rows the LoD that the rule says; `given` is the first argument that has one."""
@@ -351,12 +395,10 @@ class recording:
         self.block = block
 
     def __enter__(self):
-        global opened
         self.token = BLOCK.set(self.block)
-        opened += 1
+        opened.append(None)
         return self.block
 
     def __exit__(self, *error):
-        global opened
-        opened -= 1
+        opened.pop()
         BLOCK.reset(self.token)

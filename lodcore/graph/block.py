@@ -212,6 +212,10 @@ class Block:
         name = f"Variable {given.name}" if isinstance(given, Variable) else given
         return GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
 
+    def loop_variable(self, given: Any) -> Any:
+        """Return the loop variable that a Variable is under its own name, here or in a loop around; None if none."""
+        return None
+
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
         """Let the Variable of a result have the name that is wanted, or one like a stem."""
         variable.name = name or stem
@@ -227,6 +231,7 @@ class Block:
         """Turn an argument into a Variable of this Block, a constant, a list of them, or an attribute."""
         role = op.roles.get(name)
         if role is None:
+            given = resolved(given) if isinstance(given, Symbol) else given
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             return given

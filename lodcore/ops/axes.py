@@ -36,7 +36,7 @@ def tensor_of(where: str, x: Any) -> Any:
     if isinstance(x, (LoDTensor, np.ndarray)):
         return x
     if isinstance(x, Symbol):
-        known: Any = x.current()  # type: ignore[attr-defined]
+        known: Any = x.current()
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
         if kind is not np.ndarray and kind is not LoDTensor:
             refuse_conversion(f"{where}: x", kind)

@@ -50,7 +50,7 @@ def nested_operand(where: str, x: Any) -> Any:
     if isinstance(x, LoDTensor):
         return x
     if isinstance(x, Symbol):
-        return x.current()  # type: ignore[attr-defined]
+        return x.current()
     return nested_of(where, x)
 
 

@@ -109,9 +109,9 @@ cdef class LoDTensorBody:
         """Return a view of the values that nobody else holds; of a field of records, one that is read-only."""
         self.refresh()
         if self._shown is not None:
-            if is_untouched(self._shown, self.array):
+            if is_untouched(<PyObject*> self._shown, <PyObject*> self.array):
                 return self._shown
-            if self._second is not None and is_untouched(self._second, self.array):
+            if self._second is not None and is_untouched(<PyObject*> self._second, <PyObject*> self.array):
                 return self._second
             self._second = self._shown  # in use: x + x asks twice
         self._shown = rows_over(self.memory(), self.array, 0, cnp.PyArray_DIM(self.array, 0))

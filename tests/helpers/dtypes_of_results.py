@@ -2,8 +2,8 @@
 
 A call of an operator is a small one that computes; its tensors of floats are given in another dtype, or its integers,
 if it takes nothing else. `python -m tests.helpers.dtypes_of_results` writes `table_of_dtypes.py` anew, which is read
-against the rules of NumPy when it changes: a new operator gets a row; a row that changes is a change of what users
-get.
+against the rules of NumPy when it changes: a new operator gets a row, or its samples say whose row it shares
+(`Samples.dtypes`); a row that changes is a change of what users get.
 """
 
 import textwrap
@@ -19,6 +19,7 @@ from lodcore.ops.ufuncs import UFUNC_RULES
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, elements_of, several, with_tensors
 from tests.helpers import table_of_dtypes
+from tests.samples import SAMPLES
 
 __all__ = ["CALLS", "SAME_EVERYWHERE", "inferred", "operator_of", "run", "samples_of", "written"]
 
@@ -133,13 +134,13 @@ def written():
         else:
             names = [line] if complete else [*names, line]
             complete = False
-    return table
+    return table | {name: table[one.dtypes] for name, one in SAMPLES.items() if one.dtypes}
 
 
 def main():
     """Write the table anew: calls that give the same, and what that is."""
     groups = {}
-    for name in CALLS:
+    for name in [name for name in CALLS if name not in SAMPLES or not SAMPLES[name].dtypes]:
         row = tuple((key, run(name, sample)) for key, sample in samples_of(name).items())
         groups.setdefault(row, []).append(name)
     lines = []

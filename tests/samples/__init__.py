@@ -29,6 +29,9 @@ class Samples(NamedTuple):
         Wrong calls as text, what they raise, and a pattern for the message; names are those of `wrong_calls.things`.
     exact : bool
         Whether the result agrees with the oracle to the last bit, or about.
+    dtypes : str
+        A call of `tests.helpers.table_of_dtypes` that gives of each dtype what this operator gives, which then has no
+        row there.
     """
 
     calls: Any
@@ -36,6 +39,7 @@ class Samples(NamedTuple):
     smooth: Any
     errors: list[tuple[str, Any, str]]
     exact: bool = True
+    dtypes: str = ""
 
 
 def call(*args, **kwargs):

@@ -183,8 +183,8 @@ MUTANTS = [
     Mutant(
         "negative-k",
         SORT,
-        'integer_of(f"{where}: k", k, 0)',
-        'integer_of(f"{where}: k", k, -1)',
+        'integer_of("sequence_topk: k", k, 0)',
+        'integer_of("sequence_topk: k", k, -1)',
         OPERATORS,
     ),
 ]

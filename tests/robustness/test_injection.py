@@ -40,6 +40,21 @@ def test_everything_is_called_with_whatever_there_is(tmp_path):
     assert int(printed.split()[0]) > 200
 
 
+def test_an_error_while_something_is_recorded_leaves_everything_usable():
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.robustness.recordings", "--every", "19"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout.split()[0]) > 200
+    assert "nothing is half done" in done.stdout
+
+
 def test_the_machine_knows_every_operator_and_way():
     printed = subprocess.run(
         [sys.executable, "-m", "tests.robustness.calls"],

@@ -69,7 +69,13 @@ def turned(array, *shapes):
 """
 
 
-def survives(program: str, seconds: float = 120, *arguments: str, prelude: str = PRELUDE, environment: dict[str, str] | None = None) -> str:
+def survives(
+    program: str,
+    seconds: float = 120,
+    *arguments: str,
+    prelude: str = PRELUDE,
+    environment: dict[str, str] | None = None,
+) -> str:
     """Run a program, and return what it printed; raise if it died, or took too long."""
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", prelude + program, *arguments],

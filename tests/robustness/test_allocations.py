@@ -51,6 +51,8 @@ def owned(value):
         return type(value)(owned(one) for one in value)
     return value
 """
+SHARES = 2  # processes that share the calls
+FIRST, EVERY = 12, 7  # each of so many requests is refused, and then one of so many
 HASH = """
 import zlib
 def hash_of(name):
@@ -71,13 +73,13 @@ def failing(tmp_path_factory):
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc is replaced by means of glibc")
-@pytest.mark.parametrize("share", range(4))
+@pytest.mark.parametrize("share", range(SHARES))
 def test_arrays_and_kernels_that_find_no_memory(share, failing):
     """The n-th request of an array, or of a kernel, is refused, for every n: an error, and nothing has changed."""
     printed = survives(
         HASH
         + TOLD
-        + CALLS.format(share=share, shares=4)
+        + CALLS.format(share=share, shares=SHARES)
         + """
 import ctypes
 from numpy._core._multiarray_umath import _ARRAY_API
@@ -100,6 +102,7 @@ def watch_lodcore():
             known[1] = max(known[1], last)
     for place in places.values():
         failing.watch(*place)
+FIRST, EVERY = map(int, sys.argv[2:])
 for case in cases:
     tried(lambda: case.run(*owned(case.arguments)))  # so that all is loaded
 watch_lodcore()
@@ -109,7 +112,7 @@ for case in cases:
     if wanted is None:
         continue
     may_write = "out" in case.name
-    for number in range(1, 10_000):
+    for number in (step for step in range(1, 10_000) if step < FIRST or step % EVERY == 0):
         given = owned(case.arguments)
         whole, failed, found = told(given), False, None
         met.value, fails.value = 0, number
@@ -131,6 +134,7 @@ print(total, in_kernels.value)
 """,
         400,
         failing,
+        *map(str, (FIRST, EVERY)),
         environment={"LD_PRELOAD": failing},
     )
     requests, in_kernels = map(int, printed.split())
@@ -160,8 +164,8 @@ WITHOUT_MEMORY = [
 ]
 
 
-@pytest.mark.parametrize("call", WITHOUT_MEMORY)
-def test_interpreters_that_find_no_memory(call):
+@pytest.mark.parametrize("share", range(SHARES))
+def test_interpreters_that_find_no_memory(share):
     """Any one request of the interpreter is refused: an error, nothing dies, and the next call is right."""
     pytest.importorskip("_testcapi")
     survives(
@@ -184,20 +188,23 @@ def looped(given):
             state.update(lodcore.tanh(state))
         return state
     return vjp(f, given)[1](v)
-def call():
-    return {call}
-wanted, before = told(call()), told(x)
-call()
-for number in range(400):
-    _testcapi.set_nomemory(number, number + 1)
-    try:
-        call()
-    except (MemoryError, SystemError, RuntimeError, ValueError, TypeError, AttributeError, LookupError, OSError):
-        pass
-    finally:
-        _testcapi.remove_mem_hooks()
-    assert told(x) == before, number
-    assert told(call()) == wanted, number
+from lodcore.base.dispatch import open_block
+for text in {WITHOUT_MEMORY[share::SHARES]!r}:
+    print(text, flush=True)
+    call = eval("lambda: " + text)
+    wanted, before = told(call()), told(x)
+    call()
+    for number in range(400):
+        _testcapi.set_nomemory(number, number + 1)
+        try:
+            call()
+        except (MemoryError, SystemError, RuntimeError, ValueError, TypeError, AttributeError, LookupError, OSError):
+            pass
+        finally:
+            _testcapi.remove_mem_hooks()
+        assert open_block() is None, (text, number)
+        assert told(x) == before, (text, number)
+        assert told(call()) == wanted, (text, number)
 """,
         300,
     )

@@ -9,7 +9,7 @@ from tests.helpers.leak_cases import CASES, LOOPS
 
 pytestmark = pytest.mark.not_on_reference  # what is compiled can lose memory
 
-CALLS, AGAIN = 25, 8  # calls of each; so many times as many where something seems to be kept
+CALLS, AGAIN = 10, 20  # calls of each; so many times as many where something seems to be kept
 OPERATORS = [name for name in CASES if name not in LOOPS]
 GROUPS = 16
 

@@ -20,6 +20,7 @@ settings.register_profile("soak", COMMON, max_examples=100, derandomize=False, d
 settings.register_profile("few", COMMON, max_examples=25, derandomize=True)
 settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
 settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
+settings.register_profile("pair", COMMON, max_examples=2, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # The architecture is that of the source tree, which an installed package does not have beside the tests.

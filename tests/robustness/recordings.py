@@ -2,9 +2,9 @@
 
     python -m tests.robustness.recordings --every 1 --names loop
 
-At each call of a Python function inside of a scenario, in a run of its own, an error is raised. Then nothing is bound to
-what was recorded, no Block is open, arrays have what they had (or all that the scenario writes, if the error came after
-it), and the same scenario on the same objects gives what it gives otherwise.
+At each call of a Python function inside of a scenario, in a run of its own, an error is raised. Then nothing is bound
+to what was recorded, no Block is open, arrays have what they had (or all that the scenario writes, if the error came
+after it), and the same scenario on the same objects gives what it gives otherwise.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ settings.register_profile("nightly", COMMON, max_examples=10_000, derandomize=Fa
 settings.register_profile("soak", COMMON, max_examples=100, derandomize=False, database=None, print_blob=True)
 settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
 settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
+settings.register_profile("pair", COMMON, max_examples=2, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.

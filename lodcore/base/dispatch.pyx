@@ -62,6 +62,32 @@ cdef class ArrayBody:
     """
 
     cdef public object block, variable, wanted_name
+    cdef public object _items, _source, _size, _limit, _element, _rank  # see TensorArray
+
+
+def release_arrays(*lists):
+    """Let arrays that a Block held stand for themselves again, emptying the lists of them: nothing interrupts this."""
+    cdef list arrays
+    for arrays in lists:
+        for array in arrays:
+            (<ArrayBody?> array).block = (<ArrayBody> array).variable = None
+        arrays.clear()
+
+
+cdef int take_content(ArrayBody array, ArrayBody other) except -1:
+    """Let an array have the content of another one, which nobody else has."""
+    array._items, array._source, array._size = other._items, other._source, other._size
+    array._limit, array._element, array._rank = other._limit, other._element, other._rank
+    return 0
+
+
+def take_contents(list arrays, list others):
+    """Let each array have the content of another one, which nobody else has; if there is an error, none does."""
+    cdef Py_ssize_t j
+    for array in arrays:
+        note(array)
+    for j in range(min(len(arrays), len(others))):
+        take_content(arrays[j], others[j])
 
 
 cdef Py_ssize_t running = 0
@@ -91,7 +117,7 @@ cpdef object recorder(given):
 
     Whoever does something else where an operator is recorded asks here, as the operators do. None: it computes.
     """
-    found = BLOCK.get() if opened else None
+    found = open_block() if opened else None
     if found is None:
         found = first_recorder(given, AT_ONCE)
     return None if found is AT_ONCE else found
@@ -127,18 +153,20 @@ cdef class Journal:
     def __exit__(self, kind, error, traceback):
         global kept
         kept -= 1
-        JOURNALS.reset(self.token)
+        noted, self.noted = self.noted, None
         if kind is not None:
-            for array, before in self.noted.values():
-                array.become(before)
+            for array, before in noted.values():
+                take_content(array, before)
+        JOURNALS.reset(self.token)
 
 
 cpdef note(array):
     """Keep what an array is, before it is first written to while a Journal is open."""
     if kept:
         for journal in JOURNALS.get():
-            if id(array) not in (<Journal> journal).noted:
-                (<Journal> journal).noted[id(array)] = array, array.snapshot()
+            noted = (<Journal> journal).noted
+            if noted is not None and id(array) not in noted:
+                noted[id(array)] = array, array.snapshot()
 
 
 cdef list listed(PyObject** given, Py_ssize_t count):
@@ -184,7 +212,7 @@ cdef class OpBody:
         self.out_at = -2
 
     def __call__(self, *args, **kwargs):
-        recorder = BLOCK.get() if opened else None
+        recorder = open_block() if opened else None
         if kwargs and self.other_names is not None:
             renamed = {self.other_names.get(name, name): given for name, given in kwargs.items()}
             kwargs = renamed if len(renamed) == len(kwargs) else kwargs
@@ -376,12 +404,17 @@ cdef class BoundOp:
         return f"<bound operator {self.__func__.__name__}>"
 
 
-def open_block():
+cpdef object open_block():
     """Return the Block that records in this thread, None if there is none."""
-    return BLOCK.get() if opened else None
+    if not opened:
+        return None
+    around = BLOCK.get()
+    while around is not None and not (<recording> around).is_open:  # one that could not be reset for want of memory
+        around = (<recording> around).outer
+    return None if around is None else (<recording> around).block
 
 
-class recording:
+cdef class recording:
     """A context in which all operators record into a Block; with None they compute.
 
     Parameters
@@ -389,16 +422,57 @@ class recording:
     block : Block or None
     """
 
-    __slots__ = ("block", "token")
+    cdef object block, outer, token
+    cdef bint is_open
 
     def __init__(self, block):
         self.block = block
 
     def __enter__(self):
-        self.token = BLOCK.set(self.block)
         opened.append(None)
+        try:
+            self.outer = BLOCK.get()
+            self.token = BLOCK.set(self)
+        except BaseException:
+            opened.pop()
+            raise
+        self.is_open = True
         return self.block
 
     def __exit__(self, *error):
         opened.pop()
-        BLOCK.reset(self.token)
+        self.is_open = False
+        token, self.token = self.token, None  # which holds what was open before, and this
+        try:
+            BLOCK.reset(token)
+        except MemoryError:
+            pass
+
+
+class Opening:
+    """The base of a Block that `with` opens. Nothing, not even an interrupt, comes between its parts.
+
+    Attributes
+    ----------
+    opened : recording or None
+        While it is open.
+    closed : bool
+        Whether it was left by an error.
+    captured_arrays : list
+        The arrays from outside that it holds while it is open.
+    """
+
+    opened = None
+
+    def __enter__(self):
+        self.check_open()
+        opened = recording(self)
+        opened.__enter__()
+        self.opened = opened
+        return self
+
+    def __exit__(self, kind, *rest):
+        opened, self.opened = self.opened, None
+        self.closed = kind is not None
+        release_arrays(self.captured_arrays)
+        opened.__exit__()

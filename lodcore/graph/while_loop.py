@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.caller import named_caller
-from lodcore.base.dispatch import Symbol, open_block, recorder, recording
+from lodcore.base.dispatch import Symbol, open_block, recorder, recording, take_contents
 from lodcore.base.recycling import Recycled
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, of_user
@@ -232,6 +232,9 @@ class WhileLoop:
         if isinstance(block, NamedBlock):
             for v, result in zip(self.variables, results, strict=False):
                 block.name_result(result, v.name)
+        if block is None:
+            pairs = [pair for pair in zip(self._written, results, strict=True) if isinstance(pair[0], TensorArray)]
+            take_contents([given for given, _ in pairs], [result for _, result in pairs])
         for given, result in zip(self._written, results, strict=True):
             if block is not None and isinstance(given, (Variable, TensorArray)):
                 block.write_back(given, result)
@@ -240,8 +243,6 @@ class WhileLoop:
                         given.stand_for(result)
                     elif block.keeps_writes:
                         given.set(result.get())
-            elif isinstance(given, TensorArray):
-                given.become(result)
             elif isinstance(given, Variable):
                 given.set(result)
 

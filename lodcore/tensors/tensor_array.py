@@ -102,7 +102,7 @@ class TensorArray(ArrayBody, ArrayMethods):
            [2, 2]])
     """
 
-    __slots__ = ("_element", "_items", "_limit", "_rank", "_size", "_source")
+    __slots__ = ()
 
     _items: dict[int, Any]  # what was written
     _source: Any  # what slots that were not written to are views of: an ndarray or a LoDTensor

@@ -19,8 +19,8 @@ from lodcore import kernels, ops
 from lodcore.base.later import Later
 from lodcore.numpy_api import methods
 from lodcore.ops.registry import OPS
-from reference.cases import OPERATORS as CASES
 from tests.mutants.planted import MUTANTS
+from tests.samples import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = sorted(path.stem for path in (ROOT / "lodcore/kernels").glob("*.pyx"))
@@ -201,7 +201,7 @@ def test_one_word_names_all_rooms_of_a_family(name):
     assert homes, f"no file of the library is called {name}.py"
     operators = {op for op in OPS if OPS[op].__wrapped__.__module__ == f"lodcore.ops.{name}"}
     rooms = ["reference/ops/{}.py", "tests/samples/{}.py"] if operators else []
-    rooms += ["reference/cases/{}.py"] if operators & CASES.keys() else []
+    rooms += ["reference/cases/{}.py"] if any(SAMPLES[op].cases for op in operators) else []
     assert not [room for room in rooms if not (ROOT / room.format(name)).exists()]
     assert not operators or operators <= import_module(f"tests.samples.{name}").SAMPLES.keys()
 

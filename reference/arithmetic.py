@@ -30,7 +30,7 @@ def square_root(x, real):
 
 
 def one_nan(cell):
-    """Return every nan the same bits."""
+    """Return a cell, with one bit pattern for every nan."""
     return cell if cell == cell else NAN
 
 

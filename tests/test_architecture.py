@@ -300,7 +300,7 @@ def test_private_names_are_used_in_their_own_file(path):
 
 @not_on_reference
 def lines_of_code(path):
-    """Count the lines of a file that are not docstring, no comment, and not empty."""
+    """Count the lines of a file that are neither docstrings nor comments, and are not empty."""
     text = re.sub(r'^\s*"""(?:.|\n)*?"""\s*$', "", path.read_text(), flags=re.MULTILINE)
     return sum(bool(line.strip()) and not line.strip().startswith(("#", "//")) for line in text.splitlines())
 

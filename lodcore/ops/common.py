@@ -122,7 +122,7 @@ def _dtype_text(x: Any) -> str:
 
 
 def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
-    """Give an array with one row per row a LoD."""
+    """Return an array that has one row per row of a LoD as a LoDTensor."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
             f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows; one entry per row is "

@@ -156,7 +156,7 @@ def longest_first(lengths: Int64) -> Int64:
     if most > SMALL and most > 4 * len(lengths):
         return np.argsort(-lengths, kind="stable")
     offsets = buffers.new_int64(len(lengths) + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(lengths, offsets))
+    unharmed(kernels.lod.offsets_from_lengths(lengths, offsets))
     steps = buffers.new_int64(most + 1)
     kernels.rank.step_offsets(offsets, steps)
     order: Int64 = buffers.new_int64(len(lengths))

@@ -355,7 +355,7 @@ def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: boo
             raise LoDError(f"{here}: {what}")
         offsets = buffers.new_offsets(stored.shape[0])
         _read_into(here, path, offsets.view(np.uint8))
-        bad = kernels.offsets.first_bad_offset(offsets, count)
+        bad = kernels.lod.first_bad_offset(offsets, count)
         if bad >= 0:
             raise LoDError(
                 f"{here}: is {offsets[bad]} at position {bad}; offsets start at 0, never fall, and end at {count}"

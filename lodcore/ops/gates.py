@@ -142,7 +142,7 @@ class Run:
         self._offsets = (
             offsets if start == self.low == 0 and stop == len(offsets) - 1 else _from_zero(offsets[start : stop + 1])
         )
-        self.steps = buffers.new_int64(kernels.offsets.max_length(self._offsets) + 1)
+        self.steps = buffers.new_int64(kernels.lod.max_length(self._offsets) + 1)
         kernels.rank.step_offsets(self._offsets, self.steps)
         self._ranks = buffers.new_int64(stop - start)
         kernels.rank.rank_by_length(self._offsets, self.steps, self._ranks)

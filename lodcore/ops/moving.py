@@ -163,5 +163,5 @@ def _summed(kernel: Callable[..., Any], d: Array, place: Array, *args: Any) -> A
 def sequence_numbers(offsets: Any) -> Array:
     """Return for each row the number of its sequence."""
     numbers = buffers.new_int64(offsets[len(offsets) - 1])
-    kernels.offsets.segment_ids(offsets, numbers)
+    kernels.lod.segment_ids(offsets, numbers)
     return numbers

@@ -125,7 +125,7 @@ def padded_lengths(where: str, lod: LoD, first: int, length: Any, multiple_of: A
     given = [_each_level(where, name, one, usual, depth) for name, one, usual in asked]
     sizes = []
     for k, of_length, of_multiple, of_least in zip(range(first, lod.num_levels), *given, strict=True):
-        longest = kernels.offsets.max_length(core.offsets_view(lod, k))
+        longest = kernels.lod.max_length(core.offsets_view(lod, k))
         sizes.append(padded_length(where, "length", longest, of_length, of_multiple, of_least))
     return sizes
 
@@ -227,7 +227,7 @@ def _check_lines(where: str, lod: LoD, lines: Array) -> None:
     if lod.num_sequences() != len(lines):
         raise LoDError(f"{where}: lengths: has {lod.num_sequences()} entries; dense has {len(lines)} lines")
     for k in range(lod.num_levels):
-        if kernels.offsets.max_length(core.offsets_view(lod, k)) > lines.shape[k + 1]:
+        if kernels.lod.max_length(core.offsets_view(lod, k)) > lines.shape[k + 1]:
             j = int(np.argmax(lod.lengths(k) > lines.shape[k + 1]))
             what = "rows" if k + 1 == lod.num_levels else "lines"
             of_level = f" of level {k}" if lod.num_levels > 1 else ""

@@ -365,7 +365,7 @@ def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: boo
 
 
 def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:
-    """Read the first offsets of a file, and check each piece while it is in the cache; name the first bad one, or -1."""
+    """Read the first offsets of a file, each piece checked while it is in the cache; name the first bad one, or -1."""
     try:
         opened = open(path, "rb", buffering=0)  # noqa: SIM115
     except FileNotFoundError:

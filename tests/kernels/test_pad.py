@@ -14,7 +14,7 @@ from tests.helpers.draw import int64, lengths, read_only, running_sum, values_fr
 def paddable(draw):
     """Draw rows, offsets, what to fill with, on which side, and the padded length."""
     sizes = draw(st.one_of(lengths(most=6), lengths(most=40)))
-    row_bytes = draw(st.sampled_from([1, 4, 3, 8, 24, 64, 0]))
+    row_bytes = draw(st.sampled_from([1, 4, 3, 8, 12, 24, 48, 64, 0]))
     n_rows = sum(sizes)
     fill = draw(st.sampled_from(["zeros", "one byte", "any bytes"]))
     filling = {"zeros": bytes(row_bytes), "one byte": b"\x7f" * row_bytes}.get(fill, bytes(range(row_bytes)))

@@ -33,6 +33,7 @@ MOST = 2**62
 
 #: No table is made for lengths up to here, whatever their number is.
 SMALL = 2**16
+AT_ONCE = 2**17  # lengths whose copy stays in the cache
 
 
 class Plan(Protocol):
@@ -144,7 +145,10 @@ def size_counts(lengths: Int64) -> tuple[Int64, Int64]:
     if most > SMALL and most > 4 * len(lengths):
         sizes, counts = np.unique(lengths, return_counts=True)
     else:
-        table = np.bincount(lengths, minlength=1)
+        table = np.zeros(most + 1, np.int64)
+        part = max(AT_ONCE, most + 1)
+        for start in range(0, len(lengths), part):  # NumPy copies what it counts if that is read-only
+            table += np.bincount(lengths[start : start + part], minlength=most + 1)
         sizes = np.flatnonzero(table)
         counts = table[sizes]
     return np.ascontiguousarray(sizes[::-1]), np.ascontiguousarray(counts[::-1])

@@ -21,8 +21,8 @@ from lodcore.interop import arrow_batches
 BUDGET = 2048  # tokens of a bin
 FEWEST = 3  # words of a document that is kept
 
-#: One row a bin. `file` and `first_row` name the unit, `bin` counts within it; `rows` are the places of the documents in
-#: their file, and `tokens` their words. Offsets of 32 bits are what Spark takes.
+#: One row a bin. `file` and `first_row` name the unit, `bin` counts within it; `rows` are the places of the documents
+#: in their file, and `tokens` their words. Offsets of 32 bits are what Spark takes.
 BINS = pyarrow.schema(
     [
         ("file", pyarrow.int64()),
@@ -136,10 +136,10 @@ def pack_unit(text, row, file, vocabulary="", budget=BUDGET):
 # -- units -------------------------------------------------------------------------------------------------------------
 
 
-def list_units(corpus):
-    """List the row groups of all Parquet files of a directory: a table, made of the footers alone."""
+def list_units(corpus, num_files=None):
+    """List the row groups of the Parquet files of a directory: a table, made of the footers alone."""
     columns = {name: [] for name in UNITS.names}
-    for number, path in enumerate(sorted(Path(corpus).glob("*.parquet"))):
+    for number, path in enumerate(sorted(Path(corpus).glob("*.parquet"))[:num_files]):
         footer, first = pyarrow.parquet.read_metadata(path), 0
         for group in range(footer.num_row_groups):
             count = footer.row_group(group).num_rows
@@ -289,7 +289,9 @@ def checksum(output):
                     pieces = mixed(bins[rows.lod.segment_ids()] + rows.values.astype(np.uint64))
                     lod = tokens.lod.drop(0)
                     places = lod.positions().astype(np.uint64)
-                    sums = mixed(pieces[lod.segment_ids()] + (places << np.uint64(32)) + tokens.values.astype(np.uint64))
+                    sums = mixed(
+                        pieces[lod.segment_ids()] + (places << np.uint64(32)) + tokens.values.astype(np.uint64)
+                    )
                 totals["bins"] += len(tokens)
                 totals["documents"] += len(rows.values)
                 totals["tokens"] += len(tokens.values)

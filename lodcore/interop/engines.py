@@ -13,7 +13,9 @@ import numpy as np
 from lodcore.base.libraries import library
 from lodcore.base.memory import integer
 from lodcore.errors import BatchError, DTypeError, LoDError, ShapeError
-from lodcore.interop.arrow import arrow_c_array, from_arrow
+from lodcore.interop.arrow import from_arrow, wish_of
+from lodcore.interop.arrow_nodes import node_of
+from lodcore.interop.arrow_write import array_capsule, schema_capsule
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["ArrowBatches", "arrow_batches"]
@@ -115,12 +117,14 @@ def arrow_batches(
 
 def _columns_of(f: Callable[..., Any], columns: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Return the columns that a function takes by position, and pairs of parameter and column."""
+    positional: tuple[str, ...] = ()
+    named: tuple[tuple[str, str], ...] = ()
     if isinstance(columns, Mapping):
-        positional, named = (), tuple((str(name), str(column)) for name, column in columns.items())
+        named = tuple((str(name), str(column)) for name, column in columns.items())
     elif columns is not None:
         if isinstance(columns, str):
             raise DTypeError(f"{WHERE}: columns: is {columns!r}; a list of names is needed")
-        positional, named = tuple(columns), ()
+        positional = tuple(columns)
     else:
         try:
             parameters = inspect.signature(f).parameters.values()
@@ -392,8 +396,9 @@ def _is_text(column: Any, kind: Any, pyarrow: Any) -> bool:
 def _of_type(pyarrow: Any, column: Any, wanted: Any) -> Any:
     """Make an array of a type: asked for at the door, and cast where that does not do."""
     if isinstance(column, (np.ndarray, LoDTensor)):
-        wish = None if wanted is None else wanted.__arrow_c_schema__()
-        array = pyarrow.Array._import_from_c_capsule(*arrow_c_array(column, wish))
+        wish = None if wanted is None else wish_of(wanted.__arrow_c_schema__())
+        node = node_of(column, wish)
+        array = pyarrow.Array._import_from_c_capsule(schema_capsule(node), array_capsule(node))
     else:
         array = pyarrow.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pyarrow.array(column)
     return array if wanted is None or array.type == wanted else array.cast(wanted)

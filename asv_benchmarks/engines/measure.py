@@ -30,6 +30,17 @@ def timed(run, units, output, *arguments):
     return sum(units["num_rows"].to_pylist()) / (time.perf_counter() - begin)
 
 
+def tasks_per_second(engine, workers, count=1000):
+    """Measure how many tasks that do nothing an engine runs in a second."""
+    stop = engine.start(workers)
+    engine.run_empty(10 * workers)
+    begin = time.perf_counter()
+    engine.run_empty(count)
+    seconds = time.perf_counter() - begin
+    stop()
+    return count / seconds
+
+
 def measure(engine, units, pack, where, workers, units_per_task, rounds):
     """Measure an engine and processes without one, in turn; return their best rates."""
     begin = time.perf_counter()
@@ -59,9 +70,16 @@ def main():
     parser.add_argument("--units", type=int, default=256)
     parser.add_argument("--units-per-task", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--empty", action="store_true", help="how many tasks a second, which do nothing")
     chosen = parser.parse_args()
     pipeline.share_path()
     engine = importlib.import_module(f"asv_benchmarks.engines.with_{chosen.engine}")
+    if chosen.empty:
+        for workers in chosen.workers:
+            print(
+                f"{engine.NAME}, {workers} workers: {tasks_per_second(engine, workers):,.0f} empty tasks/s", flush=True
+            )
+        return
     units = pipeline.list_units(chosen.corpus).slice(0, chosen.units)
     where = Path(tempfile.mkdtemp(prefix="engines-"))
     try:

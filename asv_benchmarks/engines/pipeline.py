@@ -206,10 +206,27 @@ class PackUnits:
         """Return the bins of a table of units as a table."""
         return pyarrow.Table.from_batches(self([units]), BINS)
 
-    def tables(self, units):
-        """Yield the bins of each unit of a table, as a table."""
-        for batch in self([units]):
-            yield pyarrow.Table.from_batches([batch])
+    def write(self, units, output):
+        """Write the bins of a table of units to a file, which is named after the first one.
+
+        The file is put in its place when it is complete, and replaces one of the same name: what a worker that died had
+        written does not count, and what is done twice is there once. No more than a unit is in memory.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row: the file, and how many rows were read and bins written.
+        """
+        first = units.slice(0, 1).to_pylist()[0]
+        path = Path(output) / f"bins-{first['file']:04d}-{first['row_group']:06d}.parquet"
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        with pyarrow.parquet.ParquetWriter(draft, BINS, compression="snappy", use_dictionary=False) as writer:
+            bins = 0
+            for batch in self([units]):
+                writer.write_batch(batch)
+                bins += batch.num_rows
+        os.replace(draft, path)
+        return pyarrow.table({"path": [str(path)], "rows": [sum(units["num_rows"].to_pylist())], "bins": [bins]})
 
 
 def use_one_thread():
@@ -243,12 +260,7 @@ def run_alone(units, output, pack, units_per_file=64):
     """
     Path(output).mkdir(parents=True, exist_ok=True)
     for start in range(0, units.num_rows, units_per_file):
-        chosen = units.slice(start, units_per_file)
-        first = chosen.slice(0, 1).to_pylist()[0]
-        path = Path(output) / f"bins-{first['file']:04d}-{first['row_group']:06d}.parquet"
-        with pyarrow.parquet.ParquetWriter(path, BINS, compression="snappy", use_dictionary=False) as writer:
-            for batch in pack([chosen]):
-                writer.write_batch(batch)
+        pack.write(units.slice(start, units_per_file), output)
 
 
 # -- what came out -----------------------------------------------------------------------------------------------------
@@ -256,7 +268,7 @@ def run_alone(units, output, pack, units_per_file=64):
 
 def parquet_files(output):
     """List the Parquet files of a directory, in its folders too."""
-    return sorted(str(path) for path in Path(output).rglob("*.parquet"))
+    return sorted(str(path) for path in Path(output).rglob("*.parquet") if not path.name.startswith("."))
 
 
 def read_bins(output):

@@ -64,6 +64,14 @@ def write(frame, output, schema):
     future.result()
 
 
+def run_empty(count):
+    """Run so many tasks that do nothing, to see what a task costs."""
+    from dask.distributed import get_client
+
+    client = get_client()
+    client.gather(client.map(abs, range(count), pure=False))
+
+
 def map_rows(files, function, output, batch_size):
     """Call a function of record batches on Parquet files as Dask reads and cuts them, and write what it returns."""
     import dask.dataframe

@@ -3,7 +3,11 @@
 Ray shows how far it is by itself: bars in a terminal, lines of a log elsewhere.
 """
 
+import functools
 import os
+from pathlib import Path
+
+import pyarrow
 
 from asv_benchmarks.engines import pipeline
 
@@ -26,15 +30,32 @@ def start(workers, **options):
 def run(units, output, pack, units_per_task=16, workers=2):
     """Pack a table of units; one task, and one file, for so many of them.
 
-    A task whose worker dies is run again and writes a file of the same name.
+    A task whose worker dies is run again and writes a file of the same name. Workers write their files themselves:
+    `write_parquet` would keep all bins of a task in memory and copy them, which takes half as long as to make them.
     """
     import ray.data
 
+    Path(output).mkdir(parents=True, exist_ok=True)
     parts = [units.slice(first, units_per_task) for first in range(0, units.num_rows, units_per_task)]
-    dataset = ray.data.from_arrow(parts)
-    # one call a task (batch_size=None), which yields one table a unit; to compute and to write are one task
-    bins = dataset.map_batches(pack.tables, batch_format="pyarrow", batch_size=None, zero_copy_batch=True)
-    bins.write_parquet(str(output), compression="snappy", use_dictionary=False)
+    write = functools.partial(pack.write, output=str(output))
+    # one block, and so one call, a task (batch_size=None)
+    written = ray.data.from_arrow(parts).map_batches(write, batch_format="pyarrow", batch_size=None)
+    found = written.sum("rows")
+    if found != sum(units["num_rows"].to_pylist()):
+        raise RuntimeError(f"with_ray: units: {found} rows were packed of {units.num_rows} units, which have others")
+
+
+def run_empty(count):
+    """Run so many tasks that do nothing, to see what a task costs."""
+    import ray.data
+
+    parts = [pyarrow.table({"k": [k]}) for k in range(count)]
+    ray.data.from_arrow(parts).map_batches(same, batch_format="pyarrow", batch_size=None).materialize()
+
+
+def same(table):
+    """Return what is given."""
+    return table
 
 
 def map_rows(files, function, output, batch_size):

@@ -53,6 +53,13 @@ def run(units, output, pack, units_per_task=16, workers=2):
     frame.mapInArrow(pack, BINS).write.mode("overwrite").parquet(str(output))
 
 
+def run_empty(count):
+    """Run so many tasks that do nothing, to see what a task costs."""
+    from pyspark.sql import SparkSession
+
+    SparkSession.getActiveSession().sparkContext.parallelize(range(count), count).map(abs).count()
+
+
 def map_rows(files, function, output, batch_size, schema):
     """Call a function of record batches on Parquet files as Spark reads and cuts them, and write what it returns."""
     from pyspark.sql import SparkSession

@@ -212,7 +212,7 @@ class ArrowBatches:
         """Take a DataFrame of pandas; its index stays if the number of rows does."""
         pandas = library("pandas", "pandas", WHERE)
         for name, dtype in frame.dtypes.items():
-            if name in self.columns and dtype.kind == "O" and not hasattr(dtype, "pyarrow_dtype"):
+            if name in self.columns and getattr(dtype, "hasobject", False):
                 raise DTypeError(
                     f"{WHERE}: column {name!r}: has dtype {dtype}; ArrowDtype is needed, as dtype_backend='pyarrow' "
                     "makes it"

@@ -37,11 +37,21 @@ def made(tmp_path_factory):
 def engine(request):
     """An engine with two workers; their processes find the tests, too."""
     engine = importlib.import_module(f"asv_benchmarks.engines.with_{request.param}")
-    # on a busy machine a worker of Ray takes longer to start than Ray waits for it
-    patience = {"_system_config": {"worker_register_timeout_seconds": 600}} if request.param == "ray" else {}
-    stop = engine.start(WORKERS, **patience)
+    stop = start_patiently(engine)
     yield engine
     stop()
+
+
+def start_patiently(engine, attempts=5):
+    """Start an engine; on a busy machine Ray takes longer than it waits for itself, and for workers that are nice."""
+    busy = {"_system_config": {"worker_register_timeout_seconds": 600, "worker_niceness": 0}}
+    for attempt in range(attempts):
+        try:
+            return engine.start(WORKERS, **(busy if engine.NAME == "ray" else {}))
+        except Exception as error:
+            if "timed out during startup" not in str(error) or attempt == attempts - 1:
+                raise
+            importlib.import_module("ray").shutdown()
 
 
 def packed(vocabulary, notes, **named):
@@ -94,7 +104,7 @@ def test_memory_of_a_worker_is_bounded_by_the_batch(made, engine, tmp_path):
     """One file holds eight times what the other does; tasks are equal."""
     _, vocabulary, _ = made
     peaks = []
-    for name, num_bytes in (("small", 6_000_000), ("large", 48_000_000)):
+    for name, num_bytes in (("small", 5_000_000), ("large", 40_000_000)):
         directory, _ = corpus(tmp_path / name, num_bytes, 1 << 30, 4096)
         engine.run(
             pipeline.list_units(directory),

@@ -27,7 +27,7 @@ class Corpus:
 
     rows: int = 1_000_000_000
     bytes_in: float = 91.0
-    bytes_out: float = 69.0
+    bytes_out: float = 42.0
     rows_per_task: int = 16 * 16384
 
     @property
@@ -63,8 +63,8 @@ class Cluster:
     """
 
     workers: int = 2
-    rows_per_second: float = 400_000.0
-    tasks_per_second: float = 300.0
+    rows_per_second: float = 520_000.0
+    tasks_per_second: float = 585.0
     store: float = 10e9
     spread: float = 0.1
     deaths: float = 0.01

@@ -22,8 +22,10 @@ def start(workers, **options):
     import ray.data
 
     ray.init(num_cpus=workers, include_dashboard=False, **{"object_store_memory": 1 << 30, **options})
+    context = ray.data.DataContext.get_current()
     # what Ray sets aside for each task is a multiple of this; with its default, 128 MiB, it runs one task at a time
-    ray.data.DataContext.get_current().target_max_block_size = 1 << 24
+    context.target_max_block_size = 1 << 24
+    context.op_resource_reservation_enabled = False  # nor does it keep a worker for later steps
     return ray.shutdown
 
 
@@ -31,7 +33,7 @@ def run(units, output, pack, units_per_task=16, workers=2):
     """Pack a table of units; one task, and one file, for so many of them.
 
     A task whose worker dies is run again and writes a file of the same name. Workers write their files themselves:
-    `write_parquet` would keep all bins of a task in memory and copy them, which takes half as long as to make them.
+    `write_parquet` would keep all bins of a task in memory, and copy them.
     """
     import ray.data
 
@@ -40,7 +42,7 @@ def run(units, output, pack, units_per_task=16, workers=2):
     write = functools.partial(pack.write, output=str(output))
     # one block, and so one call, a task (batch_size=None)
     written = ray.data.from_arrow(parts).map_batches(write, batch_format="pyarrow", batch_size=None)
-    found = written.sum("rows")
+    found = sum(row["rows"] for row in written.take_all())  # Dataset.sum would set a worker aside for itself
     if found != sum(units["num_rows"].to_pylist()):
         raise RuntimeError(f"with_ray: units: {found} rows were packed of {units.num_rows} units, which have others")
 

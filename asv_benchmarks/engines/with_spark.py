@@ -5,12 +5,13 @@ Spark draws a bar for each stage (`spark.ui.showConsoleProgress`).
 
 import os
 import sys
+from pathlib import Path
+
+import pyarrow
 
 from asv_benchmarks.engines import pipeline
 
 NAME = "spark"
-#: `pipeline.BINS` as Spark writes it.
-BINS = "file bigint, first_row bigint, bin bigint, rows array<bigint>, tokens array<array<int>>"
 
 
 def start(workers, **options):
@@ -40,17 +41,28 @@ def start(workers, **options):
 def run(units, output, pack, units_per_task=16, workers=2):
     """Pack a table of units; one task, and one file, for so many of them.
 
-    What a task writes counts when it has ended: Spark moves its file to its place then.
+    A task whose worker dies is run again and writes a file of the same name. Workers write their files themselves:
+    otherwise all bins would go through Java's memory, row by row.
     """
     from pyspark.sql import SparkSession
 
+    Path(output).mkdir(parents=True, exist_ok=True)
     session = SparkSession.getActiveSession()
     parts = max(1, -(-units.num_rows // units_per_task))
     rows = session.sparkContext.parallelize(units.to_pylist(), parts)  # keeps the order, so that a task reads one file
     frame = session.createDataFrame(
         rows, "file bigint, path string, row_group bigint, first_row bigint, num_rows bigint"
     )
-    frame.mapInArrow(pack, BINS).write.mode("overwrite").parquet(str(output))
+
+    def write(batches):
+        tables = [pyarrow.Table.from_batches([batch]) for batch in batches]
+        if tables:
+            yield from pack.write(pyarrow.concat_tables(tables), str(output)).to_batches()
+
+    written = frame.mapInArrow(write, "path string, rows bigint, bins bigint").collect()
+    found = sum(row["rows"] for row in written)
+    if found != sum(units["num_rows"].to_pylist()):
+        raise RuntimeError(f"with_spark: units: {found} rows were packed of {units.num_rows} units, which have others")
 
 
 def run_empty(count):

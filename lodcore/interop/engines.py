@@ -14,7 +14,7 @@ from lodcore.base.libraries import library
 from lodcore.base.memory import integer
 from lodcore.errors import BatchError, DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow import from_arrow, wish_of
-from lodcore.interop.arrow_nodes import node_of
+from lodcore.interop.arrow_nodes import Node, node_of
 from lodcore.interop.arrow_write import array_capsule, schema_capsule
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -396,12 +396,20 @@ def _is_text(column: Any, kind: Any, pyarrow: Any) -> bool:
 def _of_type(pyarrow: Any, column: Any, wanted: Any) -> Any:
     """Make an array of a type: asked for at the door, and cast where that does not do."""
     if isinstance(column, (np.ndarray, LoDTensor)):
-        wish = None if wanted is None else wish_of(wanted.__arrow_c_schema__())
-        node = node_of(column, wish)
-        array = pyarrow.Array._import_from_c_capsule(schema_capsule(node), array_capsule(node))
+        array = pyarrow.array(Spoken(node_of(column, None if wanted is None else wish_of(wanted.__arrow_c_schema__()))))
     else:
         array = pyarrow.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pyarrow.array(column)
     return array if wanted is None or array.type == wanted else array.cast(wanted)
+
+
+class Spoken:
+    """A column that has been told its type already, as what `pyarrow.array` takes."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return schema_capsule(self.node), array_capsule(self.node)
 
 
 def _as_batch(pyarrow: Any, table: Any) -> Any:

@@ -20,7 +20,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test soak doors lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
+.PHONY: help demo test twins soak doors lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ demo: build/built ## learn from real recordings and from real text, in two acts
 
 test: build/built ## run all tests, and the examples of docstrings and README, in as many processes as processors
 	$(RUN) -m pytest -n auto --dist worksteal
+
+twins: build/built ## run all tests with the kernels replaced by the reference
+	$(RUN) -m pytest -n auto --dist worksteal --kernels reference.kernels -m 'not not_on_reference'
 
 soak: build/built ## draw other examples than `make test` does, for MINUTES=m (30), beginning with SEED=n (1)
 	$(RUN) -m tests.builds.soak $(or $(SEED),1) $(or $(MINUTES),30)

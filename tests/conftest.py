@@ -1,5 +1,6 @@
 """Profiles of hypothesis, and the trees of kernels over which the suite runs."""
 
+import gc
 import importlib
 import importlib.util
 import os
@@ -10,17 +11,19 @@ from hypothesis import HealthCheck, settings
 
 from lodcore import kernels
 
-# Each test runs once a tree of kernels, in methods on another `self` each time; a loaded machine draws slowly.
+# Most tests run once per tree of kernels, in methods on another `self` each time; a loaded machine draws slowly.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 settings.register_profile("default", COMMON, max_examples=100)
-settings.register_profile("ci", COMMON, max_examples=40, derandomize=True)
+settings.register_profile("ci", COMMON, max_examples=25, derandomize=True)
 settings.register_profile("mutants", COMMON, max_examples=100, derandomize=True)
 settings.register_profile("nightly", COMMON, max_examples=10_000, derandomize=False)
 settings.register_profile("soak", COMMON, max_examples=100, derandomize=False, database=None, print_blob=True)
-settings.register_profile("few", COMMON, max_examples=25, derandomize=True)
 settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
 settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.
+BOTH_TREES = {"kernels", "ops", "tensors"}
 
 # The architecture is that of the source tree, which an installed package does not have beside the tests.
 collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["test_architecture.py"]
@@ -41,13 +44,20 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "not_on_reference: compares with the reference kernels, or uses no kernels")
 
 
+def pytest_collection_finish():
+    """Keep what stands before the first test out of every garbage collection: there are 30,000 tests."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_generate_tests(metafunc):
-    """Run each test once a tree of kernels."""
+    """Run each test once per tree of kernels."""
     if "kernel_tree" not in metafunc.fixturenames:
         return
     package = metafunc.config.getoption("kernels")
     trees = {package: package} if package else {"cython": "lodcore.kernels", "reference": "reference.kernels"}
-    if metafunc.definition.get_closest_marker("not_on_reference"):
+    on_both = BOTH_TREES & set(metafunc.definition.path.parts)
+    if not on_both or metafunc.definition.get_closest_marker("not_on_reference"):
         trees.pop("reference", None)
     metafunc.parametrize("kernel_tree", list(trees.values()), ids=list(trees), indirect=True, scope="module")
 

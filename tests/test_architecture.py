@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNELS = sorted(path.stem for path in (ROOT / "lodcore/kernels").glob("*.pyx"))
 MODULES = sorted(path for path in (ROOT / "lodcore").rglob("*.py*") if path.suffix in (".py", ".pyx"))
 REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
-TWINS = [ROOT / "reference/kernels" / f"{name}.py" for name in KERNELS]
+TWINS = [*(ROOT / "reference/kernels" / f"{name}.py" for name in KERNELS), ROOT / "reference/arithmetic.py"]
 FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(inspect.unwrap(getattr(lodcore, name)))]
 LONGEST = 320  # lines of code of a file, without docstrings and comments
 
@@ -164,6 +164,7 @@ def public_functions(module):
         name: list(inspect.signature(function).parameters)
         for name, function in vars(module).items()
         if not name.startswith("_") and callable(function) and not inspect.isclass(function)
+        if function.__module__ == module.__name__
     }
 
 
@@ -228,7 +229,8 @@ def test_twins_are_plain(path):
     imported = [ast.unparse(node) for node in nodes(path, (ast.Import, ast.ImportFrom))]
     needed = {"from numpy import ndarray", "from numpy import errstate"}
     needed |= {f"from math import {name} as _{name}" for name in ("sqrt", "log")}
-    others = [node for node in nodes(path, ast.ImportFrom) if node.module.startswith("reference.kernels.")]
+    shared = re.compile(r"reference\.(kernels\.|arithmetic$)")
+    others = [node for node in nodes(path, ast.ImportFrom) if shared.match(node.module)]
     needed |= {ast.unparse(node) for node in others}
     assert set(imported) <= needed, "a twin needs at most the class of arrays, twins, and what no arithmetic gives"
     assert not nodes(path, ast.Slice), "a twin does not slice"
@@ -236,7 +238,7 @@ def test_twins_are_plain(path):
     known = {"shape", "ndim", "dtype", "itemsize", "nbytes", "flags", "c_contiguous", "ctypes", "data"}
     assert attributes <= known | {"type", "append", "tobytes"}, "a twin uses no methods of arrays"
     called = {node.func.id for node in nodes(path, ast.Call) if isinstance(node.func, ast.Name)}
-    own = {node.name for node in nodes(path, ast.FunctionDef) if node.name.startswith("_")} | {"_sqrt", "_log"}
+    own = {node.name for node in nodes(path, ast.FunctionDef)} | {"_sqrt", "_log"}
     own |= {alias.name for node in others for alias in node.names}
     words = {"range", "len", "int", "float", "all", "any", "type", "isinstance", "real", "errstate", "ValueError"}
     assert called <= words | own, "a twin leaves nothing to others"
@@ -266,39 +268,47 @@ def test_one_place_asks_which_kernels_are_loaded():
     assert asked == ["lodcore/tensors/core.pyx"]
 
 
-PRIVATE_OWNERS = ["base/dispatch.pyx", "graph/variable.py", "tensors/tensor_array.py"]
+#: Names of other libraries: of named tuples, of the interpreter, of NumPy, pandas and torch.
+FOREIGN = {"_replace", "_make", "_getframe", "_core", "_pa_array", "_ragged_idx", "_version"}
+
+
+def without_text(path):
+    """Return the source of a file, its strings empty and its comments gone."""
+    text = re.sub(r'"""(?:.|\n)*?"""', "", path.read_text())
+    return re.sub(r"#.*", "", re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text))
+
+
+def own_members(path):
+    """List the private names that a file gives to fields and methods of its classes."""
+    text, declarations = path.read_text(), ""
+    if path.suffix == ".pyx":
+        declared = path.with_suffix(".pxd")
+        sources = [without_text(path), without_text(declared) if declared.exists() else ""]
+        declarations = "\n".join(re.findall(r"^ +(?:cdef|cpdef) .*", "\n".join(sources), re.M))
+    slots = " ".join(re.findall(r"__slots__ = \(([^)]*)\)", text))
+    return {
+        *re.findall(r"^ +(?:async )?def (_[a-z]\w*)\(", text, re.M),
+        *re.findall(r"^    (_[a-z]\w*)(?:: | = )", text, re.M),
+        *re.findall(r"\bself\.(_[a-z]\w*)\b(?=[^=\n]*=(?!=))", text),
+        *re.findall(r"\b(_[a-z]\w*)\b", declarations),
+        *re.findall(r"\"(_[a-z]\w*)\"", slots),
+    }
 
 
 @not_on_reference
-def test_fields_of_symbols_and_arrays_are_read_through_their_interface():
-    """Private attributes of Symbol, Variable and TensorArray are used in the file of their class alone."""
-    own = {path: (ROOT / "lodcore" / path).read_text() for path in PRIVATE_OWNERS}
-    private = {"_items", "_source", "_limit", "_element", "_held", "_undo", "_fresh"}
-    private |= {name for text in own.values() for name in re.findall(r"^    def (_[a-z]\w+)\(", text, re.M)}
-    private |= {
-        name
-        for text in own.values()
-        for slots in re.findall(r"__slots__ = \((.*)\)", text)
-        for name in re.findall(r"\"(_[a-z]\w*)\"", slots)
-    }
-    private -= {"_take", "_name", "_size", "_rank", "_spec"}  # of other classes, too, where they are their own
-    assert {"_items", "_source", "_undo", "_taken_out"} <= private
-    others = [path for path in MODULES if not path_id(path).endswith(tuple(PRIVATE_OWNERS))]
-    used = [
-        (path_id(path), name)
-        for path in others
-        for name in re.findall(r"(?<!buffers)\.(_[a-z]\w*)\b", path.read_text())
-        if name in private and not re.search(rf"self\.{name}\b[^=\n]*=[^=]|def {name}\(", path.read_text())
-    ]
-    assert not used
-    in_graph = [path for path in others if {"graph", "ops", "nn"} & set(path.parts)]
-    foreign = r"\b(?!self|cls|made)\w+\._(?:name|size|rank|spec)\b"
-    assert not [path_id(path) for path in in_graph if re.search(foreign, path.read_text())]
+@pytest.mark.parametrize("path", [*MODULES, *REFERENCE], ids=path_id)
+def test_private_names_are_used_in_their_own_file(path):
+    """What others need has a public name."""
+    used = set(re.findall(r"(?<=[\w\])]\.)(_[a-z]\w*)\b", without_text(path)))
+    assert not used - own_members(path) - FOREIGN
+    if path.suffix == ".py":
+        imported = {alias.name for node in nodes(path, ast.ImportFrom) for alias in node.names}
+        assert not {name for name in imported if re.match(r"_[a-z]", name)} - FOREIGN
 
 
 @not_on_reference
 def lines_of_code(path):
-    """Count the lines of a file that are not docstring, no comment, and not empty."""
+    """Count the lines of a file that are neither docstrings nor comments, and are not empty."""
     text = re.sub(r'^\s*"""(?:.|\n)*?"""\s*$', "", path.read_text(), flags=re.MULTILINE)
     return sum(bool(line.strip()) and not line.strip().startswith(("#", "//")) for line in text.splitlines())
 

@@ -60,7 +60,7 @@ cdef Memory memory_of(cnp.ndarray array):
     return memory
 
 
-def _held(cnp.ndarray array not None):
+def owner_of(cnp.ndarray array not None):
     """Return what an array is a view of, also where that is hidden: for libraries that write into what is lent."""
     base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else None
     return (<Memory> base)._owner if type(base) is Memory else base

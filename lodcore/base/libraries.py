@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["axes_of", "library"]
+__all__ = ["axes_to_draw_in", "library"]
 
 
 def library(module: str, extra: str, where: str) -> Any:
@@ -37,7 +37,7 @@ def library(module: str, extra: str, where: str) -> Any:
         ) from error
 
 
-def axes_of(where: str, axes: Any) -> Any:
+def axes_to_draw_in(where: str, axes: Any) -> Any:
     """Return the axes of matplotlib to draw in: those given, or new ones."""
     pyplot = library("matplotlib.pyplot", "plots", where)
     return pyplot.subplots()[1] if axes is None else axes

@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -27,7 +28,6 @@ RUNS = 4
 
 _count = 1
 _pool: Any = None
-_pools: Any = None  # the class of pools, once several threads are wanted
 
 
 def set_num_threads(n: int) -> None:
@@ -58,7 +58,7 @@ def set_num_threads(n: int) -> None:
     if count != _count:
         _forget_pool()
     if count > 1:
-        _load_pools()
+        import_module("concurrent.futures.thread")  # a fork in the middle of an import leaves a child that waits for it
     _count = count
 
 
@@ -179,18 +179,10 @@ def _threads() -> Any:
     global _pool
     pool = _pool  # another thread may forget it
     if pool is None:
-        if _pools is None:  # another thread has just asked for threads
-            _load_pools()
-        pool = _pool = _pools(max(1, _count - 1), "lodcore")
+        from concurrent.futures.thread import ThreadPoolExecutor
+
+        pool = _pool = ThreadPoolExecutor(max(1, _count - 1), "lodcore")
     return pool
-
-
-def _load_pools() -> None:
-    """Import pools of threads: now, as a fork in the middle of an import leaves a child that waits for its end."""
-    global _pools
-    from concurrent.futures.thread import ThreadPoolExecutor
-
-    _pools = ThreadPoolExecutor
 
 
 def _forget_pool() -> None:
@@ -206,4 +198,4 @@ _wish = os.environ.get("LODCORE_NUM_THREADS", "")
 if _wish.isdigit() and 1 <= int(_wish) <= 1024:
     _count = int(_wish)
     if _count > 1:
-        _load_pools()
+        import_module("concurrent.futures.thread")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lodcore.base.dispatch import Symbol
 from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, sealed
-from lodcore.batching.plan import PackPlan, Pieces
+from lodcore.batching.plan import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import DTypeError, LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_concat, sequence_pool
 from lodcore.ops.chunk import chunk_starts
@@ -267,7 +267,7 @@ def _cut_plan(lengths: Int64, window: int, drop_last: bool) -> PackPlan:
     begins = np.union1d(offsets[:-1][(lengths > 0) & (offsets[:-1] < stop)], cuts)  # of pieces, in tokens of all
     sizes = np.diff(begins, append=stop)
     documents = np.searchsorted(offsets, begins, side="right") - 1
-    return PackPlan._made(
+    return plan_of_pieces(
         lengths=lengths,
         pieces=Pieces(documents, begins - offsets[documents], sizes),
         bins=LoD.from_offsets(np.append(np.searchsorted(begins, cuts), len(begins))),

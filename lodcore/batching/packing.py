@@ -10,7 +10,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.base.recycling import Recycled
 from lodcore.batching.arguments import MOST, Int64, as_choice, as_count, as_lengths, longest_first, size_counts
-from lodcore.batching.plan import PackPlan, Pieces
+from lodcore.batching.plan import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences
 from lodcore.tensors.lod import LoD
@@ -127,7 +127,7 @@ def pack_plan(
         if chances is not None and len(bins) > 1:
             shuffled = gather_sequences(LoDTensor.from_offsets(items, bins), chances.permutation(len(bins) - 1))
             items, bins = shuffled.values, shuffled.offsets
-        return PackPlan._made(
+        return plan_of_pieces(
             lengths=known,
             pieces=pieces.taken(items),
             bins=LoD.from_offsets(bins),

@@ -16,7 +16,7 @@ from lodcore.ops import gather_sequences
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["PackPlan", "Pieces"]
+__all__ = ["PackPlan", "Pieces", "plan_of_pieces"]
 
 
 class Pieces(NamedTuple):
@@ -103,18 +103,6 @@ class PackPlan:
 
     def __init__(self) -> None:
         raise TypeError("PackPlan: use pack_plan, PackPlan.load or PackPlan.from_arrays")
-
-    @classmethod
-    def _made(cls, *, pieces: Pieces, bins: LoD, **fields: Any) -> PackPlan:
-        plan = cls.__new__(cls)
-        for one in pieces:
-            if one is not None:
-                sealed(one)
-        plan._pieces, plan._bins, plan._lod, plan._inverse = pieces, bins, None, None
-        plan.is_part = False
-        for name, value in fields.items():
-            setattr(plan, name, value)
-        return plan
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
@@ -246,7 +234,7 @@ class PackPlan:
         places = gather_sequences(LoDTensor(np.arange(len(self.documents)), self._bins), bins)
         found = {name: getattr(self, name) for name in PackPlan.__slots__ if not name.startswith("_")}
         found["is_part"] = True
-        return PackPlan._made(pieces=self._pieces.taken(places.values), bins=places.lod, **found)
+        return plan_of_pieces(pieces=self._pieces.taken(places.values), bins=places.lod, **found)
 
     def shard(self, rank: int) -> PackPlan:
         """Take the bins of one shard: every shard-th bin from bin `rank` on.
@@ -357,7 +345,7 @@ class PackPlan:
         """
         fields = checked_arrays("PackPlan.from_arrays", arrays)
         pieces = Pieces(fields.pop("documents"), fields.pop("starts"), fields.pop("sizes"))
-        return cls._made(pieces=pieces, **fields)
+        return plan_of_pieces(kind=cls, pieces=pieces, **fields)
 
     def save(self, file: Any) -> None:
         """Write the plan to an .npz file of plain arrays.
@@ -389,3 +377,16 @@ class PackPlan:
 def _restore(arrays: dict[str, Any]) -> PackPlan:
     """Make a plan of what `pickle` kept."""
     return PackPlan.from_arrays(arrays)
+
+
+def plan_of_pieces(*, pieces: Pieces, bins: LoD, kind: type[PackPlan] = PackPlan, **fields: Any) -> PackPlan:
+    """Make a plan of pieces and bins that are known to be right."""
+    plan = kind.__new__(kind)
+    for one in pieces:
+        if one is not None:
+            sealed(one)
+    plan._pieces, plan._bins, plan._lod, plan._inverse = pieces, bins, None, None
+    plan.is_part = False
+    for name, value in fields.items():
+        setattr(plan, name, value)
+    return plan

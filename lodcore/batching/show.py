@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.libraries import axes_of
+from lodcore.base.libraries import axes_to_draw_in
 from lodcore.batching.arguments import Int64, as_count
 from lodcore.batching.batches import BatchPlan
 from lodcore.batching.plan import PackPlan
@@ -119,7 +119,7 @@ def plot_occupancy(plan: PackPlan | BatchPlan, ax: Any = None) -> Any:
     -------
     matplotlib Axes
     """
-    ax = axes_of("plot_occupancy", ax)
+    ax = axes_to_draw_in("plot_occupancy", ax)
     found = np.sort(fills(plan))[::-1]
     budget = plan.budget if isinstance(plan, PackPlan) else plan.max_tokens
     mean = float(found.mean()) if len(found) else 1.0

@@ -295,7 +295,7 @@ class Block:
         return given if given.home is self.reference else self.variable(given, ~id(given))
 
     def stands_for(self, given: Any) -> bool:
-        """Return whether a Variable stands for something here, which is none itself."""
+        """Return whether a Variable stands for something that is not a Variable."""
         return isinstance(given, TensorArray)
 
     def variable(self, given: Any, key: int | None = None) -> Variable:

@@ -116,7 +116,7 @@ class LoopVariable(Variable):
         self._final: Any = None
 
     def update(self, value: Any) -> None:
-        """Return the value of the next step.
+        """Set the value of the next step.
 
         Parameters
         ----------

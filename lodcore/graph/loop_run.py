@@ -332,7 +332,7 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
         if isinstance(inner, StepRunner):
             return inner.results_of(arguments["inputs"], recorded)
         found = op.op.infer_arguments(arguments)
-    except Exception:  # of sizes that no step has met: they are not error before one does
+    except Exception:  # an error of sizes is not one before a step meets them
         return recorded
     return [found] if isinstance(found, Spec) else list(found)
 

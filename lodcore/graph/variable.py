@@ -178,7 +178,7 @@ class Variable(Symbol, TensorMethods):
         return self.get()
 
     def set(self, value: Any) -> None:
-        """Return it a value: a tensor, or what makes an array."""
+        """Set the value: a tensor, or what makes an array."""
         self.held, self._spec = as_value(f"Variable {self.name}", value), None
 
     def get_mutable(self, kind: type[T]) -> T:
@@ -208,7 +208,7 @@ class Variable(Symbol, TensorMethods):
         self.later = later
 
     def update(self, value: Any) -> None:
-        """Return the value of the next step, if a loop has this Variable among its `loop_vars`."""
+        """Set the value of the next step, if a loop has this Variable among its `loop_vars`."""
         block = open_block()
         known = block.captures.get(id(self)) if block is not None else None
         if known is None or not hasattr(known[1], "init"):

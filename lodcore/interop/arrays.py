@@ -11,7 +11,7 @@ from lodcore.base.libraries import library
 from lodcore.base.memory import check_size, integer, narrow
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.lending import private_lod
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -289,7 +289,9 @@ def to_thinc(x: Any) -> Any:
     x = as_nested(f"{where}: x", x)
     if x.num_levels != 1:
         raise LoDError(f"{where}: x: has {x.num_levels} levels; a Ragged has one: x.flatten(0)")
-    return types.Ragged(x.values, narrow(where, np.append(x.lengths, kernels.offsets.max_length(x.lod._view(0))))[:-1])
+    return types.Ragged(
+        x.values, narrow(where, np.append(x.lengths, kernels.offsets.max_length(core.offsets_view(x.lod, 0))))[:-1]
+    )
 
 
 def from_thinc(x: Any) -> LoDTensor:

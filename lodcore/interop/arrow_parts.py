@@ -66,7 +66,7 @@ def taken(part: Part, ranges: Array) -> Part:
 
     def take(values: Array, num_levels: int) -> Any:
         x: Any = tensor_core.new_tensor(np.ascontiguousarray(values), part.lod(num_levels))
-        return x._take(WHERE, 0, ranges.copy(), count)
+        return tensor_core.take_ranges(x, WHERE, 0, ranges.copy(), count)
 
     present = [None if there is None else take(there, k).values for k, there in enumerate(part.present)]
     if isinstance(part.values, dict):

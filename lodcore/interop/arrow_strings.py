@@ -56,7 +56,7 @@ def viewed(column: Column, start: int, stop: int) -> Part:
     unharmed(kernels.offsets.offsets_from_lengths(lengths, offsets))
     x: Any = tensor_core.new_tensor(source, core.make_lod([], len(source)))
     ranges = np.stack([begins, begins + lengths], axis=1)
-    values = x._take(WHERE, 0, ranges, offsets.item(count)).values
+    values = tensor_core.take_ranges(x, WHERE, 0, ranges, offsets.item(count)).values
     return Part(count, [offsets], [None, None], values)
 
 

@@ -80,7 +80,7 @@ def lent(values: Array) -> Array | None:
     if values.flags.writeable:
         return values if _is_own(values) else None
     owner: Any = values
-    while isinstance(base := buffers._held(owner), np.ndarray):
+    while isinstance(base := buffers.owner_of(owner), np.ndarray):
         owner = base
     if owner is values or not owner.flags.writeable or not owner.flags.c_contiguous or not _is_own(owner):
         return None
@@ -95,6 +95,6 @@ def _is_own(array: Array) -> bool:
     """Return whether a writable array is over memory that stays writable."""
     base: Any = array
     while isinstance(base, np.ndarray):
-        base = buffers._held(base)
+        base = buffers.owner_of(base)
     base = base.obj if isinstance(base, memoryview) else base
     return not isinstance(base, (bytes, mmap.mmap))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.libraries import axes_of
+from lodcore.base.libraries import axes_to_draw_in
 from lodcore.base.memory import integer
 from lodcore.errors import LoDError
 from lodcore.tensors.from_lists import as_nested
@@ -34,7 +34,7 @@ def plot_lengths(x: Any, level: int = -1, axes: Any = None, bins: Any = "auto") 
     matplotlib.axes.Axes
     """
     where = "lodcore.plot_lengths"
-    axes = axes_of(where, axes)
+    axes = axes_to_draw_in(where, axes)
     lengths = _lengths(where, x, level)
     edges = np.histogram_bin_edges(lengths, bins) if len(lengths) else np.array([0, 1])
     if len(lengths) and isinstance(bins, str) and np.diff(edges[:2])[0] < 1:
@@ -70,7 +70,7 @@ def plot_occupancy(x: Any, batch_size: int = 32, level: int = -1, axes: Any = No
     size = integer(f"{where}: batch_size", batch_size)
     if size < 1:
         raise ValueError(f"{where}: batch_size: is {size}; 1 or more is needed")
-    axes = axes_of(where, axes)
+    axes = axes_to_draw_in(where, axes)
     lengths = _lengths(where, x, level)
     for name, order in (("as they come", lengths), ("sorted by length", np.sort(lengths)[::-1])):
         filled, total = occupancy(order, size)

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow import ArrowTable, from_arrow
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -275,7 +275,7 @@ def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list
         for level in range(lod.num_levels):
             place: Any = np.arange(lod.num_sequences(level))
             if level:
-                place = lod._part(level - 1, level).positions(0)
+                place = core.slice_levels(lod, level - 1, level).positions(0)
             numbers.append(np.asarray(place)[lod.segment_ids(level)])
         return [f"level_{level}" for level in range(lod.num_levels)], numbers
     if len(keys) != lod.num_levels:

@@ -13,7 +13,7 @@ from lodcore.base.libraries import library
 from lodcore.base.memory import narrow
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.lending import lent, private_lod
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -113,7 +113,7 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
         if not x.num_levels:
             raise LoDError(f"{where}: x: has no level")
         offsets = cu_seqlens(x)
-        longest = kernels.offsets.max_length(x.lod._view(x.num_levels - 1))
+        longest = kernels.offsets.max_length(core.offsets_view(x.lod, x.num_levels - 1))
         return Varlen(torch_tensor(where, x.values, copy), torch.from_numpy(offsets), longest)
     if x.num_levels != 1:
         raise LoDError(
@@ -283,7 +283,9 @@ def _unpacked(where: str, x: Any) -> LoDTensor:
     lengths[order] = np.searchsorted(-sizes, -np.arange(count), side="left")  # how many steps have more sequences
     lod = LoD.from_lengths(lengths)
     rows = buffers.new_rows(where, data, lod.num_rows)
-    kernels.rank.pack_rows(buffers.as_bytes(data), lod._view(0), order, steps._view(0), buffers.as_bytes(rows))
+    kernels.rank.pack_rows(
+        buffers.as_bytes(data), core.offsets_view(lod, 0), order, core.offsets_view(steps, 0), buffers.as_bytes(rows)
+    )
     return tensor_core.new_tensor(rows, lod)
 
 

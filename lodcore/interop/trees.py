@@ -61,7 +61,7 @@ class Packed:
         return name.lower() in {known.lower() for known in self.arrays} or name.startswith("offsets_")
 
     def number(self, lod: LoD) -> int:
-        """Return a structure a number."""
+        """Return the number of a structure, a new one if it has none yet."""
         if id(lod) not in self._lod_numbers:
             self._lod_numbers[id(lod)] = len(self.lods)
             self.lods.append(lod)

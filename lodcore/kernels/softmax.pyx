@@ -241,7 +241,7 @@ def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not 
 
 
 cdef inline number one_nan(number x) noexcept nogil:
-    """Return every nan the same bits."""
+    """Return a cell, with one bit pattern for every nan."""
     if number is float or number is double:
         return x if x == x else <number> NAN
     else:

@@ -183,7 +183,7 @@ def _field(x: Any, key: str | list[str]) -> Any:
             raise TypeError(f"index: is {name!r}; the values have no such field, {has}")
     if type(key) is list and len(set(key)) < len(key):
         raise TypeError(f"index: is {key!r}; different fields are needed")
-    return tensor_core.field_tensor(x._writable[key], x.lod)
+    return tensor_core.field_tensor(tensor_core.writable_values(x)[key], x.lod)
 
 
 def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
@@ -284,7 +284,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     keys = key if isinstance(key, tuple) else (key,)
     if isinstance(value, Symbol) or any(isinstance(one, Symbol) for one in keys):
         raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
-    rows = x._writable
+    rows = tensor_core.writable_values(x)
     if not rows.flags.writeable:
         raise ValueError(f"assignment: x[...]: {READ_ONLY}")
     if isinstance(key, str) or _is_names(key):
@@ -318,7 +318,7 @@ def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
     check_equal("assignment", x.lod, mask.lod, "mask")
     if mask.values.ndim > 1 and mask.values.shape[1:] != (1,):
         raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry per row is needed")
-    rows, chosen = x._writable, np.array(mask.values).reshape(-1)  # a copy, which nobody changes
+    rows, chosen = tensor_core.writable_values(x), np.array(mask.values).reshape(-1)  # a copy, which nobody changes
     count = int(np.count_nonzero(chosen))
     lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)
     made = _fitting(value, (count, *rows.shape[1:]), rows.dtype, lod)
@@ -332,7 +332,7 @@ def _kept(lod: LoD, chosen: Any, count: int) -> LoD:
     """Return the structure of the rows that are chosen."""
     last = lod.num_levels - 1
     offsets = buffers.new_offsets(lod.num_sequences(last) + 1)
-    kernels.index.true_offsets(lod._view(last), chosen.view(np.uint8), offsets)
+    kernels.index.true_offsets(core.offsets_view(lod, last), chosen.view(np.uint8), offsets)
     return core.make_lod([*[lod.offsets(k) for k in range(last)], offsets], count)
 
 
@@ -346,7 +346,11 @@ def _parts(found: Any) -> tuple[Any, Any]:
 
 def _written(found: Any) -> tuple[Any, Any]:
     """Return the memory of what an index gives, and its LoD."""
-    return (found._writable, found.lod) if isinstance(found, LoDTensor) and found.num_levels else (found, None)
+    return (
+        (tensor_core.writable_values(found), found.lod)
+        if isinstance(found, LoDTensor) and found.num_levels
+        else (found, None)
+    )
 
 
 def _set_in_sequence(sequence: Any, keys: tuple[Any, ...], value: Any) -> None:

@@ -17,6 +17,7 @@ from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import aligned, shared
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.roles import as_batches, spec_of
+from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sequences import sequences_like
 
@@ -152,10 +153,10 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     try:
         if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:
             raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
-        if not target._writable.flags.writeable:
+        if not tensor_core.writable_values(target).flags.writeable:
             raise ValueError(f"{where}: out: {READ_ONLY}")
         with named_caller():
-            ufunc(*values[: len(inputs)], out=target._writable, **chosen, **kwargs)
+            ufunc(*values[: len(inputs)], out=tensor_core.writable_values(target), **chosen, **kwargs)
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None
     return target

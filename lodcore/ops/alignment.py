@@ -32,7 +32,7 @@ from lodcore.ops.common import (
     rows_of,
 )
 from lodcore.ops.moving import sum_copies
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import DenseTensor, Spec
@@ -248,7 +248,7 @@ def _brought(where: str, rows: Any, own: LoD | None, lod: LoD, shape: Shape, pla
 
 def _check_equal(where: str, lod: LoD, other: LoD, deepest: int, j: int) -> None:
     """Raise if the levels of an operand are not the first of the deepest one."""
-    first = lod if other.num_levels == lod.num_levels else lod._part(0, other.num_levels)
+    first = lod if other.num_levels == lod.num_levels else core.slice_levels(lod, 0, other.num_levels)
     if first == other:
         return
     names = operand_name(where, deepest), operand_name(where, j)

@@ -16,6 +16,7 @@ import numpy as np
 from lodcore.base import buffers
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
+from lodcore.tensors import core
 from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -77,7 +78,7 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     """
     if type(of) is LoD:
         try:
-            return of._level(level, where)
+            return core.normalize_level(of, level, where)
         except (DTypeError, LevelError):
             if name == "level":
                 raise

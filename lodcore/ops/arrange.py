@@ -71,10 +71,10 @@ def _rolled(x: Any, shift: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     total = offsets.item(len(lengths))
     if k + 1 == lod.num_levels:
         rows = buffers.new_rows(where, x.values, total)
-        kernels.gather.copy_ranges(x._rows(), ranges, buffers.as_bytes(rows))
+        kernels.gather.copy_ranges(tensor_core.rows_as_bytes(x), ranges, buffers.as_bytes(rows))
         rolled: LoDTensor = tensor_core.new_tensor(rows, lod)
         return rolled, ranges
-    return x._take(where, k + 1, ranges, total, None, [lod.offsets(j) for j in range(k + 1)]), ranges
+    return tensor_core.take_ranges(x, where, k + 1, ranges, total, None, [lod.offsets(j) for j in range(k + 1)]), ranges
 
 
 @sequence_roll.define_infer
@@ -162,9 +162,9 @@ def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     upper = [*(lod.offsets(j) for j in range(k)), bounds[offsets]]
     total = bounds.item(count)
     if k + 1 < lod.num_levels:
-        return x._gather(where, k + 1, sequence_numbers(bounds), None, upper), bounds
+        return tensor_core.gather(x, where, k + 1, sequence_numbers(bounds), None, upper), bounds
     rows = buffers.new_rows(where, x.values, total)
-    kernels.expand.repeat_rows(x._rows(), bounds, buffers.as_bytes(rows))
+    kernels.expand.repeat_rows(tensor_core.rows_as_bytes(x), bounds, buffers.as_bytes(rows))
     repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
     return repeated, bounds
 
@@ -183,7 +183,7 @@ def _(x: Spec, repeats: Any, level: int) -> Spec:
 
 @sequence_repeat.define_vjp
 def _(d: Array, x: LoDTensor, level: int, bounds: Array, context: Any) -> tuple[Array, None]:
-    k = x.lod._level(level)
+    k = core.normalize_level(x.lod, level)
     if k + 1 == x.lod.num_levels:
         return sum_copies(d, bounds, context.new("x")), None
     return add_back(d, row_ranges(x.lod, k + 1, sequence_numbers(bounds)), context.new("x")), None

@@ -16,7 +16,7 @@ from lodcore.ops.numbers import number_of, reals_of
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
 from lodcore.ops.sequence_matmul import by_transposed, scores_lod, weighted, weighted_back
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -114,7 +114,7 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
             context,
             cost=COST,
         )
-    outer = query.lod if isinstance(query, LoDTensor) else memory.lod._part(0, memory.num_levels - 1)
+    outer = query.lod if isinstance(query, LoDTensor) else core.slice_levels(memory.lod, 0, memory.num_levels - 1)
     shown = tensor_core.new_tensor(context, outer) if outer.num_levels else context
     return shown, tensor_core.new_tensor(weights, lod)
 
@@ -175,9 +175,12 @@ def _check_structures(query: Any, lod: LoD, values: Any, several: bool) -> None:
     last = lod.num_levels - 1
     if isinstance(query, LoDTensor):
         _check_levels(query.num_levels, lod.num_levels)
-        count, outer = query.lod.num_sequences(last) if several else query.num_rows, query.lod._part(0, last)
+        count, outer = (
+            query.lod.num_sequences(last) if several else query.num_rows,
+            core.slice_levels(query.lod, 0, last),
+        )
         if last:
-            check_equal(WHERE, lod._part(0, last), outer, "query", "memory without its last level")
+            check_equal(WHERE, core.slice_levels(lod, 0, last), outer, "query", "memory without its last level")
     else:
         count = len(query)
     if count != lod.num_sequences(last):

@@ -166,18 +166,9 @@ def sum(
     >>> int(lodcore.ops.sum(x)), lodcore.ops.sum(x, axis=1), lodcore.ops.sum(x, axis=0)
     (6, array([3, 0, 3]), array([4, 2]))
     """
-    if (
-        type(axis) is int
-        and type(x) is LoDTensor
-        and dtype is None
-        and out is None
-        and initial is None
-        and where is True
-        and not keepdims
-    ):
-        found = direct.reduced(x, axis, "sum")
-        if found is not None:
-            return found
+    found = direct.reduced("sum", x, axis, keepdims, where, dtype, out, initial)
+    if found is not None:
+        return found
     x = tensor_of("sum", x)
     return _reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where)
 
@@ -234,18 +225,9 @@ def mean(
     >>> lodcore.ops.mean(x, axis=1, empty=0)
     array([1.5, 0. , 3. ])
     """
-    if (
-        type(axis) is int
-        and type(x) is LoDTensor
-        and dtype is None
-        and out is None
-        and empty is None
-        and where is True
-        and not keepdims
-    ):
-        found = direct.reduced(x, axis, "mean")
-        if found is not None:
-            return found
+    found = direct.reduced("mean", x, axis, keepdims, where, dtype, out, empty)
+    if found is not None:
+        return found
     x = tensor_of("mean", x)
     check_kind("mean", x.dtype, False)
     x = cast_for("mean", x, dtype)
@@ -390,18 +372,9 @@ def max(
     >>> lodcore.ops.max(x, axis=1, empty=0), lodcore.ops.max(x, axis=1, initial=0)
     (array([-1,  0,  3]), array([0, 0, 3]))
     """
-    if (
-        type(axis) is int
-        and type(x) is LoDTensor
-        and out is None
-        and initial is None
-        and empty is None
-        and where is True
-        and not keepdims
-    ):
-        found = direct.reduced(x, axis, "max")
-        if found is not None:
-            return found
+    found = direct.reduced("max", x, axis, keepdims, where, out, initial, empty)
+    if found is not None:
+        return found
     return _reduced("max", tensor_of("max", x), axis, out, keepdims, initial, where, empty)
 
 
@@ -423,18 +396,9 @@ def min(
     >>> lodcore.ops.min(lodcore.array([[1, 2], [3]]), axis=1)
     array([1, 3])
     """
-    if (
-        type(axis) is int
-        and type(x) is LoDTensor
-        and out is None
-        and initial is None
-        and empty is None
-        and where is True
-        and not keepdims
-    ):
-        found = direct.reduced(x, axis, "min")
-        if found is not None:
-            return found
+    found = direct.reduced("min", x, axis, keepdims, where, out, initial, empty)
+    if found is not None:
+        return found
     return _reduced("min", tensor_of("min", x), axis, out, keepdims, initial, where, empty)
 
 

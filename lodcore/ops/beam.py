@@ -198,7 +198,7 @@ def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:
     if type(scores) is not LoDTensor or not scores.lod.num_levels:
         raise _no_lod(where)
     values, lod = scores.values, scores.lod
-    at = lod._level(level, where)
+    at = core.normalize_level(lod, level, where)
     _check_rows(where, values.shape, values.dtype)
     if values.shape[0] > MOST or values.shape[1] > MOST:
         raise ValueError(f"{where}: scores: has shape {values.shape}; at most {MOST} are numbered by int32")

@@ -88,7 +88,7 @@ def rows_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
 
 
 def _rows(where: str, x: Any, model: Any, axis: int) -> Any:
-    """Return each row what a number, or an array of one entry per sequence, has for it."""
+    """Return one entry per row of what is a number, or an array of one entry per sequence."""
     levels = _levels(model)
     if x.ndim == 0:
         one = index_values(model, [slice(None)] * (axis - levels) + [slice(0, 1)])

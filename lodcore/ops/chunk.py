@@ -131,7 +131,7 @@ def _chunked(
     np.minimum(begins + size, lod.offsets(k)[1:][sequences], out=ranges[:, 1])
     cut = buffers.new_offsets(len(begins) + 1)
     unharmed(kernels.gather.count_ranges(ranges, cut))
-    return x._take(where, k + 1, ranges, cut.item(len(begins)), None, [*upper, cut]), ranges
+    return tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(len(begins)), None, [*upper, cut]), ranges
 
 
 def _sizes(size: Any, stride: Any, last: Any) -> tuple[int, int]:

@@ -71,9 +71,9 @@ def _repeated(where: str, x: LoDTensor, k: int, partners: Partners) -> LoDTensor
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
     total = partners.offsets.item(len(partners.offsets) - 1)
     if k + 1 < x.lod.num_levels:
-        return x._gather(where, k + 1, sequence_numbers(partners.repeats), None, upper)
+        return tensor_core.gather(x, where, k + 1, sequence_numbers(partners.repeats), None, upper)
     rows = buffers.new_rows(where, x.values, total)
-    kernels.expand.repeat_rows(x._rows(), partners.repeats, buffers.as_bytes(rows))
+    kernels.expand.repeat_rows(tensor_core.rows_as_bytes(x), partners.repeats, buffers.as_bytes(rows))
     return tensor_core.new_tensor(rows, core.make_lod(upper, total))
 
 
@@ -82,10 +82,10 @@ def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | N
     total = partners.offsets.item(len(partners.offsets) - 1)
     if k + 1 == x.lod.num_levels and lod is not None:
         rows = buffers.new_rows(where, x.values, total)
-        kernels.gather.copy_ranges(x._rows(), partners.ranges, buffers.as_bytes(rows))
+        kernels.gather.copy_ranges(tensor_core.rows_as_bytes(x), partners.ranges, buffers.as_bytes(rows))
         return tensor_core.new_tensor(rows, lod)
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
-    return x._take(where, k + 1, partners.ranges, total, None, upper)
+    return tensor_core.take_ranges(x, where, k + 1, partners.ranges, total, None, upper)
 
 
 def _d_repeated(d: Array, lod: LoD, k: int, partners: Partners, place: Array) -> Array:
@@ -137,7 +137,7 @@ def sequence_pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[
 def _pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[tuple[LoDTensor, LoDTensor], Partners]:
     where = "sequence_pairs"
     k = level_of(where, x.lod, level)
-    partners = Partners(where, kernels.combine.pair_ranges, x.lod._view(k), 0 if replacement else 1)
+    partners = Partners(where, kernels.combine.pair_ranges, core.offsets_view(x.lod, k), 0 if replacement else 1)
     first = _repeated(where, x, k, partners)
     return (first, _partners(where, x, k, partners, first.lod)), partners
 
@@ -156,7 +156,7 @@ def _(
     place: Array = context.new("x")
     if d_first is None:
         return add_back(np.asarray(d_second), partners.ranges, place)
-    _d_repeated(d_first, x.lod, x.lod._level(level), partners, place)
+    _d_repeated(d_first, x.lod, core.normalize_level(x.lod, level), partners, place)
     if d_second is not None:
         place += add_back(d_second, partners.ranges, np.empty_like(place))
     return place
@@ -204,8 +204,8 @@ def _product(x: Any, y: Any, level: int = -1) -> tuple[tuple[LoDTensor, LoDTenso
     where = "cartesian"
     k = _common_level(x, y, level)
     if k:
-        check_equal(where, x.lod._part(0, k), y.lod._part(0, k), "y")
-    offsets, others = x.lod._view(k), y.lod._view(k)
+        check_equal(where, core.slice_levels(x.lod, 0, k), core.slice_levels(y.lod, 0, k), "y")
+    offsets, others = core.offsets_view(x.lod, k), core.offsets_view(y.lod, k)
     if len(offsets) != len(others):
         raise LoDError(f"{where}: y: has {len(others) - 1} sequences of level {k}; x has {len(offsets) - 1}")
     partners = Partners(where, kernels.combine.product_ranges, offsets, others)
@@ -232,7 +232,7 @@ def _(
 ) -> tuple[Array | None, Array | None]:
     found: list[Array | None] = [None, None]
     if d_first is not None and context.needs("x"):
-        found[0] = _d_repeated(d_first, x.lod, x.lod._level(level), partners, context.new("x"))
+        found[0] = _d_repeated(d_first, x.lod, core.normalize_level(x.lod, level), partners, context.new("x"))
     if d_second is not None and context.needs("y"):
         found[1] = add_back(d_second, partners.ranges, context.new("y"))
     return found[0], found[1]
@@ -289,7 +289,7 @@ def combination_places(
     where = "combination_places"
     k, lod = level_of(where, x.lod, level), x.lod
     size, chosen = _size_and_column(where, n, column)
-    offsets = lod._view(k)
+    offsets = core.offsets_view(lod, k)
     bounds = buffers.new_offsets(len(offsets))
     again = 1 if replacement else 0
     bad = kernels.combine.combination_offsets(offsets, size, again, bounds)
@@ -458,7 +458,7 @@ def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
     lods = [x.lod for x in batches]
     k = level_of(where, lods[0], level)
     check_coarser(where, lods, "xs[{}]".format, k)
-    levels = [lod._view(k) for lod in lods]
+    levels = [core.offsets_view(lod, k) for lod in lods]
     offsets = np.sum([lod.offsets(k) for lod in lods], axis=0)
     places = buffers.new_int64(offsets.item(len(offsets) - 1))
     kernels.combine.take_turns(levels, places)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import WEAK, dense_of
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
@@ -63,7 +63,7 @@ def array_of(where: str, x: Any) -> Array:
 
 def below(lod: LoD, level: int) -> Any:
     """Return the offsets in rows of a level, which counts from the first, for a kernel."""
-    return lod._view(level) if level == lod.num_levels - 1 else lod.row_offsets(level)
+    return core.offsets_view(lod, level) if level == lod.num_levels - 1 else lod.row_offsets(level)
 
 
 def rows_below(lod: LoD, level: int) -> Array:
@@ -122,7 +122,7 @@ def _dtype_text(x: Any) -> str:
 
 
 def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
-    """Give an array with one row per row a LoD."""
+    """Return an array that has one row per row of a LoD as a LoDTensor."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
             f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows; one entry per row is "
@@ -149,7 +149,7 @@ def aligned(where: str, result: Any, *operands: Any) -> Any:
 
 def with_levels(values: Array, lod: LoD, count: int) -> Any:
     """Give values the first levels of a LoD; without any they stay an ndarray."""
-    return tensor_core.owned_tensor(values, lod._part(0, count)) if count else values
+    return tensor_core.owned_tensor(values, core.slice_levels(lod, 0, count)) if count else values
 
 
 def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:

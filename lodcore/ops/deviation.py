@@ -15,6 +15,7 @@ from lodcore.ops.moving import spec_rows
 from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
+from lodcore.tensors import core
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_std", "sequence_var"]
@@ -69,7 +70,7 @@ def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tu
     values = x.values
     work, dtype = _dtypes(where, values.dtype)
     taken = _number(where, ddof)
-    k = x.lod._level(level, where)
+    k = core.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     cells = cells_of(values, work)
     shape = (len(offsets) - 1, cells.shape[1])
@@ -111,14 +112,14 @@ def _(d: Array, x: Any, ddof: float, level: int, means: Array, context: Any) -> 
 
 def _left(x: Any, ddof: float, level: int) -> Array:
     """Count what is divided by; infinite where nothing is left, for there the derivative is 0."""
-    left = rows_below(x.lod, x.lod._level(level))[:, None] - float(ddof)
+    left = rows_below(x.lod, core.normalize_level(x.lod, level))[:, None] - float(ddof)
     return np.where(left > 0, left, np.inf)
 
 
 def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Array:
     """Multiply the distances from the means."""
     work, _ = _dtypes("sequence_var", x.dtype)
-    offsets, rows = below(x.lod, x.lod._level(level)), cells_for(d_x, work)
+    offsets, rows = below(x.lod, core.normalize_level(x.lod, level)), cells_for(d_x, work)
     over_sequences(kernels.deviation.spread_distances, "rossr", cells_of(x.values, work), offsets, means, scales, rows)
     convert_into(rows, d_x)
     return d_x

@@ -28,7 +28,7 @@ from lodcore.ops.pool import (
 )
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, NestedIndex, Rows, spec_of
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_values
 from lodcore.tensors.sparse_tensor import SparseTensor
@@ -203,6 +203,16 @@ def _(table: Spec, ids: Spec, pool_type: str, per_sample_weights: Spec | None) -
     return Spec((None, *table.shape[1:]), numbers_of(where, name_of(pool_type), table.dtype, "table")[1])
 
 
+def _bags_given(table: Any, ids: Any) -> tuple[Array, Array, Any, LoD]:
+    """Take a table, and numbers that have sequences: as given, as an index of kernels, and their LoD."""
+    rows = table_of("embedding_bag", table)
+    numbers, index, lod = numbers_given("embedding_bag", ids)
+    if lod is None or not lod.num_levels or numbers.ndim != 1:
+        _check_bags("embedding_bag", 0 if lod is None else lod.num_levels, numbers.shape)
+    assert lod is not None
+    return rows, numbers, index, lod
+
+
 def _check_bags(where: str, num_levels: int, shape: tuple[int | None, ...]) -> None:
     """Check that there are sequences of numbers."""
     if not num_levels:
@@ -231,7 +241,7 @@ def _(
     _, index, _ = numbers_given("embedding_bag", ids)
     check_size("embedding_bag", len(index), *rows.shape[1:], rows.itemsize)
     d_rows = np.empty((len(index), *rows.shape[1:]), rows.dtype)
-    spread("embedding_bag", pool_type, d_out, ids.lod._view(ids.num_levels - 1), places, d_rows)
+    spread("embedding_bag", pool_type, d_out, core.offsets_view(ids.lod, ids.num_levels - 1), places, d_rows)
     return SparseTensor(index, d_rows, len(rows)), None, None
 
 
@@ -270,15 +280,11 @@ def _weights_of(ids: Any, given: Any, count: int) -> Array:
 def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given: Any) -> Any:
     """Add up the rows that each bag names, each times its weight."""
     where = "embedding_bag"
-    rows = table_of(where, table)
-    numbers, index, lod = numbers_given(where, ids)
-    if lod is None or not lod.num_levels or numbers.ndim != 1:
-        _check_bags(where, 0 if lod is None else lod.num_levels, numbers.shape)
-    assert lod is not None
+    rows, numbers, index, lod = _bags_given(table, ids)
     weights = _weights_of(ids, given, len(index))
     dtype = _weighted_dtype(name_of(pool_type), rows.dtype, weights.shape, weights.dtype, len(index))
     work = np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
-    offsets = lod._view(lod.num_levels - 1)
+    offsets = core.offsets_view(lod, lod.num_levels - 1)
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers, weights)
     target = cells_for(result, work)
     factors = np.array(weights, work)  # a copy, which nobody changes
@@ -299,7 +305,7 @@ def _weighted_gradients(
     rows = table_of(where, table)
     _, index, _ = numbers_given(where, ids)
     weights = _weights_of(ids, given, len(index))
-    offsets = ids.lod._view(ids.num_levels - 1)
+    offsets = core.offsets_view(ids.lod, ids.num_levels - 1)
     work = np.dtype(np.float64 if d_out.dtype.itemsize == 8 else np.float32)
     given_rows = cells_of(d_out, work)
     d_table = d_weights = None
@@ -367,18 +373,14 @@ def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: in
 def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -> tuple[Any, Array | None]:
     """Pool bags, and return where the greatest and least cells are if that is to be kept."""
     where = "embedding_bag"
-    rows = table_of(where, table)
-    numbers, index, lod = numbers_given(where, ids)
-    if lod is None or not lod.num_levels or numbers.ndim != 1:
-        _check_bags(where, 0 if lod is None else lod.num_levels, numbers.shape)
-    assert lod is not None
+    rows, numbers, index, lod = _bags_given(table, ids)
     work, dtype = numbers_of(where, name_of(pool_type), rows.dtype, "table")
     if work is None or rows.dtype.char not in "fd":  # taken first, and then pooled
         if out is not None:
             check_apart(where, out, rows, numbers)
         taken = take(where, rows, ids, numbers, index, -1, None)
         return pool(where, tensor_core.new_tensor(taken, lod), pool_type, ZERO, -1, out, saving)
-    offsets = lod._view(lod.num_levels - 1)
+    offsets = core.offsets_view(lod, lod.num_levels - 1)
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers)
     source, target, places = cells_of(rows, work), cells_for(result, work), None
     if pool_type in DIVIDE:

@@ -16,7 +16,7 @@ from lodcore.ops.lod_rules import computed, levels_of, outer, same_as
 from lodcore.ops.moving import add_back, as_rows_or_nested, lod_of, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested, Rows, Structure
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -71,8 +71,8 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = Non
         things = "sequences" if isinstance(x, LoDTensor) else "rows"
         raise LoDError(f"{where}: x: has {len(x)} {things}; level {k} of y has {count} sequences")
     if isinstance(x, LoDTensor):
-        return x._gather(where, 0, sequence_numbers(lod._view(k)), out)
-    offsets = lod._view(k)
+        return tensor_core.gather(x, where, 0, sequence_numbers(core.offsets_view(lod, k)), out)
+    offsets = core.offsets_view(lod, k)
     rows = buffers.new_rows(where, x, offsets[count], out)
     over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), offsets, buffers.as_bytes(rows))
     return rows if out is None else out
@@ -94,7 +94,7 @@ def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
 def _(d: Array, x: Any, y: Any, ref_level: int, context: Any) -> tuple[Array, None]:
     lod, k = _reference("sequence_expand", y, ref_level)
     if isinstance(x, LoDTensor) and x.lod.num_levels:
-        return add_back(d, row_ranges(x.lod, 0, sequence_numbers(lod._view(k))), context.new("x")), None
+        return add_back(d, row_ranges(x.lod, 0, sequence_numbers(core.offsets_view(lod, k))), context.new("x")), None
     return sum_copies(d, lod.offsets(k), context.new("x")), None
 
 
@@ -132,10 +132,10 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
     """
     where = "sequence_expand_as"
     lod = lod_of("sequence_expand_as: y", y)
-    k = lod._level(level, where)
+    k = core.normalize_level(lod, level, where)
     x = as_rows_or_nested("sequence_expand_as: x", x)
     if isinstance(x, LoDTensor):
-        check_equal(where, lod._part(0, k), x.lod, "x", f"y before level {k}")
+        check_equal(where, core.slice_levels(lod, 0, k), x.lod, "x", f"y before level {k}")
         x = x.values
     count = lod.num_sequences(k)
     if len(x) != count:
@@ -215,15 +215,21 @@ def sequence_reverse(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     [[[3], [1, 2]], [[4]]]
     """
     where, lod = "sequence_reverse", x.lod
-    k = lod._level(level, where)
+    k = core.normalize_level(lod, level, where)
     if k + 1 < lod.num_levels:
         numbers = np.arange(lod.num_sequences(k + 1))
         index = np.empty_like(numbers)
-        kernels.expand.reverse_rows(buffers.as_bytes(numbers), lod._view(k), buffers.as_bytes(index))
-        moved: LoDTensor = x._gather(where, k + 1, index, out, [lod.offsets(j) for j in range(k + 1)])
+        kernels.expand.reverse_rows(buffers.as_bytes(numbers), core.offsets_view(lod, k), buffers.as_bytes(index))
+        moved: LoDTensor = tensor_core.gather(x, where, k + 1, index, out, [lod.offsets(j) for j in range(k + 1)])
         return moved
     rows = buffers.new_rows(where, x.values, lod.num_rows, out)
-    over_sequences(kernels.expand.reverse_rows, "ror", x._rows(), lod._view(k), buffers.as_bytes(rows))
+    over_sequences(
+        kernels.expand.reverse_rows,
+        "ror",
+        tensor_core.rows_as_bytes(x),
+        core.offsets_view(lod, k),
+        buffers.as_bytes(rows),
+    )
     return tensor_core.owned_tensor(rows, lod)
 
 

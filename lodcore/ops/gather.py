@@ -70,14 +70,14 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
     """
     if out is not None:
         check_apart("gather_sequences", out, index)
-    taken: LoDTensor = x._gather("gather_sequences", level, index, out)
+    taken: LoDTensor = tensor_core.gather(x, "gather_sequences", level, index, out)
     return taken
 
 
 @gather_sequences.define_residuals("places")
 def _(x: Any, index: Any, level: int = 0) -> tuple[LoDTensor, Array]:
     places = buffers.as_int64(index, "gather_sequences: index", IndexError).copy()
-    return x._gather("gather_sequences", level, places), places
+    return tensor_core.gather(x, "gather_sequences", level, places), places
 
 
 @gather_sequences.define_infer
@@ -87,7 +87,7 @@ def _(x: Spec, index: Any, level: int) -> Spec:
 
 @gather_sequences.define_vjp
 def _(d: Array, x: LoDTensor, level: int, places: Array, context: Any) -> tuple[Array, None]:
-    return add_back(d, row_ranges(x.lod, x.lod._level(level), places), context.new("x")), None
+    return add_back(d, row_ranges(x.lod, core.normalize_level(x.lod, level), places), context.new("x")), None
 
 
 @operator(xs=Batches, lod_rule=computed("the sequences of all batches", lambda xs: xs[0].num_levels))
@@ -278,7 +278,7 @@ def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = Non
     where = "sequence_slice"
     lod = x.lod
     k = level_of(where, lod, level)
-    offsets = lod._view(k)
+    offsets = core.offsets_view(lod, k)
     count = len(offsets) - 1
     starts = buffers.for_each(offset, "sequence_slice: offset", count)
     sizes = buffers.for_each(length, "sequence_slice: length", count)
@@ -293,7 +293,7 @@ def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = Non
             f"it has {offsets[bad + 1] - offsets[bad]} elements"
         )
     levels = [*(lod.offsets(j) for j in range(k)), cut] if k else [cut]
-    return x._take(where, k + 1, ranges, cut.item(count), out, levels), ranges
+    return tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(count), out, levels), ranges
 
 
 @sequence_slice.define_residuals("ranges")

@@ -48,7 +48,7 @@ def _number(where: str, given: Any, default: int) -> int:
 
 def _picked(where: str, x: Any, axis: int, ranges: Array, size: int, upper: list[Array]) -> Any:
     """Take ranges of the elements along an axis, which are rewritten to ranges of rows."""
-    taken = x._take(where, axis, ranges, size, None, upper)
+    taken = tensor_core.take_ranges(x, where, axis, ranges, size, None, upper)
     return taken if taken.lod.num_levels else taken.values
 
 
@@ -110,7 +110,7 @@ def _sliced(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis:
     where = "slice_along"
     axis = _axis(where, axis, x.lod)
     first, last, by = _bounds(start, stop, step)
-    offsets = x.lod._view(axis - 1) if axis else np.array([0, len(x)])
+    offsets = core.offsets_view(x.lod, axis - 1) if axis else np.array([0, len(x)])
     count = len(offsets) - 1
     new = buffers.new_offsets(count + 1)
     if by == 1:
@@ -205,9 +205,9 @@ def _pick(x: Any, index: Any, axis: int = 0) -> tuple[Any, Array]:
         number, size = _number(f"{where}: index", index, 0), len(x)
         if not -size <= number < size:
             raise IndexError(f"index {number} is out of bounds for axis 0 with size {size}")
-        bounds = lod._view(0)
+        bounds = core.offsets_view(lod, 0)
         return _view(x, 1, bounds[number % size], bounds[number % size + 1])
-    offsets = lod._view(axis - 1)
+    offsets = core.offsets_view(lod, axis - 1)
     count = len(offsets) - 1
     numbers = each_of(f"{where}: index", index, count)
     ranges = buffers.new_int64(count, 2)
@@ -284,8 +284,8 @@ def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
     if held.ndim != 1:
         raise ShapeError(f"{where}: mask: has rows of shape {held.shape[1:]}; one entry an element is needed")
     if axis:
-        check_equal(where, x.lod._part(0, axis), mask.lod, "mask")
-        offsets = x.lod._view(axis - 1)
+        check_equal(where, core.slice_levels(x.lod, 0, axis), mask.lod, "mask")
+        offsets = core.offsets_view(x.lod, axis - 1)
     else:
         if len(held) != len(x):
             raise ShapeError(f"{where}: mask: has {len(held)} entries; there are {len(x)} sequences")
@@ -366,14 +366,14 @@ def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
     axis = _axis(where, index.lod.num_levels, x.lod)
     k = axis - 1
     if k:
-        check_equal(where, x.lod._part(0, k), index.lod._part(0, k), "index")
+        check_equal(where, core.slice_levels(x.lod, 0, k), core.slice_levels(index.lod, 0, k), "index")
     elif len(index) != len(x):
         raise LoDError(f"{where}: index: has {len(index)} sequences; x has {len(x)}")
     if not index.num_rows and index.dtype.kind not in "iu":
         numbers = buffers.new_int64(0)
     else:
         numbers = integers_of(f"{where}: index", index.values)
-    offsets, new = x.lod._view(k), index.lod.offsets(k)
+    offsets, new = core.offsets_view(x.lod, k), index.lod.offsets(k)
     ranges = buffers.new_int64(len(numbers), 2)
     bad = kernels.index.nested_ranges(offsets, new, numbers, ranges)
     if bad >= 0:

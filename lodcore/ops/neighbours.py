@@ -74,7 +74,7 @@ def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
     where = "sequence_diff"
     times, dtype = _differences(x.dtype, n)
     lod, last = x.lod, x.lod.num_levels - 1
-    values, offsets = x.values, lod._view(last)
+    values, offsets = x.values, core.offsets_view(lod, last)
     missing = None
     if values.dtype.kind in "Mm" and times:
         missing, values = np.isnat(values), values.view(np.int64)
@@ -131,7 +131,7 @@ def _fewer(offsets: Any) -> Array:
 def _with_last(lod: LoD, offsets: Any) -> LoD:
     """Return a LoD another last level."""
     last = lod.num_levels - 1
-    if offsets is lod._view(last):
+    if offsets is core.offsets_view(lod, last):
         return lod
     return core.make_lod([*map(lod.offsets, range(last)), np.asarray(offsets)], int(offsets[len(offsets) - 1]))
 
@@ -155,7 +155,7 @@ def _(x: Spec, n: int) -> Spec:
 def _(d: Array, n: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     lod = context.input_lod("x")
-    chain = [lod._view(lod.num_levels - 1)]
+    chain = [core.offsets_view(lod, lod.num_levels - 1)]
     for _ in range(min(int(n), int(np.diff(chain[0]).max(initial=0)) + 1)):
         chain.append(_fewer(chain[-1]))
     work = np.dtype(np.float32) if d_x.dtype.char in "efF" else DOUBLE
@@ -209,7 +209,7 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
     """
     where = "sequence_shift"
     row = _edge_row(x.values, fill)
-    offsets = below(x.lod, x.lod._level(level, where))
+    offsets = below(x.lod, core.normalize_level(x.lod, level, where))
     return tensor_core.new_tensor(_shifted(x.values, offsets, _places(n), row), x.lod)
 
 
@@ -254,7 +254,9 @@ def _(x: Spec, n: int, fill: Any, level: int) -> Spec:
 def _(d: Array, n: int, level: int, context: Any) -> Array:
     lod = context.input_lod("x")
     given = np.ascontiguousarray(d)
-    return _shifted(given, below(lod, lod._level(level)), -_places(n), np.zeros((1, *given.shape[1:]), given.dtype))
+    return _shifted(
+        given, below(lod, core.normalize_level(lod, level)), -_places(n), np.zeros((1, *given.shape[1:]), given.dtype)
+    )
 
 
 def _one_more(x: Any) -> Any:
@@ -372,7 +374,7 @@ def sequence_accumulate(x: Any, ufunc: np.ufunc, level: int = -1) -> LoDTensor:
     """
     where, values = "sequence_accumulate", x.values
     dtype = _accumulated(x.dtype, ufunc)
-    offsets = below(x.lod, x.lod._level(level, where))
+    offsets = below(x.lod, core.normalize_level(x.lod, level, where))
     if ufunc in KINDS and dtype.kind in "biuf" and dtype.itemsize <= 8:
         work = _work(dtype)
         result = result_rows(where, values, len(values), dtype, None)
@@ -436,7 +438,7 @@ def _(x: Spec, ufunc: np.ufunc, level: int) -> Spec:
 def _(d: Array, x: Any, ufunc: np.ufunc, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     work = _work(d_x.dtype) if d_x.dtype.kind == "f" else DOUBLE
-    offsets = below(x.lod, x.lod._level(level))
+    offsets = below(x.lod, core.normalize_level(x.lod, level))
     cells = cells_for(d_x, work)
     if ufunc is np.add:
         work = numbers_of("sequence_accumulate", "sum", d_x.dtype)[0]
@@ -489,7 +491,7 @@ def sequence_moving_average(x: Any, alpha: float, adjust: bool = True, level: in
     """
     where, values = "sequence_moving_average", x.values
     taken, work, dtype = _share(alpha, values.dtype)
-    offsets = below(x.lod, x.lod._level(level, where))
+    offsets = below(x.lod, core.normalize_level(x.lod, level, where))
     source = cells_of(values, work)
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
@@ -547,7 +549,7 @@ def _(d: Array, alpha: float, adjust: bool, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     lod = context.input_lod("x")
     taken, work, _ = _share(alpha, d_x.dtype)
-    offsets = below(lod, lod._level(level))
+    offsets = below(lod, core.normalize_level(lod, level))
     given, cells = cells_of(d, work), cells_for(d_x, work)
     if adjust:
         given = (given / _weights(len(d_x), offsets, taken)).astype(work, copy=False)

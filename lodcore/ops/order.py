@@ -20,7 +20,7 @@ from lodcore.ops.pool import cells_for, cells_of, convert_into
 from lodcore.ops.quantiles import METHODS, TAKING, places_of
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -70,7 +70,7 @@ def sequence_argsort(x: Any, level: int = -1, descending: bool = False) -> LoDTe
     where = "sequence_argsort"
     values, lod = x.values, x.lod
     check_order(where, values.dtype)
-    offsets = below(lod, lod._level(level, where))
+    offsets = below(lod, core.normalize_level(lod, level, where))
     places = ordered(where, values, offsets, bool(descending), False, True)[1]
     made = np.empty(values.shape, POSITION) if places is None else places.reshape(values.shape)
     return tensor_core.new_tensor(made, lod)
@@ -178,7 +178,7 @@ def _quantiles(
     where = "sequence_quantile"
     values, lod = x.values, x.lod
     dtype, chances, shape = _quantile_of(x.dtype, q, method, values.shape[1:])
-    k = lod._level(level, where)
+    k = core.normalize_level(lod, level, where)
     offsets = below(lod, k)
     cells, positions = ordered(where, values, offsets, False, True, saving and values.dtype.kind == "f")
     work = _work(dtype)
@@ -249,7 +249,7 @@ def _(x: Spec, q: Any, method: str, level: int, skip_nan: bool) -> Spec:
 @sequence_quantile.define_vjp
 def _(d: Array, level: int, positions: Array | None, low: Array, weights: Array, context: Any) -> Array:
     where, lod = "sequence_quantile", context.input_lod("x")
-    offsets = below(lod, lod._level(level))
+    offsets = below(lod, core.normalize_level(lod, level))
     d_x: Array = context.new("x")
     if positions is None:
         return d_x

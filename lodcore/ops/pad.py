@@ -79,16 +79,18 @@ def sequence_pad(
     """
     where = "sequence_pad"
     lod, values = x.lod, x.values
-    k = lod._level(level, where)
+    k = core.normalize_level(lod, level, where)
     if k + 1 < lod.num_levels:
         _last_level(where, lod, level)
-    offsets = lod._view(k)
+    offsets = core.offsets_view(lod, k)
     padded = kernels.offsets.max_length(offsets)
     if maxlen is not None:
         padded = padded_length(where, "maxlen", padded, maxlen)
     fill = NO_FILL if type(pad_value) is float and pad_value == 0 else _fill_of(pad_value, values)
     dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
-    over_sequences(kernels.pad.pad_rows, "ro..s", x._rows(), offsets, fill, False, buffers.as_lines(dense))
+    over_sequences(
+        kernels.pad.pad_rows, "ro..s", tensor_core.rows_as_bytes(x), offsets, fill, False, buffers.as_lines(dense)
+    )
     return dense if out is None else out, lod.lengths(k)
 
 
@@ -128,7 +130,9 @@ def _(d: Array, d_lengths: None, needs: tuple[bool, bool], context: Any) -> tupl
     d_x = d_pad = None
     if needs[0]:
         d_x = context.new("x")
-        kernels.pad.unpad_rows(buffers.as_lines(d), lod._view(lod.num_levels - 1), False, buffers.as_bytes(d_x))
+        kernels.pad.unpad_rows(
+            buffers.as_lines(d), core.offsets_view(lod, lod.num_levels - 1), False, buffers.as_bytes(d_x)
+        )
     if needs[1]:
         d_pad = context.new("pad_value")
         _sum_fill(d, lod.offsets(-1), d_pad)
@@ -239,7 +243,7 @@ def _(x: Spec, length: Any) -> Spec:
 @sequence_unpad.define_vjp
 def _(d: Array, out: LoDTensor, context: Any) -> tuple[Array, None]:
     d_x = context.new("x")
-    kernels.pad.pad_rows(buffers.as_bytes(d), out.lod._view(0), NO_FILL, False, buffers.as_lines(d_x))
+    kernels.pad.pad_rows(buffers.as_bytes(d), core.offsets_view(out.lod, 0), NO_FILL, False, buffers.as_lines(d_x))
     return d_x, None
 
 

@@ -116,7 +116,7 @@ def _gathered(x: Any, index: Any, default: Any = None) -> tuple[Any, Array]:
         if lod is None and len(places) == count and bool((places == np.arange(count)).all()):
             return x, places  # all of them, in their order
         wide = _with_empty(x)
-        taken = wide._gather(where, 0, np.where(places < 0, count, places), None, upper)
+        taken = tensor_core.gather(wide, where, 0, np.where(places < 0, count, places), None, upper)
         return taken, places
     return _rows_taken(where, x, places, default, lod), places
 

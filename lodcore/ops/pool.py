@@ -17,6 +17,7 @@ from lodcore.ops.common import Array, below, with_levels
 from lodcore.ops.lod_rules import before
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.padding import hold
 from lodcore.tensors.tensor import Spec
 
@@ -92,7 +93,7 @@ def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
 
 @sequence_pool.define_vjp
 def _(d: Array, x: Any, pool_type: str, pad_value: Any, level: int, places: Any, context: Any) -> tuple[Any, Any]:
-    offsets = below(x.lod, x.lod._level(level))
+    offsets = below(x.lod, core.normalize_level(x.lod, level))
     d_x = d_pad = None
     if context.needs("x"):
         d_x = context.new("x")
@@ -137,7 +138,7 @@ def pool(
     """Pool, and give where the greatest and least cells are if that is to be saved."""
     values, lod = x.values, x.lod
     work, dtype = numbers_of(where, name_of(pool_type), values.dtype)
-    k = lod._level(level, where)
+    k = core.normalize_level(lod, level, where)
     offsets = below(lod, k)
     row = None if pad_value is ZERO else empty_row(where, pad_value, values.shape[1:], dtype)
     given = () if out is None or row is None else (np.asarray(pad_value),)
@@ -145,7 +146,9 @@ def pool(
     index = None
     if work is None:
         last = pool_type == "last"
-        kernels.pool.pick_rows(x._rows(), offsets, last, buffers.as_bytes(result))  # too few rows for threads
+        kernels.pool.pick_rows(
+            tensor_core.rows_as_bytes(x), offsets, last, buffers.as_bytes(result)
+        )  # too few rows for threads
     else:
         source, target = cells_of(values, work), cells_for(result, work)
         if pool_type in DIVIDE:

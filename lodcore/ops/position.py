@@ -106,7 +106,7 @@ def drop_level(x: Any, level: int = 0) -> Any:
     >>> lodcore.ops.drop_level([[[1, 2], [3]], [[4]]])
     LoDTensor(3 sequences of lengths 1..2, int64: [[1, 2], [3], [4]])
     """
-    lod = x.lod.drop(x.lod._level(level, "drop_level"))
+    lod = x.lod.drop(core.normalize_level(x.lod, level, "drop_level"))
     return tensor_core.new_tensor(x.values, lod) if lod.num_levels else x.values
 
 
@@ -158,13 +158,13 @@ def _by_position(x: Any, axis: int = 0) -> tuple[Any, Array]:
     if axis == lod.num_levels - 1:  # rows, each of them once
         return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod(upper, len(order))), order
     ranges = np.stack([order, order + 1], axis=1)
-    return x._take("by_position", axis + 1, ranges, len(order), None, upper), ranges
+    return tensor_core.take_ranges(x, "by_position", axis + 1, ranges, len(order), None, upper), ranges
 
 
 def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
     """Return the offsets of groups of sequences of level `axis`, of these sequences, of the positions of each group."""
-    offsets = lod._view(axis)
-    outer = lod._view(axis - 1) if axis else np.array([0, len(offsets) - 1])
+    offsets = core.offsets_view(lod, axis)
+    outer = core.offsets_view(lod, axis - 1) if axis else np.array([0, len(offsets) - 1])
     positions = buffers.new_offsets(len(outer))
     kernels.position.count_positions(outer, offsets, positions)
     return outer, offsets, positions

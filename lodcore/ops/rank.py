@@ -14,10 +14,11 @@ from lodcore.ops.lod_rules import computed, no_lod
 from lodcore.ops.moving import add_back, as_rows_or_nested, row_by_row, row_ranges, spec_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Index, Rows, Structure, Table
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.rank_table import RankTable, table_of
+from lodcore.tensors.rank_table import RankTable, table_of, table_of_level
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import integer_of
 
@@ -50,7 +51,7 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     RankTable(4 sequences, index: length {1: 3, 0: 1, 3: 1, 2: 0})
     """
     lod = x.lod if type(x) is LoDTensor else x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
-    return RankTable._of_level(lod, lod._level(level, "lod_rank_table"))
+    return table_of_level(lod, core.normalize_level(lod, level, "lod_rank_table"))
 
 
 @lod_rank_table.define_infer
@@ -94,9 +95,9 @@ def reorder_by_rank(x: Any, table: Any) -> Any:
     if len(x) != len(table):
         raise LoDError(f"{where}: table: has {len(table)} sequences; x has {len(x)}")
     if isinstance(x, LoDTensor):
-        return x._gather(where, 0, table._indices)
+        return tensor_core.gather(x, where, 0, table.indices)
     single = LoDTensor(x, LoD.from_lengths(np.ones(len(x), np.int64)))
-    return single._gather(where, 0, table._indices).values
+    return tensor_core.gather(single, where, 0, table.indices).values
 
 
 @reorder_by_rank.define_infer
@@ -106,7 +107,7 @@ def _(x: Spec, table: Any) -> Spec:
 
 @reorder_by_rank.define_vjp
 def _(d: Array, x: Any, table: Any, context: Any) -> tuple[Array, None]:
-    index = table_of("reorder_by_rank: table", table)._indices
+    index = table_of("reorder_by_rank: table", table).indices
     nested = isinstance(x, LoDTensor) and x.lod.num_levels
     ranges = row_ranges(x.lod, 0, index) if nested else row_by_row(index % max(len(x), 1))
     return add_back(d, ranges, context.new("x")), None
@@ -175,7 +176,7 @@ def _longer(where: str, count: int, step: Any, table: RankTable) -> int:
 
 def _kept(where: str, count: int, step: int, table: RankTable) -> Array:
     """Find what is left of the elements of an earlier step, or of all sequences, where the longest is not first."""
-    lengths = table._lengths
+    lengths = table.lengths
     falling = np.sort(lengths)[::-1]
     if count and count < len(falling) and falling[count - 1] == falling[count]:
         raise LoDError(f"{where}: x: has {count} sequences; no step leaves so many of {len(falling)}")

@@ -14,7 +14,7 @@ from lodcore.ops.common import Array, below
 from lodcore.ops.pool import cells_for, cells_of, convert_into, result_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -72,7 +72,7 @@ def sequence_rolling(
     LoDTensor(3 sequences of lengths 0..3, float64: [[1., 3., 5.], [], [2.]])
     """
     rows, least, kind, taken, work, dtype = _windows_of(x.dtype, size, pool_type, min_periods, ddof)
-    offsets = below(x.lod, x.lod._level(level, "sequence_rolling"))
+    offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_rolling"))
     result = result_rows("sequence_rolling", x.values, len(x.values), dtype, None)
     cells = cells_for(result, work)
     _roll(cells_of(x.values, work), offsets, rows, least, kind, taken, False, cells)
@@ -123,7 +123,7 @@ def _(
 ) -> Array:
     d_x: Array = context.new("x")
     rows, least, kind, taken, work, _ = _windows_of(d_x.dtype, size, pool_type, min_periods, ddof)
-    offsets = below(x.lod, x.lod._level(level))
+    offsets = below(x.lod, core.normalize_level(x.lod, level))
     given, cells, values = cells_of(d, work), cells_for(d_x, work), cells_of(x.values, work)
     if pool_type in ("max", "min"):
         over_sequences(

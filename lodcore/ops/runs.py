@@ -153,7 +153,7 @@ def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
     """
     where = "sequence_unique"
     _check_single(where, x)
-    k = x.lod._level(level, where)
+    k = core.normalize_level(x.lod, level, where)
     cells, _, runs = _sorted_runs(where, x.values, below(x.lod, k), False)
     return tensor_core.new_tensor(cells[runs.starts], _shorter(x.lod, k, runs.runs))
 
@@ -211,7 +211,7 @@ def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, 
     """
     where = "sequence_unique_all"
     _check_single(where, x)
-    k = x.lod._level(level, where)
+    k = core.normalize_level(x.lod, level, where)
     cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), True)
     kept = _shorter(x.lod, k, runs.runs)
     return (
@@ -253,7 +253,7 @@ def sequence_n_unique(x: Any, level: int = -1) -> Any:
     """
     where = "sequence_n_unique"
     check_order(where, x.dtype)
-    k = x.lod._level(level, where)
+    k = core.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     found = [np.diff(_sorted_runs(where, column, offsets, False)[2].runs) for column in _columns(x.values)]
     return with_levels(_joined(found, (len(offsets) - 1, *x.values.shape[1:]), COUNT), x.lod, k)
@@ -295,7 +295,7 @@ def sequence_mode(x: Any, level: int = -1) -> Any:
     """
     where = "sequence_mode"
     check_order(where, x.dtype)
-    k = x.lod._level(level, where)
+    k = core.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     n_seqs = len(offsets) - 1
     places, made = buffers.new_int64(n_seqs), []
@@ -359,7 +359,7 @@ def sequence_rank(x: Any, method: str = "average", level: int = -1, descending: 
     """
     where = "sequence_rank"
     dtype = _rank_of(x.dtype, method)
-    offsets = below(x.lod, x.lod._level(level, where))
+    offsets = below(x.lod, core.normalize_level(x.lod, level, where))
     made = []
     for column in _columns(x.values):
         cells, places = ordered(where, column, offsets, bool(descending), True, True)
@@ -424,7 +424,7 @@ def run_lengths(x: Any) -> tuple[LoDTensor, LoDTensor]:
 @run_lengths.define_residuals("starts")
 def _encoded(x: Any) -> tuple[tuple[LoDTensor, LoDTensor], Array]:
     last = x.lod.num_levels - 1
-    runs = Runs(x.values, x.lod._view(last))
+    runs = Runs(x.values, core.offsets_view(x.lod, last))
     kept = _shorter(x.lod, last, runs.runs)
     values = tensor_core.new_tensor(x.values[runs.starts], kept)
     return (values, tensor_core.new_tensor(runs.counts(), kept)), runs.starts
@@ -497,7 +497,7 @@ def _repeated(x: Any, counts: Any) -> tuple[LoDTensor, Array]:
     made = buffers.new_rows(where, values, total)
     kernels.expand.repeat_rows(buffers.as_bytes(values), copies, buffers.as_bytes(made))
     last = lod.num_levels - 1
-    offsets = buffers.new_offsets(len(lod._view(last)))
+    offsets = buffers.new_offsets(len(core.offsets_view(lod, last)))
     np.take(copies, lod.offsets(last), out=offsets)
     return tensor_core.new_tensor(made, _shorter(lod, last, offsets)), copies
 

@@ -14,7 +14,7 @@ from lodcore.ops.common import Array, check_equal
 from lodcore.ops.lod_rules import same_as
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Nested
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -43,7 +43,7 @@ def _check_sequences(where: str, x: LoDTensor, y: LoDTensor, name: str, first: s
     """Raise if two batches have not the same sequences, whatever their lengths."""
     last = x.lod.num_levels - 1
     if last:
-        check_equal(where, x.lod._part(0, last), y.lod._part(0, last), name, first)
+        check_equal(where, core.slice_levels(x.lod, 0, last), core.slice_levels(y.lod, 0, last), name, first)
     elif len(x) != len(y):
         raise LoDError(f"{where}: {name}: has {len(y)} sequences; {first} has {len(x)}")
 
@@ -88,7 +88,9 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     places = buffers.new_int64(v.num_rows)
     last = x.lod.num_levels - 1
     numbers, wanted = _comparable(x.values, v.values)
-    kernels.search.search_rows(numbers, x.lod._view(last), wanted, v.lod._view(last), side == "right", places)
+    kernels.search.search_rows(
+        numbers, core.offsets_view(x.lod, last), wanted, core.offsets_view(v.lod, last), side == "right", places
+    )
     return tensor_core.new_tensor(places, v.lod)
 
 
@@ -167,7 +169,7 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> tuple[LoDTensor, Array, Array]:
     wanted, known, values = (one.values.astype(DOUBLE, copy=False) for one in (x, xp, fp))
     result, weights, places = np.empty(len(wanted)), np.empty(len(wanted)), buffers.new_int64(len(wanted))
     kernels.search.interpolate_rows(
-        wanted, x.lod._view(last), known, values, xp.lod._view(last), result, places, weights
+        wanted, core.offsets_view(x.lod, last), known, values, core.offsets_view(xp.lod, last), result, places, weights
     )
     return tensor_core.new_tensor(result, x.lod), places, weights
 

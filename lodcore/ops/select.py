@@ -91,13 +91,16 @@ def _split(x: Any, mask: Any, level: int = 0) -> tuple[tuple[Any, Any], Array]:
         true, false = _places(chosen)
         return (x[true], x[false]), chosen
     lod = x.lod
-    k = lod._level(level, where)
+    k = core.normalize_level(lod, level, where)
     chosen = mask_of("split_by_mask: mask", mask, lod.num_sequences(k))
     true, false = _places(chosen)
     if k == 0:
-        return (x._gather(where, 0, true), x._gather(where, 0, false)), chosen
+        return (tensor_core.gather(x, where, 0, true), tensor_core.gather(x, where, 0, false)), chosen
     shorter = [_counted(chosen, lod, k), _counted(1 - chosen, lod, k)]
-    return (x._gather(where, k, true, None, shorter[0]), x._gather(where, k, false, None, shorter[1])), chosen
+    return (
+        tensor_core.gather(x, where, k, true, None, shorter[0]),
+        tensor_core.gather(x, where, k, false, None, shorter[1]),
+    ), chosen
 
 
 def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
@@ -184,7 +187,7 @@ def _merge(when_true: Any, when_false: Any, mask: Any, level: int = 0) -> tuple[
         single = [LoDTensor(x, LoD.from_offsets(np.arange(len(x) + 1))) for x in (true, false)]
         merged, chosen = _merged(where, single[0], single[1], mask, 0)
         return merged.values, chosen
-    return _merged(where, true, false, mask, true.lod._level(level, where))
+    return _merged(where, true, false, mask, core.normalize_level(true.lod, level, where))
 
 
 def _side_level(true: Any, false: Any, level: Any) -> int:

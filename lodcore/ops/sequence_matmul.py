@@ -93,7 +93,7 @@ def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) 
         values = np.empty(lod.num_rows, dtype)
         by_transposed(x.values, rows, y.values, offsets, values)
     else:
-        lod = x.lod._part(0, x.lod.num_levels - 1)
+        lod = core.slice_levels(x.lod, 0, x.lod.num_levels - 1)
         rows = lod.row_offsets(k)
         _check_weights(x.lod, rows, offsets)
         values = buffers.new_rows(WHERE, np.empty((0, *y.values.shape[1:]), dtype), lod.num_rows)
@@ -142,7 +142,7 @@ def _check_outer(x: LoD, y: LoD, k: int) -> None:
     if x is y:
         return
     if k:
-        check_equal(WHERE, y._part(0, k), x._part(0, k), "x", "y")
+        check_equal(WHERE, core.slice_levels(y, 0, k), core.slice_levels(x, 0, k), "x", "y")
     count, needed = x.num_sequences(k), y.num_sequences(k)
     if count != needed:
         raise LoDError(f"{WHERE}: x: has {count} sequences at level {k}; y has {needed}")
@@ -296,7 +296,7 @@ def _(
     d: Array, x: LoDTensor, y: LoDTensor, transpose_y: bool, level: int, needs: tuple[bool, bool], context: Any
 ) -> tuple[Array | None, Array | None]:
     k = level_of(WHERE, y.lod, level)
-    rows = (x.lod if transpose_y else x.lod._part(0, x.lod.num_levels - 1)).row_offsets(k)
+    rows = (x.lod if transpose_y else core.slice_levels(x.lod, 0, x.lod.num_levels - 1)).row_offsets(k)
     offsets = y.lod.row_offsets(k)
     d = np.ascontiguousarray(d)
     d_x = context.new("x") if needs[0] else None

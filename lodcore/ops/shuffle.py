@@ -76,11 +76,11 @@ def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTen
     drawn = offsets if size is None else _drawn(lod.lengths(k), size)
     count = drawn.item(len(drawn) - 1)
     places = buffers.new_int64(count)
-    work = buffers.new_int64(0 if size is None else kernels.offsets.max_length(lod._view(k)))
+    work = buffers.new_int64(0 if size is None else kernels.offsets.max_length(core.offsets_view(lod, k)))
     chances = np.array(generator.random(count), np.float64).reshape(-1)  # a subclass may return anything
     if len(chances) != count:
         raise DTypeError(f"{where}: rng: drew {len(chances)} numbers; {count} are needed")
-    kernels.shuffle.shuffle_places(lod._view(k), drawn, chances, work, places)
+    kernels.shuffle.shuffle_places(core.offsets_view(lod, k), drawn, chances, work, places)
     return tensor_core.new_tensor(places, core.make_lod([*(lod.offsets(j) for j in range(k)), drawn], count))
 
 

@@ -78,7 +78,7 @@ def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTens
     where = "sequence_sort"
     values, lod = x.values, x.lod
     check_order(where, values.dtype)
-    k = lod._level(level, where)
+    k = core.normalize_level(lod, level, where)
     result, positions = ordered(where, values, below(lod, k), bool(descending), True, saving)
     return tensor_core.owned_tensor(result, lod), positions
 
@@ -93,7 +93,7 @@ def _(x: Spec, level: int, descending: bool) -> Spec:
 @sequence_sort.define_vjp
 def _(d: Array, level: int, positions: Array | None, context: Any) -> Array:
     lod = context.input_lod("x")
-    offsets = below(lod, lod._level(level))
+    offsets = below(lod, core.normalize_level(lod, level))
     return placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
 
 
@@ -186,9 +186,9 @@ def _(x: Spec, k: int, level: int) -> tuple[Spec, Spec]:
 @sequence_topk.define_vjp
 def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], level: int, context: Any) -> Array:
     lod, positions = context.input_lod("x"), out[1]
-    k = lod._level(level)
+    k = core.normalize_level(lod, level)
     places = buffers.as_cells(positions.values)
-    return placed("sequence_topk", d, below(lod, k), positions.lod._view(k), places, context.new("x"))
+    return placed("sequence_topk", d, below(lod, k), core.offsets_view(positions.lod, k), places, context.new("x"))
 
 
 # -- what they share -----------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def _rows_of(where: str, x: Any, level: int) -> tuple[Array, LoD, int]:
     """Take rows that have an order, their structure, and a level of it, counted from the first."""
     values, lod = x.values, x.lod
     _check_order(where, values.dtype)
-    return values, lod, lod._level(level, where)
+    return values, lod, core.normalize_level(lod, level, where)
 
 
 def _check_order(where: str, dtype: np.dtype[Any]) -> None:

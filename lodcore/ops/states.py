@@ -18,6 +18,7 @@ from lodcore.ops.lod_rules import computed, levels_of, no_lod, same_as
 from lodcore.ops.moving import add_back, as_rows_or_nested, row_ranges, spec_rows
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Index, Map, Nested, Rows, Steps
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, map_of
 from lodcore.tensors.tensor import Spec
@@ -100,7 +101,7 @@ def refuse_unlike(x: Any, y: Any, where: str, level: int, name: str = "x", other
     LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
     """
     k = _common_level(where, x, y, level, name, other)
-    check_equal(where, y.lod._part(0, k + 1), x.lod._part(0, k + 1), name, other)
+    check_equal(where, core.slice_levels(y.lod, 0, k + 1), core.slice_levels(x.lod, 0, k + 1), name, other)
     return x
 
 
@@ -175,7 +176,7 @@ def _last(ta: Any, boot: Any, indices_map: Any) -> tuple[Any, Array | None]:
     if isinstance(boot, LoDTensor) and boot.num_levels:
         flat = joined_elements(ta, 0, where)[0] if elements else boot[:0]
         both, index = concat_batches([flat, boot]), _places(rank)
-        return both._gather(where, 0, index), row_ranges(both.lod, 0, index)
+        return tensor_core.gather(both, where, 0, index), row_ranges(both.lod, 0, index)
     made = np.array(rows_of(boot))
     for (start, stop), element in zip(_ends(rank), elements, strict=True):
         if start < stop:

@@ -20,7 +20,7 @@ from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
-from lodcore.tensors.rank_table import IndicesMap, map_of
+from lodcore.tensors.rank_table import IndicesMap, map_of, map_of_order
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 
@@ -80,8 +80,8 @@ def in_step_order(
     if type(x) is not LoDTensor:
         x = as_nested(f"{where}: x", x)
     lod = x.lod
-    k = lod._level(level, where)
-    offsets = lod._view(k)
+    k = core.normalize_level(lod, level, where)
+    offsets = core.offsets_view(lod, k)
     count = len(offsets) - 1
     steps = core.steps_of(lod, k)
     if sort_by_length:
@@ -89,15 +89,15 @@ def in_step_order(
         kernels.rank.rank_by_length(offsets, steps, order)
     else:
         order = np.arange(count)
-    indices_map = IndicesMap._of_order(lod, k, order, steps)
-    order, steps = indices_map._order, indices_map._steps
+    indices_map = map_of_order(lod, k, order, steps)
+    order, steps = indices_map.order, indices_map.steps
     if k == lod.num_levels - 1:
         rows = buffers.new_rows(where, x.values, lod.num_rows, out)
-        kernels.rank.unpack_rows(x._rows(), offsets, order, steps, buffers.as_bytes(rows))
+        kernels.rank.unpack_rows(tensor_core.rows_as_bytes(x), offsets, order, steps, buffers.as_bytes(rows))
         buffers.seal(rows)
         by_step = tensor_core.owned_tensor(rows, core.make_lod([steps], lod.num_rows))
     else:
-        by_step = x._gather(where, k + 1, indices_map.values, out, [steps])
+        by_step = tensor_core.gather(x, where, k + 1, indices_map.values, out, [steps])
         rows = by_step.values
         buffers.seal(rows)
         by_step = tensor_core.new_tensor(rows, by_step.lod)
@@ -178,12 +178,12 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
     """Join steps into sequences, see `tensor_array_pack`."""
     where = "tensor_array_pack"
     lod, k = indices_map.lod, indices_map.level
-    if lod._level(level, where) != k:
+    if core.normalize_level(lod, level, where) != k:
         raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
     upper = [lod.offsets(j) for j in range(k + 1)]
     source = ta.untouched_source
     if isinstance(source, LoDTensor):
-        _check_sizes(where, source.lengths, indices_map._steps)
+        _check_sizes(where, source.lengths, indices_map.steps)
         if source.num_levels == 1:
             return _pack_buffer(where, source, indices_map, upper, out)
     else:
@@ -196,8 +196,8 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
                 if not element.shape:
                     raise IndexError(f"{where}: element {at}: has no axis, to count sequences")
             np.cumsum([len(element) for element in elements], out=counted[1:])
-        if not np.array_equal(counted, indices_map._steps):
-            _check_sizes(where, counted[1:] - counted[:-1], indices_map._steps)
+        if not np.array_equal(counted, indices_map.steps):
+            _check_sizes(where, counted[1:] - counted[:-1], indices_map.steps)
         if elements and (joinable or not any(isinstance(element, LoDTensor) for element in elements)):
             rows = elements if joinable else _of_one_kind(where, elements)
             return _pack_arrays(where, rows, indices_map, upper, out)
@@ -206,7 +206,7 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
         return tensor_core.new_tensor(flat, core.make_lod(upper, 0))
     back = np.empty(len(indices_map), np.int64)
     back[indices_map.values] = np.arange(len(back))
-    return flat._gather(where, 0, back, out, upper)
+    return tensor_core.gather(flat, where, 0, back, out, upper)
 
 
 def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
@@ -233,8 +233,10 @@ def _pack_buffer(
 ) -> LoDTensor:
     """Pack rows of one buffer, step by step."""
     rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
-    offsets = indices_map.lod._view(indices_map.level)
-    kernels.rank.pack_rows(steps._rows(), offsets, indices_map._order, indices_map._steps, buffers.as_bytes(rows))
+    offsets = core.offsets_view(indices_map.lod, indices_map.level)
+    kernels.rank.pack_rows(
+        tensor_core.rows_as_bytes(steps), offsets, indices_map.order, indices_map.steps, buffers.as_bytes(rows)
+    )
     return tensor_core.owned_tensor(rows, core.make_lod(upper, len(rows)))
 
 
@@ -247,8 +249,8 @@ def _pack_arrays(
     target = buffers.as_bytes(rows)
     if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
         raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
-    offsets = indices_map.lod._view(indices_map.level)
-    bad = kernels.rank.pack_steps(elements, offsets, indices_map._order, indices_map._steps, target)
+    offsets = core.offsets_view(indices_map.lod, indices_map.level)
+    bad = kernels.rank.pack_steps(elements, offsets, indices_map.order, indices_map.steps, target)
     if bad >= 0:
         raise ShapeError(f"{where}: element {bad}: changed while it was read")
     return tensor_core.owned_tensor(rows, core.make_lod(upper, total))
@@ -276,9 +278,9 @@ def _(d: Array, indices_map: Any, out: LoDTensor, sizes: list[int]) -> tuple[Any
     if whole.num_levels == k + 1:
         rows = np.empty_like(d)
         kernels.rank.unpack_rows(
-            buffers.as_bytes(d), lod._view(k), indices_map.order, indices_map.steps, buffers.as_bytes(rows)
+            buffers.as_bytes(d), core.offsets_view(lod, k), indices_map.order, indices_map.steps, buffers.as_bytes(rows)
         )
     else:
         d_x = tensor_core.new_tensor(d, whole.lod)
-        rows = d_x._gather("tensor_array_pack", k + 1, indices_map.values).values
+        rows = tensor_core.gather(d_x, "tensor_array_pack", k + 1, indices_map.values).values
     return cut_rows(rows, sizes), None

@@ -56,7 +56,7 @@ def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
     new_dim = _width(where, new_dim)
     lod, values = x.lod, x.values
     k = level_of(where, lod, -1)
-    offsets = lod._view(k)
+    offsets = core.offsets_view(lod, k)
     width = 1
     for size in values.shape[1:]:
         width *= size

@@ -73,7 +73,7 @@ def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -
     """
     size = _win_size(win_size)
     filler = integer_of("sequence_enumerate: pad_value", pad_value)
-    offsets = below(x.lod, x.lod._level(level, "sequence_enumerate"))
+    offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_enumerate"))
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
     _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
     padding = _padding_row(filler, values.dtype) if filler else NO_PADDING
@@ -86,12 +86,12 @@ def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -
         out = np.empty(shape, values.dtype)
     rows = buffers.as_bytes(out)
     if get_num_threads() == 1:
-        kernels.window.copy_windows(x._rows(), offsets, padding, 0, size, 0, rows)
+        kernels.window.copy_windows(tensor_core.rows_as_bytes(x), offsets, padding, 0, size, 0, rows)
         return tensor_core.new_tensor(out, x.lod)
 
     def copy(start: int, stop: int) -> None:
         low, high = offsets[start], offsets[stop]
-        kernels.window.copy_windows(x._rows(), offsets, padding, 0, size, low, rows[low:high])
+        kernels.window.copy_windows(tensor_core.rows_as_bytes(x), offsets, padding, 0, size, low, rows[low:high])
 
     in_parts(copy, parts(offsets, out.nbytes))
     return tensor_core.new_tensor(out, x.lod)
@@ -161,8 +161,8 @@ def sequence_erase(x: Any, tokens: Any) -> Any:
     LoDTensor(3 sequences of lengths 0..1, int64: [[6], [9], []])
     """
     lod = x.lod
-    last = lod._level(-1, "sequence_erase")
-    offsets = lod._view(last)
+    last = core.normalize_level(lod, -1, "sequence_erase")
+    offsets = core.offsets_view(lod, last)
     left_out = _tokens(tokens)
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
     _check_numbers("sequence_erase: x", values.shape, values.dtype)
@@ -336,7 +336,7 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
     usual = dtype is INT64 and values.ndim == 1
     if not usual:
         _check_numbers("sequence_scatter: ids", values.shape, dtype)
-    offsets = below(ids.lod, ids.lod._level(level, "sequence_scatter"))
+    offsets = below(ids.lod, core.normalize_level(ids.lod, level, "sequence_scatter"))
     if len(offsets) - 1 != shape[0]:
         raise LoDError(f"sequence_scatter: ids: has {len(offsets) - 1} sequences; x has {shape[0]} lines")
     if not usual and dtype == UNSIGNED[8]:

@@ -16,7 +16,7 @@ from lodcore.ops.arguments import dense_of, integer_of, level_of
 from lodcore.ops.common import Array, below
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
-from lodcore.tensors import tensor_core
+from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -24,7 +24,9 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["row_conv", "sequence_conv"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-NO_PADDING = LoDTensor(np.empty((0, 0), np.uint8), LoD.from_lengths([]))._rows()  # for a kernel: rows of zeros
+NO_PADDING = tensor_core.rows_as_bytes(
+    LoDTensor(np.empty((0, 0), np.uint8), LoD.from_lengths([]))
+)  # for a kernel: rows of zeros
 CACHED = 2**20  # bytes of windows that are multiplied at a time
 FAST = 10**6  # multiplications of a small product
 FEW, SOME = 128, 1024  # windows that are worth a product of their own, and that are surely enough
@@ -94,7 +96,7 @@ def sequence_conv(
     """
     weights, padding = _dense(filter, padding_data)
     start, length = _window(context_length, context_start)
-    offsets = below(x.lod, x.lod._level(level, "sequence_conv"))
+    offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_conv"))
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
     width = _check_filter(values.shape, weights.shape, None if padding is None else padding.shape, start, length)
     dtype = _common_dtype("sequence_conv", values.dtype, weights.dtype, None if padding is None else padding.dtype)
@@ -121,7 +123,7 @@ def sequence_conv(
         if stop - first == 1 and start == 0:
             rows = values.astype(dtype, copy=False).reshape(n_rows, width)
             return tensor_core.new_tensor(_product(rows, weights, out), x.lod)
-    rows = x._rows() if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
+    rows = tensor_core.rows_as_bytes(x) if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
     return tensor_core.new_tensor(_times_windows(rows, offsets, edge, start, stop - first, weights, n_rows, out), x.lod)
 
 
@@ -159,7 +161,7 @@ def _(
     values, dtype, n_rows = x.values, d_out.dtype, len(d_out)
     start, length = _window(context_length, context_start)
     width, new_width = weights.shape[0] // length, weights.shape[1]
-    offsets = below(x.lod, x.lod._level(level))
+    offsets = below(x.lod, core.normalize_level(x.lod, level))
     padded = padding is not None and len(padding) > 0
     begin, first, stop = (start, 0, length) if padded else _useful(offsets, n_rows, start, length, weights)
     d_x = d_filter = d_padding = None
@@ -174,7 +176,7 @@ def _(
         made = _times_windows(rows, offsets, NO_PADDING, 1 - begin - (stop - first), stop - first, some, n_rows, into)
         d_x = d_x if into is not None else made.reshape(values.shape)
     if needs[1]:
-        rows = x._rows() if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
+        rows = tensor_core.rows_as_bytes(x) if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
         edge = _padding_bytes(padding, dtype) if padded else NO_PADDING
         d_filter = np.zeros((length * width, new_width), dtype)
         _add_products(rows, offsets, edge, begin, stop - first, d_out, d_filter[first * width : stop * width])
@@ -359,7 +361,7 @@ def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> 
     LoDTensor(2 sequences of lengths 1..3, float64: [[21., 32., 3.], [4.]])
     """
     weights = dense_of("row_conv: filter", filter)
-    offsets = below(x.lod, x.lod._level(level, "row_conv"))
+    offsets = below(x.lod, core.normalize_level(x.lod, level, "row_conv"))
     values = x.values  # what arguments are made of has run; nobody can change its shape any more
     _check_taps(values.shape, weights.shape)
     dtype = _common_dtype("row_conv", values.dtype, weights.dtype)
@@ -383,7 +385,7 @@ def _(x: Spec, filter: Spec, level: int) -> Spec:
 @row_conv.define_vjp
 def _(d_out: Array, x: LoDTensor, filter: Any, level: int, needs: tuple[bool, bool], context: Any) -> tuple[Any, Any]:
     weights, dtype = dense_of("row_conv: filter", filter), d_out.dtype
-    offsets = below(x.lod, x.lod._level(level))
+    offsets = below(x.lod, core.normalize_level(x.lod, level))
     rows = _table(d_out, dtype)
     d_x = d_filter = None
     if needs[0]:

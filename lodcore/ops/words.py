@@ -93,7 +93,7 @@ def decode_utf8(x: Any, dtype: Any = str) -> Any:
     wanted = np.dtype(dtype)
     if wanted.kind not in "UST":
         raise DTypeError(f"decode_utf8: dtype: is {wanted}; str, bytes or StringDType is needed")
-    lod = given.lod._part(0, given.num_levels - 1)
+    lod = core.slice_levels(given.lod, 0, given.num_levels - 1)
     offsets = given.lod.offsets(-1)
     if wanted.kind == "T":
         if lod.num_levels:
@@ -124,7 +124,7 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
         given = as_nested(where, x)
         if given.dtype == np.uint8 and given.num_levels and given.values.ndim == 1:
             last = given.num_levels - 1
-            return given.values, given.lod.offsets(last), given.lod._part(0, last)
+            return given.values, given.lod.offsets(last), core.slice_levels(given.lod, 0, last)
         values, lod = given.values, given.lod
     else:
         if isinstance(x, (list, tuple)):

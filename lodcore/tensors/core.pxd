@@ -9,17 +9,17 @@ cdef extern from "core.h":
 @cython.no_gc
 cdef class LoDBody:
     cdef object _memory  # the array over the bytes
-    cdef const int64_t* _block
-    cdef Py_ssize_t _count, _num_levels, _num_rows
+    cdef const int64_t* block
+    cdef Py_ssize_t n_outer, n_levels, n_rows  # n_outer: sequences of level 0
     cdef list _views
     cdef Py_hash_t _hash
 
     cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept
-    cpdef Py_ssize_t _level(self, level, str where=*) except -1
+    cdef Py_ssize_t number(self, level, str where=*) except -1
     cdef cnp.ndarray array(self, Py_ssize_t k)
-    cpdef _view(self, Py_ssize_t k)
+    cdef view(self, Py_ssize_t k)
     cdef Py_ssize_t block_size(self) noexcept
-    cpdef LoDBody _part(self, Py_ssize_t first, Py_ssize_t stop)
+    cdef LoDBody part(self, Py_ssize_t first, Py_ssize_t stop)
 
 
 cdef class Splitter:

@@ -62,36 +62,36 @@ cdef class LoDBody:
     @property
     def num_levels(self):
         """Number of levels, 0 or more."""
-        return self._num_levels
+        return self.n_levels
 
     @property
     def num_rows(self):
         """Number of rows that the last level counts."""
-        return self._num_rows
+        return self.n_rows
 
     cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept:
         """Return the offsets of level k, which exists, and the number of its sequences."""
-        cdef const int64_t* offsets = self._block
-        cdef Py_ssize_t size = self._count, _j
+        cdef const int64_t* offsets = self.block
+        cdef Py_ssize_t size = self.n_outer, _j
         for _j in range(k):
             offsets += size + 1
             size = (offsets - 1)[0]
         count[0] = size
         return offsets
 
-    cpdef Py_ssize_t _level(self, level, str where="LoD") except -1:
+    cdef Py_ssize_t number(self, level, str where="LoD") except -1:
         """Turn a level, which may count from the last, into 0 .. num_levels - 1."""
         cdef Py_ssize_t k
         try:
             k = level
         except OverflowError:
-            k = self._num_levels
+            k = self.n_levels
         except TypeError:
             raise DTypeError(f"{where}: level: is {level!r}; an integer is needed") from None
-        if k < -self._num_levels or k >= self._num_levels:
-            there = "is 1 level" if self._num_levels == 1 else f"are {self._num_levels} levels"
+        if k < -self.n_levels or k >= self.n_levels:
+            there = "is 1 level" if self.n_levels == 1 else f"are {self.n_levels} levels"
             raise LevelError(f"{where}: level: is {level}; there {there}")
-        return k + self._num_levels if k < 0 else k
+        return k + self.n_levels if k < 0 else k
 
     def num_sequences(self, level=0):
         """Count the sequences of a level.
@@ -105,7 +105,7 @@ cdef class LoDBody:
         int
         """
         cdef Py_ssize_t count
-        self.level(self._level(level), &count)
+        self.level(self.number(level), &count)
         return count
 
     def offsets(self, level=0):
@@ -120,7 +120,7 @@ cdef class LoDBody:
         ndarray
             int64, shape (num_sequences(level) + 1,), read-only for good.
         """
-        return self.array(self._level(level))
+        return self.array(self.number(level))
 
     cdef cnp.ndarray array(self, Py_ssize_t k):
         cdef Py_ssize_t count
@@ -129,11 +129,11 @@ cdef class LoDBody:
         shape[0] = count + 1
         return array_over(self._memory, INT64, 1, shape, NULL, offsets, False)
 
-    cpdef _view(self, Py_ssize_t k):
+    cdef view(self, Py_ssize_t k):
         """Return the offsets of level k for a kernel: a typed memoryview, taken once."""
         cdef const int64_t[::1] taken
         if self._views is None:
-            self._views = [None] * self._num_levels
+            self._views = [None] * self.n_levels
         found = self._views[k]
         if found is None:
             taken = self.array(k)
@@ -142,9 +142,9 @@ cdef class LoDBody:
 
     cdef Py_ssize_t block_size(self) noexcept:
         cdef Py_ssize_t count
-        if self._num_levels == 0:
+        if self.n_levels == 0:
             return 0
-        return self.level(self._num_levels - 1, &count) - self._block + count + 1
+        return self.level(self.n_levels - 1, &count) - self.block + count + 1
 
     def __eq__(self, other):
         if self is other:
@@ -153,21 +153,21 @@ cdef class LoDBody:
             return NotImplemented
         cdef LoDBody that = other
         cdef Py_ssize_t size
-        if self._num_levels != that._num_levels or self._num_rows != that._num_rows or self._count != that._count:
+        if self.n_levels != that.n_levels or self.n_rows != that.n_rows or self.n_outer != that.n_outer:
             return False
         size = self.block_size()
-        return size == that.block_size() and (size == 0 or memcmp(self._block, that._block, 8 * size) == 0)
+        return size == that.block_size() and (size == 0 or memcmp(self.block, that.block, 8 * size) == 0)
 
     def __hash__(self):
         if self._hash == 0:
-            block = PyBytes_FromStringAndSize(<const char*> self._block, 8 * self.block_size())
-            self._hash = hash((self._num_levels, self._num_rows, block)) or 1
+            block = PyBytes_FromStringAndSize(<const char*> self.block, 8 * self.block_size())
+            self._hash = hash((self.n_levels, self.n_rows, block)) or 1
         return self._hash
 
-    cpdef LoDBody _part(self, Py_ssize_t first, Py_ssize_t stop):
+    cdef LoDBody part(self, Py_ssize_t first, Py_ssize_t stop):
         """Return the levels from `first` to `stop`, which count what they counted, sharing memory."""
-        cdef Py_ssize_t count = 0, rows = self._num_rows
-        if stop < self._num_levels:
+        cdef Py_ssize_t count = 0, rows = self.n_rows
+        if stop < self.n_levels:
             self.level(stop, &rows)
         if first >= stop:
             return new_lod(None, NULL, 0, 0, rows)
@@ -198,7 +198,7 @@ cdef class LoDBody:
         >>> LoD.from_lengths([2, 0, 3]).take([2, -1, 1])
         LoD([xxx] [xxx] [])
         """
-        cdef Py_ssize_t k = self._level(level)
+        cdef Py_ssize_t k = self.number(level)
         cdef list levels = []
         cdef cnp.ndarray ranges = take_sequences("LoD.take", self, k, index, levels)
         cdef int64_t size = last(levels[0])
@@ -214,11 +214,30 @@ cdef class LoDBody:
         return [element for element in Splitter(self)]
 
 
+def normalize_level(LoDBody lod not None, level, str where="LoD"):
+    """Turn a level, which may count from the last, into 0 .. num_levels - 1; `where` is the function, for the message."""
+    return lod.number(level, where)
+
+
+def offsets_view(LoDBody lod not None, Py_ssize_t k):
+    """Return the offsets of level k for a kernel: a typed memoryview, taken once."""
+    if k < 0 or k >= lod.n_levels:
+        raise LevelError(f"LoD: level: is {k}; there are {lod.n_levels} levels")
+    return lod.view(k)
+
+
+def slice_levels(LoDBody lod not None, Py_ssize_t first, Py_ssize_t stop):
+    """Return the levels from `first` to `stop`, which count what they counted, sharing memory."""
+    if first < 0 or stop > lod.n_levels:
+        raise LevelError(f"LoD: levels: are {first} to {stop}; there are {lod.n_levels} levels")
+    return lod.part(first, stop)
+
+
 cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t num_levels, Py_ssize_t num_rows):
     """Make a LoD of a block that is known to be right."""
     cdef LoDBody lod = <LoDBody> instance_of(LoDBody, LOD)
-    lod._memory, lod._block, lod._count = memory, block, count
-    lod._num_levels, lod._num_rows = num_levels, num_rows
+    lod._memory, lod.block, lod.n_outer = memory, block, count
+    lod.n_levels, lod.n_rows = num_levels, num_rows
     return lod
 
 
@@ -304,10 +323,10 @@ cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
     cdef cnp.ndarray steps
     cdef int64_t* out
     if not own_kernels():
-        n_steps = kernels.offsets.max_length(lod._view(k))
+        n_steps = kernels.offsets.max_length(lod.view(k))
         check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
         steps = new_offsets(n_steps + 1)
-        kernels.rank.step_offsets(lod._view(k), steps)
+        kernels.rank.step_offsets(lod.view(k), steps)
         return steps
     with nogil:
         n_steps = longest(offsets, n_seqs)
@@ -344,7 +363,7 @@ cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray range
     cdef int64_t* pairs
     cdef int64_t* out
     cdef int64_t bad
-    for k in range(first, lod._num_levels):
+    for k in range(first, lod.n_levels):
         offsets = new_offsets(size[0] + 1)
         if own_kernels():
             level = lod.level(k, &sequences)
@@ -353,7 +372,7 @@ cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray range
             with nogil:
                 bad = take_range_offsets(level, pairs, count, out)
         else:
-            bad = kernels.gather.take_offsets(lod._view(k), ranges, offsets)
+            bad = kernels.gather.take_offsets(lod.view(k), ranges, offsets)
         if bad >= 0:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
         levels.append(offsets)
@@ -375,7 +394,7 @@ cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, lis
         with nogil:
             bad = take_by_index(level, sequences, numbers, count, pairs, out)
     else:
-        bad = kernels.gather.take_sequences(lod._view(k), places, ranges, offsets)
+        bad = kernels.gather.take_sequences(lod.view(k), places, ranges, offsets)
     if bad >= 0:
         number = numbers[bad]
         if -sequences <= number < sequences:
@@ -393,7 +412,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     (LoD, int, int)
         Their LoD, without the levels before `first`, and where their rows start and stop.
     """
-    cdef Py_ssize_t k, count, total = 0, num_levels = lod._num_levels - first
+    cdef Py_ssize_t k, count, total = 0, num_levels = lod.n_levels - first
     cdef Py_ssize_t low = start, high = stop
     cdef const int64_t* offsets
     cdef cnp.npy_intp shape[1]
@@ -401,7 +420,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     cdef int64_t* place
     if num_levels == 0:
         return new_lod(None, NULL, 0, 0, stop - start), start, stop
-    for k in range(first, lod._num_levels):
+    for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)
         total += high - low + 1
         low, high = offsets[low], offsets[high]
@@ -409,13 +428,13 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     place = <int64_t*> cnp.PyArray_DATA(memory)
     cdef bint compiled = own_kernels()
     low, high = start, stop
-    for k in range(first, lod._num_levels):
+    for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)
         if compiled:
             shift_offsets(offsets + low, high - low + 1, -offsets[low], place)
         else:
             shape[0] = high - low + 1
-            kernels.levels.rebase(lod._view(k), low, high, array_over(memory, INT64, 1, shape, NULL, place, True))
+            kernels.levels.rebase(lod.view(k), low, high, array_over(memory, INT64, 1, shape, NULL, place, True))
         place += high - low + 1
         low, high = offsets[low], offsets[high]
     seal(memory)
@@ -427,15 +446,15 @@ cdef class Splitter:
 
     def __cinit__(self, LoDBody lod not None):
         cdef Py_ssize_t k, count, total = 0
-        lod._level(0)
+        lod.number(0)
         self.lod = lod
         self.outer = lod.level(0, &self.count)
-        if lod._num_levels > 1:
-            for k in range(1, lod._num_levels):
+        if lod.n_levels > 1:
+            for k in range(1, lod.n_levels):
                 lod.level(k, &count)
                 total += count + self.count
             self.memory = new_offsets(total)
-            kernels.levels.split([lod._view(k) for k in range(lod._num_levels)], self.memory)
+            kernels.levels.split([lod.view(k) for k in range(lod.n_levels)], self.memory)
             seal(self.memory)
             self.place = <const int64_t*> cnp.PyArray_DATA(self.memory)
 
@@ -452,7 +471,7 @@ cdef class Splitter:
         cdef Py_ssize_t size = self.outer[self.at + 1] - self.outer[self.at], rows = size, _k
         cdef const int64_t* block = self.place
         self.at += 1
-        for _k in range(1, self.lod._num_levels):
+        for _k in range(1, self.lod.n_levels):
             self.place += rows + 1
             rows = (self.place - 1)[0]
-        return new_lod(self.memory, block, size if self.lod._num_levels > 1 else 0, self.lod._num_levels - 1, rows)
+        return new_lod(self.memory, block, size if self.lod.n_levels > 1 else 0, self.lod.n_levels - 1, rows)

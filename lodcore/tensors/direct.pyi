@@ -7,4 +7,13 @@ from lodcore.tensors.lod_tensor import LoDTensor
 
 def where_true(x: LoDTensor, mask: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> LoDTensor: ...
 def chosen(x: LoDTensor, mask: LoDTensor) -> LoDTensor | None: ...
-def reduced(x: LoDTensor, axis: int, name: str) -> Any: ...
+def reduced(
+    name: str,
+    x: Any,
+    axis: Any,
+    keepdims: Any,
+    where: Any,
+    first: Any = None,
+    second: Any = None,
+    third: Any = None,
+) -> Any: ...

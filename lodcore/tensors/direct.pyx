@@ -12,6 +12,7 @@ from lodcore.base import threads
 from lodcore.base.buffers cimport as_bytes, new_offsets, new_rows
 from lodcore.base.dispatch import open_block
 from lodcore.tensors.core cimport last, make_lod, own_kernels
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_core cimport LoDTensorBody, owned_tensor
 
 cdef extern from "../kernels/masks.h" nogil:
@@ -44,19 +45,19 @@ def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray 
         int64: those of the last level, of what is left.
     """
     x.refresh()
-    cdef Py_ssize_t k, size = last(offsets), n_rows = x._lod._num_rows, row_bytes = x._row_bytes
-    cdef cnp.ndarray rows = new_rows("select_by_mask", x._values, size)
-    cdef const char* source = cnp.PyArray_BYTES(x._values)
+    cdef Py_ssize_t k, size = last(offsets), n_rows = x.structure.n_rows, row_bytes = x.row_bytes
+    cdef cnp.ndarray rows = new_rows("select_by_mask", x.array, size)
+    cdef const char* source = cnp.PyArray_BYTES(x.array)
     cdef const unsigned char* held = <const unsigned char*> cnp.PyArray_DATA(mask)
     cdef char* target = cnp.PyArray_BYTES(rows)
     if cnp.PyArray_DIM(mask, 0) != n_rows:
         raise ValueError("the mask does not belong to the rows")
     if not own_kernels():
-        kernels.index.take_true(x._rows(), mask, as_bytes(rows))
+        kernels.index.take_true(x.bytes_view(), mask, as_bytes(rows))
     elif size and row_bytes:
         with nogil:
             take_true_rows(source, n_rows, row_bytes, held, target, size)
-    return owned_tensor(rows, make_lod([*[x._lod.array(k) for k in range(x._lod._num_levels - 1)], offsets], size))
+    return owned_tensor(rows, make_lod([*[x.structure.array(k) for k in range(x.structure.n_levels - 1)], offsets], size))
 
 
 def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
@@ -71,12 +72,12 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
     cdef cnp.ndarray held, offsets
     cdef const unsigned char* bits
     cdef int64_t* out
-    if (mask._lod is not x._lod or x._lod._num_levels == 0 or cnp.PyArray_TYPE(mask._values) != cnp.NPY_BOOL
-            or cnp.PyArray_NDIM(mask._values) != 1 or x._row_bytes not in (1, 2, 4, 8) or mask._field is not None
+    if (mask.structure is not x.structure or x.structure.n_levels == 0 or cnp.PyArray_TYPE(mask.array) != cnp.NPY_BOOL
+            or cnp.PyArray_NDIM(mask.array) != 1 or x.row_bytes not in (1, 2, 4, 8) or mask.field is not None
             or not own_kernels() or open_block() is not None):
         return None
-    held = cnp.PyArray_NewCopy(mask._values, cnp.NPY_CORDER)  # which nobody changes meanwhile
-    bounds = x._lod.level(x._lod._num_levels - 1, &n_seqs)
+    held = cnp.PyArray_NewCopy(mask.array, cnp.NPY_CORDER)  # which nobody changes meanwhile
+    bounds = x.structure.level(x.structure.n_levels - 1, &n_seqs)
     offsets = new_offsets(n_seqs + 1)
     bits, out = <const unsigned char*> cnp.PyArray_DATA(held), <int64_t*> cnp.PyArray_DATA(offsets)
     with nogil:
@@ -84,23 +85,36 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
     return where_true(x, held, offsets)
 
 
-def reduced(LoDTensorBody x not None, Py_ssize_t axis, str name not None):
-    """Reduce the rows of each sequence of the last level.
+def reduced(str name not None, given, axis, keepdims, where, first=None, second=None, third=None):
+    """Reduce the rows of each sequence of the last level, where that is all that is asked for.
 
     Parameters
     ----------
-    x : LoDTensor
-    axis : int
-        That of the last level, from the first or from the last.
     name : {"sum", "mean", "max", "min"}
+    given : object
+        Reduced if it is a LoDTensor.
+    axis : object
+        Reduced if it is that of the last level, from the first or from the last.
+    keepdims, where : object
+        As of NumPy: False and True for nothing special.
+    first, second, third : object
+        Other options: None for nothing special.
 
     Returns
     -------
     LoDTensor, ndarray or None
         None, too, where a greatest value of nothing is asked for.
     """
-    cdef Py_ssize_t levels = x._lod._num_levels, n_seqs, s, c, width = 1
-    cdef int ndim = cnp.PyArray_NDIM(x._values), kind = cnp.PyArray_TYPE(x._values), j
+    if (type(given) is not LoDTensor or type(axis) is not int or keepdims is not False or where is not True
+            or first is not None or second is not None or third is not None):
+        return None
+    return _reduced(name, given, axis)
+
+
+cdef _reduced(str name, LoDTensorBody x, axis):
+    """Reduce the rows of each sequence, or return None."""
+    cdef Py_ssize_t levels = x.structure.n_levels, n_seqs, s, c, width = 1
+    cdef int ndim = cnp.PyArray_NDIM(x.array), kind = cnp.PyArray_TYPE(x.array), j
     cdef const int64_t* bounds
     cdef cnp.ndarray out
     cdef void* source
@@ -108,21 +122,21 @@ def reduced(LoDTensorBody x not None, Py_ssize_t axis, str name not None):
     cdef int verb = VERBS[name], divide = name == "mean"
     if levels == 0 or axis not in (levels, -ndim) or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE):
         return None
-    if x._field is not None or not cnp.PyArray_ISNOTSWAPPED(x._values):
+    if x.field is not None or not cnp.PyArray_ISNOTSWAPPED(x.array):
         return None
-    if cnp.PyArray_NBYTES(x._values) >= WIDE and threads.get_num_threads() > 1:
+    if cnp.PyArray_NBYTES(x.array) >= WIDE and threads.get_num_threads() > 1:
         return None
     if not own_kernels() or open_block() is not None:
         return None
-    bounds = x._lod.level(levels - 1, &n_seqs)
+    bounds = x.structure.level(levels - 1, &n_seqs)
     if verb != SUM:
         for s in range(n_seqs):
             if bounds[s] == bounds[s + 1]:
                 return None
     for j in range(1, ndim):
-        width *= cnp.PyArray_DIM(x._values, j)
-    out = new_rows(name, x._values, n_seqs)
-    source, target = cnp.PyArray_DATA(x._values), cnp.PyArray_DATA(out)
+        width *= cnp.PyArray_DIM(x.array, j)
+    out = new_rows(name, x.array, n_seqs)
+    source, target = cnp.PyArray_DATA(x.array), cnp.PyArray_DATA(out)
     if n_seqs and width:
         with nogil:
             if kind == cnp.NPY_FLOAT:
@@ -137,4 +151,4 @@ def reduced(LoDTensorBody x not None, Py_ssize_t axis, str name not None):
                                 (<float*> target)[c] = NAN
                             else:
                                 (<double*> target)[c] = NAN
-    return out if levels == 1 else owned_tensor(out, x._lod._part(0, levels - 1))
+    return out if levels == 1 else owned_tensor(out, x.structure.part(0, levels - 1))

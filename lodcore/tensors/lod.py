@@ -253,7 +253,7 @@ class LoD(core.LoDBody):
         ndarray
             int64, shape (num_sequences(level),), a new array.
         """
-        offsets = self._view(self._level(level))
+        offsets = core.offsets_view(self, core.normalize_level(self, level))
         lengths: Int64 = buffers.new_int64(len(offsets) - 1)
         kernels.offsets.lengths_from_offsets(offsets, lengths)
         return lengths
@@ -276,13 +276,13 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2, 1], [2, 0, 3]).row_offsets(0)
         array([0, 2, 5])
         """
-        k = self._level(level)
-        offsets = self._view(k)
+        k = core.normalize_level(self, level)
+        offsets = core.offsets_view(self, k)
         if k == self.num_levels - 1:
             return self.offsets(k)
         for inner in range(k + 1, self.num_levels):
             through = buffers.new_int64(len(offsets))
-            kernels.levels.compose(offsets, self._view(inner), through)
+            kernels.levels.compose(offsets, core.offsets_view(self, inner), through)
             offsets = through
         return through
 
@@ -331,8 +331,8 @@ class LoD(core.LoDBody):
         return self._per_row(kernels.offsets.positions, level, out, "positions")
 
     def _per_row(self, kernel: Any, level: int, out: Int64 | None, name: str) -> Int64:
-        k = self._level(level)
-        offsets = self._view(k) if k == self.num_levels - 1 else self.row_offsets(k)
+        k = core.normalize_level(self, level)
+        offsets = core.offsets_view(self, k) if k == self.num_levels - 1 else self.row_offsets(k)
         if out is None:
             place = out = buffers.new_int64(self.num_rows)
         else:
@@ -361,7 +361,7 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2, 0, 3]).slice(1, 3)
         LoD([] [xxx])
         """
-        k = self._level(level)
+        k = core.normalize_level(self, level)
         first, last, _ = slice(start, stop).indices(self.num_sequences(k))
         return core.cut(self, k, first, max(first, last))[0]
 
@@ -392,7 +392,7 @@ class LoD(core.LoDBody):
         count = integer("LoD.prefix: num_levels", num_levels)
         if not 0 <= count <= self.num_levels:
             raise LevelError(f"LoD.prefix: num_levels: is {count}; 0 .. {self.num_levels} is valid")
-        return self if count == self.num_levels else self._part(0, count)
+        return self if count == self.num_levels else core.slice_levels(self, 0, count)
 
     def concat(self, *others: LoD) -> LoD:
         """Put batches one after another.
@@ -474,9 +474,9 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(1)
         LoD([xx] [xxx])
         """
-        k = self._level(level)
+        k = core.normalize_level(self, level)
         if k == 0:
-            return self._part(1, self.num_levels)
+            return core.slice_levels(self, 1, self.num_levels)
         levels = [self.offsets(j) for j in range(self.num_levels)]
         joined = buffers.new_int64(len(levels[k - 1]))
         kernels.levels.compose(levels[k - 1], levels[k], joined)

@@ -291,7 +291,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         -------
         list
         """
-        return nest(self._kept.tolist(), self.lod)
+        return nest(tensor_core.private_values(self).tolist(), self.lod)
 
     def to_arrays(self) -> list[Any]:
         """Return a list of one array per sequence (views), nested as the levels are.
@@ -301,9 +301,11 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         list of ndarray, or of such lists
         """
         if not self.lod.num_levels:
-            return list(self._kept)
-        last = tensor_core.new_tensor(self._kept, self.lod._part(self.lod.num_levels - 1, self.lod.num_levels))
-        return nest(list(last), self.lod._part(0, self.lod.num_levels - 1))
+            return list(tensor_core.private_values(self))
+        last = tensor_core.new_tensor(
+            tensor_core.private_values(self), core.slice_levels(self.lod, self.lod.num_levels - 1, self.lod.num_levels)
+        )
+        return nest(list(last), core.slice_levels(self.lod, 0, self.lod.num_levels - 1))
 
     def to_regular(self) -> Array:
         """Return a dense array (a view), where all sequences of each level are equally long.
@@ -328,7 +330,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
                     f"{lengths[0]}; use to_padded, to_arrays or .values"
                 )
             shape.append(int(lengths[0]) if len(lengths) else 0)
-        return self._kept.reshape(*shape, *self._kept.shape[1:])
+        return tensor_core.private_values(self).reshape(*shape, *tensor_core.private_values(self).shape[1:])
 
     @overload
     def to_padded(
@@ -423,27 +425,27 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         >>> x.to_padded(mode="replicate", keep_levels=True)
         LoDTensor(3 sequences of lengths 0..2, rows of shape (2,), int64: [[[1, 2], [3, 3]], [], [[4, 4]]])
         """
-        where, lod, values = "LoDTensor.to_padded", self.lod, self._kept
+        where, lod, values = "LoDTensor.to_padded", self.lod, tensor_core.private_values(self)
         depth = 1 if type(levels) is int and levels == 1 else integer(f"{where}: levels", levels, bools=True)
-        first = lod._level(-1, where) + 1 - depth
+        first = core.normalize_level(lod, -1, where) + 1 - depth
         if not 0 <= first < lod.num_levels:
             raise LevelError(f"{where}: levels: is {depth}; 1 .. {lod.num_levels} is valid")
         if depth == 1 and length is None and min_length is None and type(multiple_of) is int and multiple_of == 1:
-            sizes = [kernels.offsets.max_length(lod._view(first))]
+            sizes = [kernels.offsets.max_length(core.offsets_view(lod, first))]
         else:
             sizes = padded_lengths(where, lod, first, length, multiple_of, min_length)
         left = is_left(where, side)
         if mode not in ("constant", "replicate"):
             raise ValueError(f'{where}: mode: is {mode!r}; "constant" or "replicate" is needed')
         fill = fill_row("LoDTensor.to_padded: fill_value", fill_value, values)
-        offsets = lod._view(first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
+        offsets = core.offsets_view(lod, first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
         shape = (lod.num_sequences(first), *sizes)
         mask: Any = None
         if return_mask:  # before anything is written
             mask = mask_of(where, offsets, sizes[-1], left, values.nbytes // max(1, len(values))).reshape(shape)
         dense: Any = padded(where, self, offsets, shape, fill, left, mode == "replicate", out)
         if keep_levels and first:
-            upper = lod._part(0, first)
+            upper = core.slice_levels(lod, 0, first)
             dense = tensor_core.new_tensor(dense, upper)
             mask = mask if mask is None else tensor_core.new_tensor(mask, upper)
         return dense if mask is None else (dense, mask)
@@ -461,7 +463,11 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             Shares the values.
         """
         lod = self.lod.drop(level)
-        return tensor_core.new_tensor(self._kept, lod) if lod.num_levels else self._kept
+        return (
+            tensor_core.new_tensor(tensor_core.private_values(self), lod)
+            if lod.num_levels
+            else tensor_core.private_values(self)
+        )
 
     def to_packed(self) -> LoDTensor:
         """Make a copy that keeps nothing else alive, as a slice of a large batch does."""
@@ -469,8 +475,8 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
     def clone(self) -> LoDTensor:
         """Make a copy that shares no values; the structure is shared."""
-        rows = buffers.new_rows("LoDTensor.clone", self._kept, self.lod.num_rows)
-        unharmed(kernels.gather.join_rows([self._kept], buffers.as_bytes(rows)))
+        rows = buffers.new_rows("LoDTensor.clone", tensor_core.private_values(self), self.lod.num_rows)
+        unharmed(kernels.gather.join_rows([tensor_core.private_values(self)], buffers.as_bytes(rows)))
         return tensor_core.new_of_class(type(self), rows, self.lod)
 
     # -- protocols -----------------------------------------------------------------------------------------
@@ -523,4 +529,9 @@ def _restore(values: Array, lod: LoD, kind: type[LoDTensor] | None = None) -> Lo
     return (kind or LoDTensor)(values, lod, share=type(values) is np.ndarray)
 
 
-tensor_core.register(LoDTensor)
+def _general_item(x: LoDTensor, key: Any) -> Any:
+    """Return x[key] for a key that the compiled body does not know."""
+    return x._select(key)
+
+
+tensor_core.register(LoDTensor, _general_item)

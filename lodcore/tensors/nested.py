@@ -11,6 +11,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.tensors import core
 from lodcore.tensors.lod import LoD
 
 if TYPE_CHECKING:
@@ -341,7 +342,7 @@ def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
     list
     """
     for k in reversed(range(first, lod.num_levels)):
-        flat = kernels.gather.nest(flat, lod._view(k))
+        flat = kernels.gather.nest(flat, core.offsets_view(lod, k))
     return flat
 
 

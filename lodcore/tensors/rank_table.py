@@ -16,7 +16,7 @@ from lodcore.tensors.tensor import Tensor
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["IndicesMap", "RankTable", "map_of", "table_of"]
+__all__ = ["IndicesMap", "RankTable", "map_of", "map_of_order", "table_of", "table_of_level"]
 
 Array = np.ndarray[Any, Any]
 
@@ -74,20 +74,6 @@ class RankTable(Tensor):
                 "the longest comes first, and none is negative"
             )
 
-    @classmethod
-    def _of_level(cls, lod: LoD, level: int, order: Array | None = None) -> RankTable:
-        """Rank the sequences of a level (counted from the first), longest first unless an order is given."""
-        falls = order is None
-        if order is None:
-            offsets = lod._view(level)
-            order = buffers.new_offsets(len(offsets) - 1)
-            kernels.rank.rank_by_length(offsets, core.steps_of(lod, level), order)
-        made = cls.__new__(cls)
-        made._indices, made._lengths = buffers.sealed(order), buffers.sealed(lod.lengths(level)[order])
-        made._falls = falls or not bool((np.diff(made._lengths) > 0).any())
-        made._lod, made._level, made._map = lod, level, None
-        return made
-
     @property
     def indices(self) -> npt.NDArray[np.int64]:
         """Numbers of the sequences: int64, shape (n,), read-only for good."""
@@ -116,7 +102,7 @@ class RankTable(Tensor):
     def indices_map(self) -> IndicesMap:
         """The same order as a map of elements, which `pack` takes."""
         if self._map is None:
-            self._map = IndicesMap._of_order(self.lod, self._level, self._indices)
+            self._map = map_of_order(self.lod, self._level, self._indices)
         return self._map
 
     @property
@@ -178,15 +164,6 @@ class IndicesMap(Tensor):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError("IndicesMap: is made by TensorArray.unpack")
 
-    @classmethod
-    def _of_order(cls, lod: LoD, level: int, order: Array, steps: Array | None = None) -> IndicesMap:
-        """Make the map of a level (counted from the first) whose sequences go through the steps in a given order."""
-        made = cls.__new__(cls)
-        made._lod, made._level, made._order = lod, level, buffers.sealed(order)
-        made._steps = buffers.sealed(core.steps_of(lod, level) if steps is None else steps)
-        made._values, made._rank = None, None
-        return made
-
     @property
     def lod(self) -> LoD:
         """The structure of what was unpacked."""
@@ -211,7 +188,7 @@ class IndicesMap(Tensor):
     def rank(self) -> RankTable:
         """The same order as a table of sequences."""
         if self._rank is None:
-            self._rank = RankTable._of_level(self._lod, self._level, self._order)
+            self._rank = table_of_level(self._lod, self._level, self._order)
         return self._rank
 
     @property
@@ -232,7 +209,7 @@ class IndicesMap(Tensor):
             count = int(self._steps[-1])
             numbers = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
             values = np.empty_like(numbers)
-            offsets = self.lod._view(self.level)
+            offsets = core.offsets_view(self.lod, self.level)
             kernels.rank.unpack_rows(
                 buffers.as_bytes(numbers), offsets, self._order, self._steps, buffers.as_bytes(values)
             )
@@ -275,6 +252,29 @@ class IndicesMap(Tensor):
         return _restore_map, (self.lod, self.level, self._order)
 
 
+def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTable:
+    """Rank the sequences of a level (counted from the first), longest first unless an order is given."""
+    falls = order is None
+    if order is None:
+        offsets = core.offsets_view(lod, level)
+        order = buffers.new_offsets(len(offsets) - 1)
+        kernels.rank.rank_by_length(offsets, core.steps_of(lod, level), order)
+    made = RankTable.__new__(RankTable)
+    made._indices, made._lengths = buffers.sealed(order), buffers.sealed(lod.lengths(level)[order])
+    made._falls = falls or not bool((np.diff(made._lengths) > 0).any())
+    made._lod, made._level, made._map = lod, level, None
+    return made
+
+
+def map_of_order(lod: LoD, level: int, order: Array, steps: Array | None = None) -> IndicesMap:
+    """Make the map of a level (counted from the first) whose sequences go through the steps in a given order."""
+    made = IndicesMap.__new__(IndicesMap)
+    made._lod, made._level, made._order = lod, level, buffers.sealed(order)
+    made._steps = buffers.sealed(core.steps_of(lod, level) if steps is None else steps)
+    made._values, made._rank = None, None
+    return made
+
+
 def table_of(where: str, given: Any) -> RankTable:
     """Take a RankTable, or the map of `unpack`, which says the same."""
     if isinstance(given, RankTable):
@@ -297,7 +297,7 @@ def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int,
     """Check what `pickle` kept."""
     if not isinstance(lod, LoD):
         raise DTypeError(f"{where}: lod: is {type(lod).__name__}; a LoD is needed")
-    k = lod._level(level)
+    k = core.normalize_level(lod, level)
     places = buffers.as_int64(order, f"{where}: order", IndexError).copy()
     if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
         raise LoDError(f"{where}: order: is not a permutation of {lod.num_sequences(k)} sequences")
@@ -307,10 +307,10 @@ def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int,
 def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
     """Make a map of what `pickle` kept, checking all of it."""
     k, places = _checked_order("IndicesMap", lod, level, order)
-    return IndicesMap._of_order(lod, k, places)
+    return map_of_order(lod, k, places)
 
 
 def _restore_table(lod: LoD, level: int, order: Array) -> RankTable:
     """Make a table of what `pickle` kept, checking all of it."""
     k, places = _checked_order("RankTable", lod, level, order)
-    return RankTable._of_level(lod, k, places)
+    return table_of_level(lod, k, places)

@@ -84,7 +84,7 @@ def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...
             return None
     if made.num_levels != num_levels + len(rows) or not num_levels:
         return None
-    lod = made.lod._part(0, num_levels)
+    lod = core.slice_levels(made.lod, 0, num_levels)
     shape = (lod.num_rows, *rows, *made.values.shape[1:])
     if not lod.num_rows and None not in row_shape:
         shape = (0, *row_shape)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lodcore.tensors import core
+
 if TYPE_CHECKING:
     from lodcore.tensors.core import LoDBody
     from lodcore.tensors.tensor_core import LoDTensorBody
@@ -46,7 +48,7 @@ def _write(out: _Writer, lod: LoDBody, level: int, start: int, stop: int, row: A
         if level == lod.num_levels:
             out.add(row(i))
             continue
-        offsets = lod._view(level)
+        offsets = core.offsets_view(lod, level)
         out.add("[")
         _write(out, lod, level + 1, offsets[i], offsets[i + 1], row, gap)
         out.add("]")

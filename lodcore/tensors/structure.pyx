@@ -45,13 +45,13 @@ def concat_lods(str where, list lods):
         if not isinstance(entry, LoDBody):
             raise DTypeError(f"{where}: batch {j}: is {type(entry).__name__}; a LoD is needed")
         lod = entry
-        num_levels = lod._num_levels if j == 0 else num_levels
-        if lod._num_levels != num_levels:
-            raise LoDError(f"{where}: batch {j}: has {lod._num_levels} levels; the first one has {num_levels}")
-        if lod._num_rows > INT64_MAX - rows:
+        num_levels = lod.n_levels if j == 0 else num_levels
+        if lod.n_levels != num_levels:
+            raise LoDError(f"{where}: batch {j}: has {lod.n_levels} levels; the first one has {num_levels}")
+        if lod.n_rows > INT64_MAX - rows:
             total = int(rows) + lod.num_rows
             raise MemoryError(f"{where}: the result has {total} rows with batch {j}; 2**63 - 1 is the most")
-        rows += lod._num_rows
+        rows += lod.n_rows
         j += 1
     return make_lod([join_level(lods, k) for k in range(num_levels)], rows)
 
@@ -85,11 +85,11 @@ def check_coarser(str where, list lods, names, Py_ssize_t k):
     cdef Py_ssize_t j, level, count, wanted, s
     cdef const int64_t* mine
     cdef const int64_t* theirs
-    cdef int64_t rows = first._num_rows
+    cdef int64_t rows = first.n_rows
     for j in range(1, len(lods)):
         lod = lods[j]
-        if lod._num_levels != first._num_levels:
-            raise LoDError(f"{where}: {names(j)}: has {lod._num_levels} levels; {names(0)} has {first._num_levels}")
+        if lod.n_levels != first.n_levels:
+            raise LoDError(f"{where}: {names(j)}: has {lod.n_levels} levels; {names(0)} has {first.n_levels}")
         for level in range(k + 1):
             mine, theirs = first.level(level, &wanted), lod.level(level, &count)
             if count != wanted:
@@ -102,9 +102,9 @@ def check_coarser(str where, list lods, names, Py_ssize_t k):
                         f"{where}: {names(j)}: sequence {s} of level {level} has length {theirs[s + 1] - theirs[s]}; "
                         f"that of {names(0)} has {mine[s + 1] - mine[s]}"
                     )
-        if lod._num_rows > INT64_MAX - rows:
-            raise MemoryError(f"{where}: the result has {int(rows) + lod._num_rows} rows; 2**63 - 1 is the most")
-        rows += lod._num_rows
+        if lod.n_rows > INT64_MAX - rows:
+            raise MemoryError(f"{where}: the result has {int(rows) + lod.n_rows} rows; 2**63 - 1 is the most")
+        rows += lod.n_rows
     return rows
 
 
@@ -120,7 +120,7 @@ cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
     cdef cnp.ndarray joined = new_offsets(total + 1)
     cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(joined)
     if not own_kernels():
-        kernels.levels.join([(<LoDBody> lod)._view(k) for lod in lods], joined)
+        kernels.levels.join([(<LoDBody> lod).view(k) for lod in lods], joined)
         return joined
     place[0] = 0
     for lod in lods:

@@ -9,21 +9,19 @@ from lodcore.tensors.core cimport LoDBody
 
 @cython.no_gc
 cdef class LoDTensorBody:
-    cdef cnp.ndarray _values  # C-contiguous, as many rows as the structure has
+    cdef cnp.ndarray array  # C-contiguous, as many rows as the structure has
     cdef Memory _memory  # what views of the values have as their base
     cdef object _shown, _second  # views that were handed out
     cdef cnp.ndarray _given  # `out`, where the caller gave one
-    cdef LoDBody _lod
-    cdef Py_ssize_t _row_bytes
+    cdef LoDBody structure
+    cdef Py_ssize_t row_bytes
     cdef object _bytes
-    cdef cnp.ndarray _field  # the field of records that this shows: `_values` is a copy of it, for kernels
+    cdef cnp.ndarray field  # the field of records that this shows: `array` is a copy of it, for kernels
     cdef int refresh(self) except -1
     cdef Memory memory(self)
     cdef cnp.ndarray shown(self)
     cdef cnp.ndarray rows(self, Py_ssize_t start, Py_ssize_t stop)
-    cpdef LoDTensorBody _take(self, str where, Py_ssize_t level, cnp.ndarray ranges, int64_t size, out=*,
-                              list upper=*)
-    cpdef LoDTensorBody _gather(self, str where, level, index, out=*, list upper=*)
+    cdef bytes_view(self)
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop)
 
 

@@ -14,16 +14,12 @@ __pyx_capi__: dict[str, Any]  # what other compiled modules call
 
 _Nested = TypeVar("_Nested", bound=LoDTensorBody)
 
-def register(tensor: type[LoDTensor]) -> None: ...
+def register(tensor: type[LoDTensor], general_item: Callable[[Any, Any], Any]) -> None: ...
 
 @disjoint_base
 class LoDTensorBody:
     @property
     def values(self) -> npt.NDArray[Any]: ...
-    @property
-    def _kept(self) -> npt.NDArray[Any]: ...
-    @property
-    def _writable(self) -> npt.NDArray[Any]: ...
     @property
     def lod(self) -> LoD: ...
     @property
@@ -42,25 +38,27 @@ class LoDTensorBody:
     @overload
     def __getitem__(self, key: Any, /) -> LoDTensor | npt.NDArray[Any]: ...
     def __iter__(self) -> Iterator[LoDTensor | npt.NDArray[Any]]: ...
-    def _rows(self) -> Any: ...  # a typed memoryview
-    def _take(
-        self,
-        where: str,
-        level: int,
-        ranges: npt.NDArray[np.int64],
-        size: int,
-        out: npt.NDArray[Any] | None = None,
-        upper: list[npt.NDArray[np.int64]] | None = None,
-    ) -> LoDTensor: ...
-    def _gather(
-        self,
-        where: str,
-        level: int,
-        index: npt.ArrayLike,
-        out: npt.NDArray[Any] | None = None,
-        upper: list[npt.NDArray[np.int64]] | None = None,
-    ) -> LoDTensor: ...
 
+def private_values(x: LoDTensorBody) -> npt.NDArray[Any]: ...
+def writable_values(x: LoDTensorBody) -> npt.NDArray[Any]: ...
+def rows_as_bytes(x: LoDTensorBody) -> Any: ...  # a typed memoryview, whose class has no public name
+def take_ranges(
+    x: LoDTensorBody,
+    where: str,
+    level: int,
+    ranges: npt.NDArray[np.int64],
+    size: int,
+    out: npt.NDArray[Any] | None = None,
+    upper: list[npt.NDArray[np.int64]] | None = None,
+) -> LoDTensor: ...
+def gather(
+    x: LoDTensorBody,
+    where: str,
+    level: int,
+    index: npt.ArrayLike,
+    out: npt.NDArray[Any] | None = None,
+    upper: list[npt.NDArray[np.int64]] | None = None,
+) -> LoDTensor: ...
 def new_tensor(values: npt.NDArray[Any], lod: LoDBody) -> LoDTensor: ...
 def owned_tensor(values: npt.NDArray[Any], lod: LoDBody) -> LoDTensor: ...
 def hand_out(result: Any, out: Any) -> Any: ...

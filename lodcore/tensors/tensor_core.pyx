@@ -33,14 +33,15 @@ cnp.import_array()
 cdef int64_t WIDE = threads.WIDE
 
 cdef object TENSOR = LoDTensorBody  # the public class, which `register` gives
+cdef object GENERAL_ITEM = None
 cdef cnp.ndarray NO_ROWS = np.empty(0)
 cdef LoDBody NO_LEVELS = LoDBody()
 
 
-def register(tensor):
-    """Return the trusted constructor which class to make."""
-    global TENSOR
-    TENSOR = tensor
+def register(tensor, general_item):
+    """Set the class that the trusted constructor makes, and what x[key] is where the key is not a number or a slice."""
+    global TENSOR, GENERAL_ITEM
+    TENSOR, GENERAL_ITEM = tensor, general_item
 
 
 @cython.no_gc
@@ -52,185 +53,193 @@ cdef class LoDTensorBody:
     """
 
     def __cinit__(self):
-        self._values = NO_ROWS
-        self._lod = NO_LEVELS
-        self._row_bytes = 8
+        self.array = NO_ROWS
+        self.structure = NO_LEVELS
+        self.row_bytes = 8
 
     @property
     def values(self):
         """The rows of all sequences one after another: ndarray, shape (num_rows, ...)."""
-        if self._given is not None and running == 0 and is_same(self._given, self._values):
+        if self._given is not None and running == 0 and is_same(self._given, self.array):
             return self._given
         return self.shown()
 
     @property
-    def _kept(self):
-        """The values as a view that nobody else holds."""
-        return self.shown()
-
-    @property
-    def _writable(self):
-        """Where values are written: a view of the values, or the field of records that this shows."""
-        return self.rows(0, self._lod._num_rows) if self._field is None else self._field
-
-    @property
     def lod(self):
         """The structure: LoD."""
-        return self._lod
+        return self.structure
 
     @property
     def dtype(self):
         """Type of the values."""
-        return <object> cnp.PyArray_DESCR(self._values)
+        return <object> cnp.PyArray_DESCR(self.array)
 
     @property
     def ndim(self):
         """Number of axes, ragged ones included."""
-        return self._lod._num_levels + cnp.PyArray_NDIM(self._values)
+        return self.structure.n_levels + cnp.PyArray_NDIM(self.array)
 
     @property
     def num_levels(self):
         """Number of levels."""
-        return self._lod._num_levels
+        return self.structure.n_levels
 
     @property
     def num_rows(self):
         """Number of rows of all sequences together."""
-        return self._lod._num_rows
+        return self.structure.n_rows
 
     @property
     def offsets(self):
         """Offsets of the outermost level: int64, read-only."""
-        return self._lod.array(0 if self._lod._num_levels else self._lod._level(0))
+        return self.structure.array(0 if self.structure.n_levels else self.structure.number(0))
 
     cdef int refresh(self) except -1:
         """Copy the field of records that this shows, as who has the records may have written there."""
-        if self._field is not None:
-            cnp.PyArray_CopyInto(self._values, self._field)
+        if self.field is not None:
+            cnp.PyArray_CopyInto(self.array, self.field)
         return 0
 
     cdef Memory memory(self):
         if self._memory is None:
-            self._memory = memory_of(self._values)
+            self._memory = memory_of(self.array)
         return self._memory
 
     cdef cnp.ndarray shown(self):
         """Return a view of the values that nobody else holds; of a field of records, one that is read-only."""
         self.refresh()
         if self._shown is not None:
-            if is_untouched(self._shown, self._values):
+            if is_untouched(self._shown, self.array):
                 return self._shown
-            if self._second is not None and is_untouched(self._second, self._values):
+            if self._second is not None and is_untouched(self._second, self.array):
                 return self._second
             self._second = self._shown  # in use: x + x asks twice
-        self._shown = rows_over(self.memory(), self._values, 0, cnp.PyArray_DIM(self._values, 0))
-        if self._field is not None:
+        self._shown = rows_over(self.memory(), self.array, 0, cnp.PyArray_DIM(self.array, 0))
+        if self.field is not None:
             seal(self._shown)
         return self._shown
 
     cdef cnp.ndarray rows(self, Py_ssize_t start, Py_ssize_t stop):
         """Return the rows from `start` to `stop`, which are in range, as a view."""
-        return rows_over(self.memory(), self._values, start, stop)
+        return rows_over(self.memory(), self.array, start, stop)
 
-    def _rows(self):
+    cdef bytes_view(self):
         """Return the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
         cdef const unsigned char[:, ::1] taken
         self.refresh()
         if self._bytes is None:
-            taken = as_bytes(self._values)
+            taken = as_bytes(self.array)
             self._bytes = taken
         return self._bytes
 
-    cpdef LoDTensorBody _take(self, str where, Py_ssize_t level, cnp.ndarray ranges, int64_t size, out=None,
-                              list upper=None):
-        """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
-
-        Parameters
-        ----------
-        where : str
-            The function, for the message.
-        level : int
-            0 .. num_levels.
-        ranges : ndarray
-            int64, shape (n, 2), checked; rewritten.
-        size : int
-            The sum of the sizes of the ranges.
-        out : ndarray, optional
-            Where to write the rows.
-        upper : list of ndarray, optional
-            Offsets of levels to stand before; added to.
-
-        Returns
-        -------
-        LoDTensor
-            The upper levels, `level` and the levels below.
-        """
-        self.refresh()
-        cdef list levels = take_below(where, self._lod, level, ranges, [] if upper is None else upper, &size)
-        cdef cnp.ndarray rows = new_rows(where, self._values, size, out)
-        cdef const char* source = cnp.PyArray_BYTES(self._values)
-        cdef char* target = cnp.PyArray_BYTES(rows)
-        cdef const int64_t* pairs = <const int64_t*> cnp.PyArray_DATA(ranges)
-        cdef int64_t n_rows = self._lod._num_rows, row_bytes = self._row_bytes, count = cnp.PyArray_DIM(ranges, 0)
-        if size * row_bytes >= WIDE and threads.get_num_threads() > 1:
-            copy_in_parts(self._rows(), ranges, as_bytes(rows))
-        elif not own_kernels():
-            kernels.gather.copy_ranges(self._rows(), ranges, as_bytes(rows))
-        elif size and row_bytes:
-            with nogil:
-                copy_row_ranges(source, n_rows, row_bytes, pairs, count, target, size)
-        return owned_tensor(rows, make_lod(levels, size))
-
-    cpdef LoDTensorBody _gather(self, str where, level, index, out=None, list upper=None):
-        """Take sequences of a level by their numbers, with all levels below; arguments as in `_take`."""
-        cdef list levels = [] if upper is None else upper
-        cdef Py_ssize_t k = self._lod._level(level, where)
-        cdef cnp.ndarray ranges = take_sequences(where, self._lod, k, index, levels)
-        cdef int64_t size = last(levels[len(levels) - 1])
-        return self._take(where, k + 1, ranges, size, out, levels)
-
     def __len__(self):
-        return self._lod._count if self._lod._num_levels else self._lod._num_rows
+        return self.structure.n_outer if self.structure.n_levels else self.structure.n_rows
 
     def __getitem__(self, key):
         cdef Py_ssize_t i, start, stop, step, size = len(self)
-        cdef const int64_t* outer = self._lod._block
+        cdef const int64_t* outer = self.structure.block
         if type(key) is slice:
             if is_symbol((<PySliceObject*> key).start) or is_symbol((<PySliceObject*> key).stop):
-                return self._select(key)
+                return GENERAL_ITEM(self, key)
             PySlice_Unpack(key, &start, &stop, &step)
             if step != 1:
-                return self._select(key)
+                return GENERAL_ITEM(self, key)
             PySlice_AdjustIndices(size, &start, &stop, step)
             return self.cut_out(0, start, max(start, stop))
         if not PyLong_CheckExact(key):
             if (isinstance(key, (bool, np.bool_, Symbol, LoDTensorBody)) or not hasattr(key, "__index__")
                     or np.ndim(key) > 0):
-                return self._select(key)
+                return GENERAL_ITEM(self, key)
             key = key.__index__()
         if not -size <= key < size:
             raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
         i = key
         i = i + size if i < 0 else i
-        if self._lod._num_levels == 1:
-            return self._field[outer[i]:outer[i + 1]] if self._field is not None else self.rows(outer[i], outer[i + 1])
-        if self._lod._num_levels == 0:
+        if self.structure.n_levels == 1:
+            return self.field[outer[i]:outer[i + 1]] if self.field is not None else self.rows(outer[i], outer[i + 1])
+        if self.structure.n_levels == 0:
             return self.shown()[i]
         return self.cut_out(1, outer[i], outer[i + 1])
 
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
         """Return the sequences from `start` to `stop` of a level as a view."""
-        lod, low, high = cut(self._lod, level, start, stop)
-        if self._field is not None:
-            return field_tensor(self._field[low:high], lod)
+        lod, low, high = cut(self.structure, level, start, stop)
+        if self.field is not None:
+            return field_tensor(self.field[low:high], lod)
         return owned_tensor(self.rows(low, high), lod)
 
     def __iter__(self):
-        if self._lod._num_levels == 0:
+        if self.structure.n_levels == 0:
             return iter(self.shown())
-        if self._field is not None:
+        if self.field is not None:
             return (self[i] for i in range(len(self)))
         return Sequences(self)
+
+
+def private_values(LoDTensorBody x not None):
+    """Return the values as a view that nobody else holds."""
+    return x.shown()
+
+
+def writable_values(LoDTensorBody x not None):
+    """Return where values are written: a view of the values, or the field of records that a tensor shows."""
+    return x.rows(0, x.structure.n_rows) if x.field is None else x.field
+
+
+def rows_as_bytes(LoDTensorBody x not None):
+    """Return the values for a kernel: a typed memoryview of bytes, shape (num_rows, row_bytes), taken once."""
+    return x.bytes_view()
+
+
+def take_ranges(LoDTensorBody x not None, str where, Py_ssize_t level, cnp.ndarray ranges not None, int64_t size,
+                out=None, list upper=None):
+    """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
+
+    Parameters
+    ----------
+    x : LoDTensor
+    where : str
+        The function, for the message.
+    level : int
+        0 .. num_levels.
+    ranges : ndarray
+        int64, shape (n, 2), checked; rewritten.
+    size : int
+        The sum of the sizes of the ranges.
+    out : ndarray, optional
+        Where to write the rows.
+    upper : list of ndarray, optional
+        Offsets of levels to stand before; added to.
+
+    Returns
+    -------
+    LoDTensor
+        The upper levels, `level` and the levels below.
+    """
+    x.refresh()
+    cdef list levels = take_below(where, x.structure, level, ranges, [] if upper is None else upper, &size)
+    cdef cnp.ndarray rows = new_rows(where, x.array, size, out)
+    cdef const char* source = cnp.PyArray_BYTES(x.array)
+    cdef char* target = cnp.PyArray_BYTES(rows)
+    cdef const int64_t* pairs = <const int64_t*> cnp.PyArray_DATA(ranges)
+    cdef int64_t n_rows = x.structure.n_rows, row_bytes = x.row_bytes, count = cnp.PyArray_DIM(ranges, 0)
+    if size * row_bytes >= WIDE and threads.get_num_threads() > 1:
+        copy_in_parts(x.bytes_view(), ranges, as_bytes(rows))
+    elif not own_kernels():
+        kernels.gather.copy_ranges(x.bytes_view(), ranges, as_bytes(rows))
+    elif size and row_bytes:
+        with nogil:
+            copy_row_ranges(source, n_rows, row_bytes, pairs, count, target, size)
+    return owned_tensor(rows, make_lod(levels, size))
+
+
+def gather(LoDTensorBody x not None, str where, level, index, out=None, list upper=None):
+    """Take sequences of a level by their numbers, with all levels below; arguments as of `take_ranges`."""
+    cdef list levels = [] if upper is None else upper
+    cdef Py_ssize_t k = x.structure.number(level, where)
+    cdef cnp.ndarray ranges = take_sequences(where, x.structure, k, index, levels)
+    cdef int64_t size = last(levels[len(levels) - 1])
+    return take_ranges(x, where, k + 1, ranges, size, out, levels)
 
 
 cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):
@@ -257,10 +266,10 @@ cpdef LoDTensorBody owned_tensor(cnp.ndarray values, LoDBody lod):
 
 cdef inline LoDTensorBody filled(LoDTensorBody x, cnp.ndarray values, LoDBody lod):
     if (values is None or lod is None or cnp.PyArray_NDIM(values) == 0
-            or cnp.PyArray_DIM(values, 0) != lod._num_rows or not cnp.PyArray_IS_C_CONTIGUOUS(values)):
+            or cnp.PyArray_DIM(values, 0) != lod.n_rows or not cnp.PyArray_IS_C_CONTIGUOUS(values)):
         raise ShapeError(f"LoDTensor: values: have shape {np.shape(values)} and strides "
                          f"{getattr(values, 'strides', None)}; the structure {lod!r} has other rows")
-    x._values, x._lod, x._row_bytes = values, lod, row_size(values)
+    x.array, x.structure, x.row_bytes = values, lod, row_size(values)
     return x
 
 
@@ -272,7 +281,7 @@ cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
 def field_tensor(cnp.ndarray field, LoDBody lod):
     """Make a LoDTensor of a field of records, with as many rows as the structure: what is written goes to the records.
 
-    Kernels need rows one after another: where the field is not that, they read a copy, which `check` brings up to date.
+    Kernels need rows one after another: where the field is not that, they read a copy, which `refresh` brings up to date.
     """
     if cnp.PyArray_IS_C_CONTIGUOUS(field) and cnp.PyArray_ISALIGNED(field):
         return new_tensor(field, lod)
@@ -280,7 +289,7 @@ def field_tensor(cnp.ndarray field, LoDBody lod):
     if dtype.names is not None:  # without the bytes of the fields that are left out
         dtype = np.dtype([(name, dtype[name]) for name in dtype.names])
     cdef LoDTensorBody x = owned_tensor(np.empty((<object> field).shape, dtype), lod)
-    x._field = field
+    x.field = field
     return x
 
 
@@ -301,10 +310,10 @@ def on_same_rows(function, tuple operands):
             x = operand
             x.refresh()
             if first is None:
-                first, ndim = x, cnp.PyArray_NDIM(x._values)
-            elif x._lod is not first._lod or cnp.PyArray_NDIM(x._values) != ndim:
+                first, ndim = x, cnp.PyArray_NDIM(x.array)
+            elif x.structure is not first.structure or cnp.PyArray_NDIM(x.array) != ndim:
                 return None
-            values.append(x._values)
+            values.append(x.array)
         elif kind is cnp.ndarray and not operand.dtype.hasobject:
             wide = max(wide, cnp.PyArray_NDIM(operand))
             values.append(operand)
@@ -312,7 +321,7 @@ def on_same_rows(function, tuple operands):
             values.append(operand)
         else:
             return None
-    if (not wide) if first is None else (wide >= ndim or first._lod._num_levels == 0):
+    if (not wide) if first is None else (wide >= ndim or first.structure.n_levels == 0):
         return None
     try:
         result = recycling.computed(function, values)
@@ -321,9 +330,9 @@ def on_same_rows(function, tuple operands):
     if first is None:
         return result
     if (type(result) is not cnp.ndarray or cnp.PyArray_NDIM(result) != ndim or not cnp.PyArray_IS_C_CONTIGUOUS(result)
-            or cnp.PyArray_DIM(result, 0) != first._lod._num_rows or result.dtype.hasobject):
+            or cnp.PyArray_DIM(result, 0) != first.structure.n_rows or result.dtype.hasobject):
         return None
-    return owned_tensor(result, first._lod)
+    return owned_tensor(result, first.structure)
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
@@ -337,7 +346,7 @@ def new_of_class(cls, cnp.ndarray values, LoDBody lod):
 def body_of(LoDTensorBody x not None):
     """Return a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
     x.refresh()
-    return owned_tensor(x._values, x._lod)
+    return owned_tensor(x.array, x.structure)
 
 
 cdef inline bint is_same(cnp.ndarray one, cnp.ndarray other) noexcept:
@@ -367,7 +376,7 @@ def hand_out(result, out):
         return result
     if isinstance(result, LoDTensorBody):
         x = result
-        if is_same(out, x._values):
+        if is_same(out, x.array):
             x._given = out
     elif type(result) is cnp.ndarray and is_same(out, result):
         return out
@@ -386,27 +395,27 @@ cdef class Sequences:
 
     def __cinit__(self, LoDTensorBody x not None):
         self.x = x
-        if x._lod._num_levels > 1:
-            self.lods = Splitter(x._lod)
+        if x.structure.n_levels > 1:
+            self.lods = Splitter(x.structure)
 
     def __iter__(self):
         return self
 
     def __length_hint__(self):
-        return max(0, self.x._lod._count - self.at)
+        return max(0, self.x.structure.n_outer - self.at)
 
     def __next__(self):
         cdef LoDBody lod
         cdef Py_ssize_t start
-        if self.at >= self.x._lod._count:
+        if self.at >= self.x.structure.n_outer:
             raise StopIteration
         if self.lods is None:
             self.at += 1
-            return self.x.rows(self.x._lod._block[self.at - 1], self.x._lod._block[self.at])
+            return self.x.rows(self.x.structure.block[self.at - 1], self.x.structure.block[self.at])
         lod = self.lods.following()
         self.at += 1
         start = self.row
-        self.row += lod._num_rows
+        self.row += lod.n_rows
         return owned_tensor(self.x.rows(start, self.row), lod)
 
 
@@ -430,7 +439,7 @@ def uniform_parts(list tensors):
             return None
         tensor = entry
         tensor.refresh()
-        values = tensor._values
+        values = tensor.array
         if first is None:
             first = values
         if (cnp.PyArray_DESCR(values) != cnp.PyArray_DESCR(first)
@@ -440,5 +449,5 @@ def uniform_parts(list tensors):
             if cnp.PyArray_DIM(values, axis) != cnp.PyArray_DIM(first, axis):
                 return None
         found.append(values)  # nobody hands them out
-        lods.append(tensor._lod)
+        lods.append(tensor.structure)
     return None if first is None else (found, lods)

@@ -37,7 +37,7 @@ def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) 
     - The shape rule describes the result, and the LoD rule its structure.
     - Gradients are derivatives measured in float64, those of float32 are near, and they are zero where nothing flows.
       They are the same in a Program and in a loop, and depend on nothing that the vjp rule does not name.
-    - Batches without sequences, and with nothing but empty sequences, are not exception.
+    - Batches without sequences, and with nothing but empty sequences, are not exceptions.
 
     Parameters
     ----------

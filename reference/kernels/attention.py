@@ -2,8 +2,9 @@
 
 from numpy import errstate
 
-from reference.kernels.norm import _one_nan, _sum
-from reference.kernels.softmax import _exp
+from reference.arithmetic import exp, one_nan, sum_in_lanes
+
+LANES = 16
 
 
 @errstate(all="ignore")
@@ -17,16 +18,16 @@ def attend_rows(query, memory, values, offsets, scale, weights, context):
         top = real(-float("inf"))
         for score in scores:
             top = score if score > top else top
-        powers, total = [_exp(score - top) for score in scores], real(0)
+        powers, total = [exp(score - top) for score in scores], real(0)
         for power in powers:
             total = total + power
         sums = [real(0) for _ in range(values.shape[1])]
         for r in rows:
-            weights[r] = _one_nan(powers[r - offsets[s]] * (real(1) / total))
+            weights[r] = one_nan(powers[r - offsets[s]] * (real(1) / total))
             for c in range(values.shape[1]):
                 sums[c] = sums[c] + weights[r] * values[r, c]
         for c in range(values.shape[1]):
-            context[s, c] = _one_nan(sums[c])
+            context[s, c] = one_nan(sums[c])
 
 
 @errstate(all="ignore")
@@ -48,20 +49,20 @@ def attend_rows_back(
         sums = [real(0) for _ in range(memory.shape[1])]
         for r in rows:
             derivative = weights[r] * (given[r - offsets[s]] - total) * real(scale)
-            scores[r] = _one_nan(derivative)
+            scores[r] = one_nan(derivative)
             for c in range(memory.shape[1]):
                 sums[c] = sums[c] + derivative * memory[r, c]
                 of_score = derivative * query[s, c]
-                d_memory[r, c] = _one_nan(of_score + weights[r] * d_context[s, c] if shared else of_score)
+                d_memory[r, c] = one_nan(of_score + weights[r] * d_context[s, c] if shared else of_score)
             for c in range(0 if shared else values.shape[1]):
-                d_values[r, c] = _one_nan(weights[r] * d_context[s, c])
+                d_values[r, c] = one_nan(weights[r] * d_context[s, c])
         for c in range(memory.shape[1]):
-            d_query[s, c] = _one_nan(sums[c])
+            d_query[s, c] = one_nan(sums[c])
 
 
 def _dot(x, row, y, other, real):
     """Multiply two rows."""
-    return _sum([x[row, c] * y[other, c] for c in range(x.shape[1])], real)
+    return sum_in_lanes([x[row, c] * y[other, c] for c in range(x.shape[1])], LANES, real(0))
 
 
 def _check(query, memory, values, offsets, weights, context):

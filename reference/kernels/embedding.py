@@ -2,7 +2,7 @@
 
 from math import sqrt as _sqrt
 
-from reference.kernels.pool import _beats, _sum_in_lanes
+from reference.arithmetic import beats, sum_in_lanes
 
 
 def check_index(index, n_rows):
@@ -66,7 +66,7 @@ def sum_bags(table, index, offsets, divide, out):
             length = int(offsets[s + 1] - offsets[s])
             for c in range(table.shape[1]):
                 cells = [table[index[j], c] for j in range(offsets[s], offsets[s + 1])]
-                out[s, c] = _sum_in_lanes(cells, 256 // table.itemsize if table.shape[1] == 1 else 1)
+                out[s, c] = sum_in_lanes(cells, 256 // table.itemsize if table.shape[1] == 1 else 1, 0)
                 if divide and length:
                     out[s, c] = out[s, c] / (length if divide == 1 else _sqrt(length))
     return bad
@@ -110,7 +110,7 @@ def best_bags(table, index, offsets, least, out):
             for c in range(table.shape[1]):
                 best = None
                 for j in range(offsets[s], offsets[s + 1]):
-                    if best is None or _beats(table[index[j], c], best, least):
+                    if best is None or beats(table[index[j], c], best, least):
                         best = table[index[j], c]
                 out[s, c] = 0 if best is None else best
     return bad

@@ -2,9 +2,8 @@
 
 from numpy import errstate
 
-from reference.kernels.softmax import _exp
+from reference.arithmetic import exp, one_nan
 
-NAN = float("nan")
 INFINITY = float("inf")
 
 
@@ -37,10 +36,10 @@ def lstm_steps(
                 if len(peepholes):
                     o = o + peepholes[2 * width + c] * now
                 o = _act(gate, o)
-                gates[r, c], gates[r, width + c] = _one_nan(u), _one_nan(i)
-                gates[r, 2 * width + c], gates[r, 3 * width + c] = _one_nan(f), _one_nan(o)
-                cell[r, c] = _one_nan(now)
-                inner[r, c] = _one_nan(o * _act(cell_activation, now))
+                gates[r, c], gates[r, width + c] = one_nan(u), one_nan(i)
+                gates[r, 2 * width + c], gates[r, 3 * width + c] = one_nan(f), one_nan(o)
+                cell[r, c] = one_nan(now)
+                inner[r, c] = one_nan(o * _act(cell_activation, now))
             if len(projection):
                 _set_product(inner[r], projection, hidden, r, wide)
 
@@ -80,9 +79,9 @@ def lstm_steps_back(
                 d_f, d_old = _act_back(gate, f, d_now * was), d_now * f
                 if len(peepholes):
                     d_old = (d_old + d_i * peepholes[c]) + d_f * peepholes[width + c]
-                d_gates[r, c], d_gates[r, width + c] = _one_nan(d_u), _one_nan(d_i)
-                d_gates[r, 2 * width + c], d_gates[r, 3 * width + c] = _one_nan(d_f), _one_nan(d_o)
-                carry[k, c] = _one_nan(d_old)
+                d_gates[r, c], d_gates[r, width + c] = one_nan(d_u), one_nan(d_i)
+                d_gates[r, 2 * width + c], d_gates[r, 3 * width + c] = one_nan(d_f), one_nan(d_o)
+                carry[k, c] = one_nan(d_old)
             if t > 0 or len(d_boot):
                 place, at = (d_hidden, steps[t - 1] + k) if t > 0 else (d_boot, k)
                 _add_product(d_gates[r], weight, place, at, 0, wide)
@@ -107,9 +106,9 @@ def gru_steps(
                 _add_product(old, weight, gates, r, 0, 2 * width)
                 for c in range(width):
                     for at in (c, width + c):
-                        gates[r, at] = _one_nan(_act(gate, gates[r, at] + (bias[at] if len(bias) else zero)))
+                        gates[r, at] = one_nan(_act(gate, gates[r, at] + (bias[at] if len(bias) else zero)))
                     if old is not None:
-                        reset[k, c] = _one_nan(gates[r, width + c] * old[c])
+                        reset[k, c] = one_nan(gates[r, width + c] * old[c])
             if stage == 0 and old is not None:
                 _add_product(reset[k], weight_candidate, gates, r, 2 * width, width)
             if stage != 1:
@@ -117,8 +116,8 @@ def gru_steps(
                     at = 2 * width + c
                     n = _act(candidate, gates[r, at] + (bias[at] if len(bias) else zero))
                     u, was = gates[r, c], zero if old is None else old[c]
-                    gates[r, at] = _one_nan(n)
-                    hidden[r, c] = _one_nan(u * was + (one - u) * n if origin else (one - u) * was + u * n)
+                    gates[r, at] = one_nan(n)
+                    hidden[r, c] = one_nan(u * was + (one - u) * n if origin else (one - u) * was + u * n)
 
 
 @errstate(all="ignore")
@@ -143,10 +142,10 @@ def gru_steps_back(
                 for c in range(width):
                     u, n, d = gates[r, c], gates[r, 2 * width + c], d_hidden[r, c]
                     was = zero if old is None else old[c]
-                    d_gates[r, c] = _one_nan(_act_back(gate, u, d * (was - n if origin else n - was)))
-                    d_gates[r, 2 * width + c] = _one_nan(_act_back(candidate, n, d * ((one - u) if origin else u)))
+                    d_gates[r, c] = one_nan(_act_back(gate, u, d * (was - n if origin else n - was)))
+                    d_gates[r, 2 * width + c] = one_nan(_act_back(candidate, n, d * ((one - u) if origin else u)))
                     if wanted:
-                        place[at, c] = _one_nan(place[at, c] + d * (u if origin else (one - u)))
+                        place[at, c] = one_nan(place[at, c] + d * (u if origin else (one - u)))
             if stage == 0 and old is not None:
                 for c in range(width):
                     reset[r, c] = _product_cell(d_gates[r], 2 * width, width, weight_candidate, c, zero)
@@ -154,10 +153,10 @@ def gru_steps_back(
                 for c in range(width):
                     e, was = gates[r, width + c], zero if old is None else old[c]
                     d = zero if old is None else reset[r, c]
-                    d_gates[r, width + c] = _one_nan(_act_back(gate, e, d * was))
+                    d_gates[r, width + c] = one_nan(_act_back(gate, e, d * was))
                     if wanted:
-                        place[at, c] = _one_nan(place[at, c] + d * e)
-                    reset[r, c] = _one_nan(e * was)
+                        place[at, c] = one_nan(place[at, c] + d * e)
+                    reset[r, c] = one_nan(e * was)
                 if wanted and len(weight):
                     for c in range(width):
                         place[at, c] = _product_cell(d_gates[r], 0, 2 * width, weight, c, place[at, c])
@@ -176,7 +175,7 @@ def simple_steps(steps, first, stop, weight, bias, activation, boot, hidden):
         for r in range(steps[t], steps[t + 1]):
             _add_product(_before(hidden, boot, steps, t, r), weight, hidden, r, 0, width)
             for c in range(width):
-                hidden[r, c] = _one_nan(_act(activation, hidden[r, c] + (bias[c] if len(bias) else zero)))
+                hidden[r, c] = one_nan(_act(activation, hidden[r, c] + (bias[c] if len(bias) else zero)))
 
 
 @errstate(all="ignore")
@@ -190,7 +189,7 @@ def simple_steps_back(steps, first, stop, weight, activation, hidden, d_hidden, 
     for t in range(stop - 1, first - 1, -1):
         for r in range(steps[t], steps[t + 1]):
             for c in range(width):
-                d_gates[r, c] = _one_nan(_act_back(activation, hidden[r, c], d_hidden[r, c]))
+                d_gates[r, c] = one_nan(_act_back(activation, hidden[r, c], d_hidden[r, c]))
             if t > 0 or len(d_boot):
                 place, at = (d_hidden, steps[t - 1] + r - steps[t]) if t > 0 else (d_boot, r - steps[t])
                 _add_product(d_gates[r], weight, place, at, 0, width)
@@ -199,16 +198,11 @@ def simple_steps_back(steps, first, stop, weight, activation, hidden, d_hidden, 
 # -- activations -------------------------------------------------------------------------------------------------------
 
 
-def _one_nan(cell):
-    """Return every nan the same bits."""
-    return cell if cell == cell else NAN
-
-
 def _act(kind, x):
     """Compute an activation: sigmoid, tanh, relu, identity."""
     real = type(x)
     if kind == 0:
-        return real(1) / (real(1) + _exp(-x))
+        return real(1) / (real(1) + exp(-x))
     if kind == 1:
         return _tanh(x, real)
     if kind == 2:
@@ -220,7 +214,7 @@ def _tanh(x, real):
     size, z = -x if x < 0 else x, x * x
     if size < real(0.625):
         return _small_tanh_float(x, z, real) if x.itemsize == 4 else _small_tanh_double(x, z, real)
-    large = real(1) - real(2) / (real(1) + _exp(size + size))
+    large = real(1) - real(2) / (real(1) + exp(size + size))
     return -large if x < 0 else large
 
 

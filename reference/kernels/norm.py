@@ -1,10 +1,9 @@
 """Twin of lodcore/kernels/norm.pyx: sums of a row in 16 lanes, sums over rows in blocks of 256."""
 
-from math import sqrt as _sqrt
-
 from numpy import errstate
 
-NAN = float("nan")
+from reference.arithmetic import one_nan, square_root, sum_in_lanes
+
 LANES, BLOCK = 16, 256
 
 
@@ -17,12 +16,12 @@ def normalize_rows(x, scale, shift, eps, out, means, factors):
     ):
         raise ValueError("the arrays do not belong together")
     for r in range(len(x) if width else 0):
-        mean = _sum([x[r, c] for c in range(width)], real) / real(width)
-        square = _sum([(x[r, c] - mean) * (x[r, c] - mean) for c in range(width)], real)
-        factor = real(1) / _root(square / real(width) + real(eps), real)
+        mean = sum_in_lanes([x[r, c] for c in range(width)], LANES, real(0)) / real(width)
+        square = sum_in_lanes([(x[r, c] - mean) * (x[r, c] - mean) for c in range(width)], LANES, real(0))
+        factor = real(1) / square_root(square / real(width) + real(eps), real)
         for c in range(width):
-            out[r, c] = _one_nan((x[r, c] - mean) * factor * scale[c] + shift[c])
-        means[r], factors[r] = _one_nan(mean), _one_nan(factor)
+            out[r, c] = one_nan((x[r, c] - mean) * factor * scale[c] + shift[c])
+        means[r], factors[r] = one_nan(mean), one_nan(factor)
 
 
 @errstate(all="ignore")
@@ -37,33 +36,12 @@ def normalize_rows_back(d, x, scale, means, factors, d_x, d_scale, d_shift):
     for r in range(len(x) if width else 0):
         y = [(x[r, c] - means[r]) * factors[r] for c in range(width)]
         g = [d[r, c] * scale[c] for c in range(width)]
-        least = _sum(g, real) / real(width)
-        derivative = _sum([g[c] * y[c] for c in range(width)], real) / real(width)
+        least = sum_in_lanes(g, LANES, real(0)) / real(width)
+        derivative = sum_in_lanes([g[c] * y[c] for c in range(width)], LANES, real(0)) / real(width)
         block = r // BLOCK
         for c in range(width):
-            d_x[r, c] = _one_nan(factors[r] * (g[c] - least - y[c] * derivative))
+            d_x[r, c] = one_nan(factors[r] * (g[c] - least - y[c] * derivative))
             if r % BLOCK == 0:
                 d_scale[block, c] = d_shift[block, c] = 0
-            d_scale[block, c] = _one_nan(d_scale[block, c] + d[r, c] * y[c])
-            d_shift[block, c] = _one_nan(d_shift[block, c] + d[r, c])
-
-
-def _sum(numbers, real):
-    """Add up in lanes, and then the lanes by halves."""
-    lanes = [real(0) for _ in range(LANES)]
-    for j in range(len(numbers)):
-        lanes[j % LANES] = lanes[j % LANES] + numbers[j]
-    half = LANES // 2
-    while half:
-        for k in range(half):
-            lanes[k] = lanes[k] + lanes[k + half]
-        half //= 2
-    return lanes[0]
-
-
-def _root(x, real):
-    return real(_sqrt(float(x))) if x >= 0 else real(NAN)
-
-
-def _one_nan(x):
-    return x if x == x else NAN
+            d_scale[block, c] = one_nan(d_scale[block, c] + d[r, c] * y[c])
+            d_shift[block, c] = one_nan(d_shift[block, c] + d[r, c])

@@ -2,7 +2,7 @@
 
 from numpy import errstate
 
-from reference.kernels.norm import _one_nan, _root
+from reference.arithmetic import one_nan, square_root, sum_in_lanes
 
 LANES = 16
 
@@ -15,8 +15,8 @@ def adam_step(x, d, mean, square, rate, beta, other_beta, eps, kept, root, out, 
     for j in range(len(x)):
         m = real(beta) * mean[j] + real(1 - beta) * d[j]
         v = real(other_beta) * square[j] + real(1 - other_beta) * (d[j] * d[j])
-        moved = real(kept) * x[j] - real(rate) * (m / (_root(v, real) * real(root) + real(eps)))
-        out[j], out_mean[j], out_square[j] = _one_nan(moved), _one_nan(m), _one_nan(v)
+        moved = real(kept) * x[j] - real(rate) * (m / (square_root(v, real) * real(root) + real(eps)))
+        out[j], out_mean[j], out_square[j] = one_nan(moved), one_nan(m), one_nan(v)
 
 
 @errstate(all="ignore")
@@ -30,22 +30,14 @@ def sgd_step(x, d, speed, rate, momentum, decay, out, out_speed):
         v = d[j] + real(decay) * x[j]
         if len(speed):
             v = real(momentum) * speed[j] + v
-            out_speed[j] = _one_nan(v)
-        out[j] = _one_nan(x[j] - real(rate) * v)
+            out_speed[j] = one_nan(v)
+        out[j] = one_nan(x[j] - real(rate) * v)
 
 
 @errstate(all="ignore")
 def sum_squares(x):
     """Add up the squares of all numbers, in float64: in lanes, and then the lanes by halves."""
-    lanes = [0.0 for _ in range(LANES)]
-    for j in range(len(x)):
-        lanes[j % LANES] = lanes[j % LANES] + float(x[j]) * float(x[j])
-    half = LANES // 2
-    while half:
-        for k in range(half):
-            lanes[k] = lanes[k] + lanes[k + half]
-        half //= 2
-    return lanes[0]
+    return sum_in_lanes([float(x[j]) * float(x[j]) for j in range(len(x))], LANES, 0.0)
 
 
 def _check(x, others):

@@ -2,6 +2,8 @@
 
 from math import sqrt as _sqrt
 
+from reference.arithmetic import beats, sum_in_lanes
+
 
 def sum_rows(x, offsets, divide, out):
     """Add up the rows of each sequence, row after row; rows of one cell in lanes."""
@@ -9,21 +11,9 @@ def sum_rows(x, offsets, divide, out):
         length = int(offsets[s + 1] - offsets[s])
         for c in range(x.shape[1]):
             cells = [x[r, c] for r in range(offsets[s], offsets[s + 1])]
-            out[s, c] = _sum_in_lanes(cells, 256 // x.itemsize if x.shape[1] == 1 else 1)
+            out[s, c] = sum_in_lanes(cells, 256 // x.itemsize if x.shape[1] == 1 else 1, 0)
             if divide and length:
                 out[s, c] = out[s, c] / (length if divide == 1 else _sqrt(length))
-
-
-def _sum_in_lanes(cells, num_lanes):
-    """Add cell k to lane k modulo the number of lanes, then the upper half of the lanes to the lower one."""
-    lanes = [0 for _ in range(num_lanes)]
-    for k in range(len(cells)):
-        lanes[k % num_lanes] += cells[k]
-    while num_lanes > 1:
-        num_lanes //= 2
-        for k in range(num_lanes):
-            lanes[k] += lanes[k + num_lanes]
-    return lanes[0]
 
 
 def best_rows(x, offsets, least, out):
@@ -46,15 +36,9 @@ def find_best_rows(x, offsets, least, out, index):
 def _best_row(x, start, stop, c, least):
     best = -1
     for r in range(start, stop):
-        if best < 0 or _beats(x[r, c], x[best, c], least):
+        if best < 0 or beats(x[r, c], x[best, c], least):
             best = r
     return best
-
-
-def _beats(cell, best, least):
-    if best != best or cell != cell:
-        return best == best
-    return cell < best if least else cell > best
 
 
 def spread_rows(rows, offsets, divide, out):

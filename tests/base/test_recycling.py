@@ -39,7 +39,7 @@ def new(count):
 
 def handler_of(array):
     """Name the handler of the memory that an array is a view of."""
-    while isinstance(base := buffers._held(array), np.ndarray):
+    while isinstance(base := buffers.owner_of(array), np.ndarray):
         array = base
     return get_handler_name(array)
 

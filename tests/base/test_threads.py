@@ -203,6 +203,6 @@ def test_several_parts_in_one_thread():
         "x = lodcore.LoDTensor.from_lengths(np.ones((896, 256), np.float32), np.full(128, 7))\n"
         "layer = nn.LSTM(256, 256)\n"
         "outputs, _ = layer(layer.init(np.random.default_rng(0)), x)\n"
-        "assert outputs.shape == (128, None, 256) and threads._pools is None\n"
+        "assert outputs.shape == (128, None, 256) and threads._pool is None\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "LODCORE_NUM_THREADS": ""})

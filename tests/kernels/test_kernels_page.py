@@ -39,7 +39,7 @@ def look_at(package, directory):
     chosen = ["tests/kernels/test_gather.py", "-k", "take_sequences or slice_ranges"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--kernels={package}", *chosen]
     path = os.pathsep.join([str(directory), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "few"}
+    environment = {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "handful"}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 

@@ -10,6 +10,8 @@ from lodcore.ops.registry import OPS
 from lodcore.testing.samples import bits, elements_of, fresh, sample_of, several, with_tensors
 from tests.samples import SAMPLES
 
+pytestmark = pytest.mark.not_on_reference  # of operands, which reach the kernels as arrays alike
+
 
 def foreign(x):
     """Make an array of the other byte order."""

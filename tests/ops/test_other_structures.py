@@ -16,6 +16,8 @@ from tests.helpers.agree import assert_close, numbers, tolerance_of
 from tests.samples import SAMPLES
 from tests.samples.common import small_values
 
+pytestmark = pytest.mark.not_on_reference  # of operands, which reach the kernels as arrays alike
+
 #: Operators of several tensors with levels.
 NAMES = [
     *["add", "minus", "mul", "div", "where", "elementwise", "equal", "not_equal", "logical_and", "logical_or"],

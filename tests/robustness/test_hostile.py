@@ -224,7 +224,7 @@ READING = {
     "merge_by_mask": lambda vector: lodcore.merge_by_mask(SHARED[:1000], SHARED[1000:], vector.view(bool)[:COUNT]),
     "mask": lambda vector: LoDTensor.from_padded(np.zeros((COUNT, 8)), mask=vector.view(bool).reshape(COUNT, 8)),
     "restored map": lambda vector: SHARED_STEPS[0].pack(0, rebuilt_map(vector)),
-    "made map": lambda vector: SHARED_STEPS[0].pack(0, IndicesMap(SHARED.lod, 0, vector, SHARED_STEPS[1]._steps)),
+    "made map": lambda vector: SHARED_STEPS[0].pack(0, IndicesMap(SHARED.lod, 0, vector, SHARED_STEPS[1].steps)),
     "written steps": lambda vector: written(vector).pack(0, TensorArray.unpack([[1]] * COUNT, 0)[1]),
     "array": lambda vector: lodcore.array([vector, vector]),
 }

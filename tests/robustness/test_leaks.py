@@ -1,7 +1,5 @@
 """No operator keeps memory in any way of running, nor do loops and Programs; `make leaks` calls them more often."""
 
-import gc
-
 import pytest
 
 from tests.helpers.kept_memory import growth
@@ -12,15 +10,6 @@ pytestmark = pytest.mark.not_on_reference  # what is compiled can lose memory
 CALLS, AGAIN = 25, 8  # calls of each; so many times as many where something seems to be kept
 OPERATORS = [name for name in CASES if name not in LOOPS]
 GROUPS = 16
-
-
-@pytest.fixture(autouse=True, scope="module")
-def frozen():
-    """What was there before need not be looked through each time."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def repeated(calls):

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import LoD, LoDTensor
+from lodcore.tensors import core
 from tests.helpers.draw import lods, read_only
 
 SMALL = {"f": (-4, 5), "i": (-4, 5), "u": (0, 5), "b": (0, 2)}
@@ -82,7 +83,7 @@ def operands(draw, count, dtypes, make=small_values, ones=(1,)):
             return LoDTensor(make(seed, (lod.num_rows, *shape), dtype), lod)
         if form in ("outer", "dense") and nested:  # the first levels, or none of them
             kept = draw(st.integers(1, lod.num_levels)) if form == "outer" else 0
-            outer = lod._part(0, kept)
+            outer = core.slice_levels(lod, 0, kept)
             shape = (*(1,) * (lod.num_levels - kept), *stretched)
             made = make(seed, (outer.num_rows if kept else lod.num_sequences(0), *shape), dtype)
             return LoDTensor(made, outer) if kept else made

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
 from lodcore.ops import select_by_mask
+from lodcore.tensors import core
 from reference.ops.axes import reduce_axis, reduce_below, reduction
 from reference.ops.levels import each_at_level
 from reference.ops.reduce import REDUCTIONS
@@ -126,7 +127,7 @@ def full_batches(draw):
         lengths = x.lod.lengths(level)
         if not lengths.all():
             held = read_only(lengths > 0)
-            x = select_by_mask(x, LoDTensor(held, x.lod._part(0, level)) if level else held)
+            x = select_by_mask(x, LoDTensor(held, core.slice_levels(x.lod, 0, level)) if level else held)
     return call(x, "max", draw(st.integers(-x.num_levels, x.num_levels - 1)))
 
 

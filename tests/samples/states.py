@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, TensorArray
+from lodcore.tensors import core
 from lodcore.testing.samples import elements_of
 from reference.ops import states as oracle
 from tests.helpers.draw import lods, read_only
@@ -21,7 +22,7 @@ def unlike_calls(draw, smooth=False):
     """Draw two batches whose first levels are the same."""
     x = draw(smooth_batches() if smooth else batches(["f4", "f8", "i8"]))
     kept = draw(st.integers(1, x.num_levels))
-    lod = x.lod._part(0, kept)
+    lod = core.slice_levels(x.lod, 0, kept)
     y = LoDTensor(np.ones((lod.num_rows, 2), draw(st.sampled_from(["f8"] if smooth else ["f4", "i8"]))), lod)
     level = draw(st.integers(0, kept - 1))
     level = level - kept if kept == x.num_levels and draw(st.booleans()) else level

@@ -58,7 +58,7 @@ class Draw(Networks):
         return kind.element if not kind.shape else self.fresh(kind).element
 
     def with_elements(self, body):
-        """Return each array what it will hold."""
+        """Return a body whose arrays know what they will hold."""
         found = []
         for s in body:
             if isinstance(s, p.Make) and s.element is None:

@@ -40,28 +40,28 @@ MUTANTS = [
     Mutant(
         "negative-level-off-by-one",
         CORE,
-        "return k + self._num_levels if k < 0 else k",
-        "return max(k + self._num_levels - 1, 0) if k < 0 else k",
+        "return k + self.n_levels if k < 0 else k",
+        "return max(k + self.n_levels - 1, 0) if k < 0 else k",
         "tests/tensors/test_lod.py",
     ),
     Mutant(
         "equal-whatever-the-rows",
         CORE,
-        "self._num_levels != that._num_levels or self._num_rows != that._num_rows or",
-        "self._num_levels != that._num_levels or",
+        "self.n_levels != that.n_levels or self.n_rows != that.n_rows or",
+        "self.n_levels != that.n_levels or",
         "tests/tensors/test_lod.py",
     ),
     Mutant(
         "equal-by-the-first-offsets",
         CORE,
-        "memcmp(self._block, that._block, 8 * size) == 0",
-        "memcmp(self._block, that._block, size) == 0",
+        "memcmp(self.block, that.block, 8 * size) == 0",
+        "memcmp(self.block, that.block, size) == 0",
         "tests/tensors/test_lod.py",
     ),
     Mutant(
         "hash-of-structure-without-offsets",
         CORE,
-        "self._hash = hash((self._num_levels, self._num_rows, block)) or 1",
+        "self._hash = hash((self.n_levels, self.n_rows, block)) or 1",
         "self._hash = id(self) or 1",
         "tests/tensors/test_lod.py",
     ),
@@ -89,8 +89,8 @@ MUTANTS = [
     Mutant(
         "last-level-dropped",
         CORE,
-        "    for k in range(first, lod._num_levels):\n        offsets = new_offsets(size[0] + 1)",
-        "    for k in range(first, min(lod._num_levels, 2)):\n        offsets = new_offsets(size[0] + 1)",
+        "    for k in range(first, lod.n_levels):\n        offsets = new_offsets(size[0] + 1)",
+        "    for k in range(first, min(lod.n_levels, 2)):\n        offsets = new_offsets(size[0] + 1)",
         "tests/ops/test_gather.py",
     ),
     Mutant(
@@ -131,8 +131,8 @@ MUTANTS = [
     Mutant(
         "iteration-stays-at-the-first-rows",
         TENSOR_CORE,
-        "self.row += lod._num_rows",
-        "self.row = lod._num_rows",
+        "self.row += lod.n_rows",
+        "self.row = lod.n_rows",
         "tests/tensors/test_tensor.py",
     ),
 ]

@@ -89,14 +89,14 @@ MUTANTS = [
     Mutant(
         "expand-counts-the-wrong-level",
         OPS_EXPAND,
-        "return x._gather(where, 0, sequence_numbers(lod._view(k)), out)",
-        "return x._gather(where, 0, sequence_numbers(lod._view(lod.num_levels - 1)), out)",
+        "return tensor_core.gather(x, where, 0, sequence_numbers(core.offsets_view(lod, k)), out)",
+        "return tensor_core.gather(x, where, 0, sequence_numbers(core.offsets_view(lod, lod.num_levels - 1)), out)",
         "tests/ops/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-sequence_expand]",
     ),
     Mutant(
         "expand-as-forgets-the-coarser-levels",
         OPS_EXPAND,
-        'check_equal(where, lod._part(0, k), x.lod, "x", f"y before level {k}")',
+        'check_equal(where, core.slice_levels(lod, 0, k), x.lod, "x", f"y before level {k}")',
         "pass",
         "tests/ops/test_operators.py::test_wrong_calls",
     ),

@@ -113,7 +113,7 @@ MUTANTS = [
         "pooling-ignores-finer-levels",
         OPERATOR,
         "    offsets = below(lod, k)\n    row",
-        "    offsets = lod._view(k)\n    row",
+        "    offsets = core.offsets_view(lod, k)\n    row",
         TESTS,
     ),
     Mutant(

@@ -79,8 +79,8 @@ MUTANTS = [
     Mutant(
         "a-level-too-many",
         "lodcore/tensors/core.pyx",
-        "if k < -self._num_levels or k >= self._num_levels:",
-        "if k < -self._num_levels - 1 or k >= self._num_levels:",
+        "if k < -self.n_levels or k >= self.n_levels:",
+        "if k < -self.n_levels - 1 or k >= self.n_levels:",
         "tests/ops/test_levels.py",
     ),
     Mutant(

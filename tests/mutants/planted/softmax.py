@@ -169,8 +169,8 @@ MUTANTS = [
     Mutant(
         "topk-derivative-in-order",
         SORT,
-        "below(lod, k), positions.lod._view(k), places",
-        "below(lod, k), positions.lod._view(k), places * 0",
+        "below(lod, k), core.offsets_view(positions.lod, k), places",
+        "below(lod, k), core.offsets_view(positions.lod, k), places * 0",
         OPERATORS,
     ),
     Mutant(

@@ -30,8 +30,8 @@ MUTANTS = [
     Mutant(
         "batches-of-fewer-levels-joined",
         "lodcore/tensors/structure.pyx",
-        "if lod._num_levels != num_levels:",
-        "if lod._num_levels < num_levels:",
+        "if lod.n_levels != num_levels:",
+        "if lod.n_levels < num_levels:",
         "tests/tensors/test_lod.py tests/ops/test_gather.py tests/test_errors.py",
     ),
     # -- Python: tensors
@@ -130,8 +130,8 @@ MUTANTS = [
     Mutant(
         "pack-at-another-level",
         "lodcore/ops/steps.py",
-        "if lod._level(level, where) != k:",
-        "if lod._level(level, where) > k:",
+        "if core.normalize_level(lod, level, where) != k:",
+        "if core.normalize_level(lod, level, where) > k:",
         "tests/tensors/test_tensor_array.py tests/test_errors.py",
     ),
     Mutant(

@@ -92,8 +92,8 @@ MUTANTS = [
     Mutant(
         "windows-of-the-last-level",
         OPS,
-        'x.lod._level(level, "sequence_enumerate")',
-        'x.lod._level(-1, "sequence_enumerate")',
+        'core.normalize_level(x.lod, level, "sequence_enumerate")',
+        'core.normalize_level(x.lod, -1, "sequence_enumerate")',
         TESTS,
     ),
     Mutant(

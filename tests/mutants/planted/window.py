@@ -131,8 +131,8 @@ MUTANTS = [
     Mutant(
         "row-conv-of-the-last-level",
         OPS,
-        'offsets = below(x.lod, x.lod._level(level, "row_conv"))',
-        'offsets = below(x.lod, x.lod._level(-1, "row_conv"))',
+        'offsets = below(x.lod, core.normalize_level(x.lod, level, "row_conv"))',
+        'offsets = below(x.lod, core.normalize_level(x.lod, -1, "row_conv"))',
         TESTS,
     ),
 ]

@@ -22,6 +22,7 @@ DOORS = {
         "to_thinc",
     ),
     "awkward": ("from_awkward", "to_awkward"),
+    "engines": ("ArrowBatches", "arrow_batches"),
     "plots": ("occupancy", "plot_lengths", "plot_occupancy"),
     "storage": ("append", "load", "save"),
     "groups": ("load_from_group", "save_to_group"),

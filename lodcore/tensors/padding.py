@@ -98,8 +98,9 @@ def _kept(given: Array, row: Array) -> bool:
         return bool((row == given).all())
     if kind in "US":
         return not row.dtype.itemsize or bool((row == given.astype(kind)).all())
-    if kind in "fc" and given.dtype.kind in "fc":
-        return bool((np.isfinite(row) | ~np.isfinite(given)).all())
+    if kind in "fc":
+        real = given.dtype.kind in "fc"  # whole numbers and Python's are finite
+        return bool((np.isfinite(row) | (~np.isfinite(given) if real else False)).all())
     return True
 
 

@@ -33,6 +33,8 @@ collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["t
 DOORS = [] if os.environ.get("LODCORE_DOORS") else sorted((Path(__file__).parent / "doors").glob("test_*.py"))
 SINGLE = [name for name in ("awkward", "matplotlib", "pyarrow", "torch") if importlib.util.find_spec(name)]
 collect_ignore += [f"doors/{path.name}" for path in DOORS if path.stem.split("_")[-1] not in SINGLE]
+if not importlib.util.find_spec("pyarrow"):
+    collect_ignore += ["helpers/engines.py"]
 if not importlib.util.find_spec("awkward"):
     collect_ignore += ["helpers/with_awkward.py", "numpy_api/test_with_awkward.py"]
 

@@ -9,7 +9,7 @@ from importlib import import_module
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
 cdef object NESTED = None  # the type of tensors with a LoD
-cdef list opened = []  # one entry per Block that is open, in any thread: while there is none, no context is asked
+cdef list opened = [0]  # how many Blocks are open, in any thread: while there are none, no context is asked
 
 OPENED = opened
 
@@ -117,7 +117,7 @@ cpdef object recorder(given):
 
     Whoever does something else where an operator is recorded asks here, as the operators do. None: it computes.
     """
-    found = open_block() if opened else None
+    found = open_block() if opened[0] else None
     if found is None:
         found = first_recorder(given, AT_ONCE)
     return None if found is AT_ONCE else found
@@ -212,7 +212,7 @@ cdef class OpBody:
         self.out_at = -2
 
     def __call__(self, *args, **kwargs):
-        recorder = open_block() if opened else None
+        recorder = open_block() if opened[0] else None
         if kwargs and self.other_names is not None:
             renamed = {self.other_names.get(name, name): given for name, given in kwargs.items()}
             kwargs = renamed if len(renamed) == len(kwargs) else kwargs
@@ -406,7 +406,7 @@ cdef class BoundOp:
 
 cpdef object open_block():
     """Return the Block that records in this thread, None if there is none."""
-    if not opened:
+    if not opened[0]:
         return None
     around = BLOCK.get()
     while around is not None and not (<recording> around).is_open:  # one that could not be reset for want of memory
@@ -429,21 +429,21 @@ cdef class recording:
         self.block = block
 
     def __enter__(self):
-        opened.append(None)
+        opened[0] += 1
         try:
             self.outer = BLOCK.get()
             self.token = BLOCK.set(self)
         except BaseException:
-            opened.pop()
+            opened[0] -= 1
             raise
         self.is_open = True
         return self.block
 
-    def __exit__(self, *error):
-        opened.pop()
+    def __exit__(self, kind=None, error=None, trace=None):  # no tuple of them, for which there may be no memory
         self.is_open = False
         token, self.token = self.token, None  # which holds what was open before, and this
         try:
+            opened[0] -= 1
             BLOCK.reset(token)
         except MemoryError:
             pass

@@ -15,6 +15,7 @@ from lodcore.graph.counter import Counter
 from lodcore.graph.engine import Call, Layout, Leave
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
+from lodcore.ops.common import kept_in
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.tensor import Spec, Tensor
@@ -140,7 +141,7 @@ class LoopVariable(Variable):
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
         given = resolved(value)
         if type(given) in (bool, int, float) and np.can_cast(np.min_scalar_type(given), self.dtype, "same_kind"):
-            given = np.asarray(given, self.dtype)  # a number has no dtype of its own
+            given = kept_in("update: value", given, self.dtype)  # a number has no dtype of its own
         elif not isinstance(given, (Variable, TensorArray)):
             given = as_value("update: value", given)
         spec = given.spec if isinstance(given, Variable) else spec_of(given)

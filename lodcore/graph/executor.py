@@ -21,6 +21,7 @@ from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.tape import computing
 from lodcore.graph.variable import Variable, resolved, spec_text
+from lodcore.ops.common import kept_in
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -274,7 +275,7 @@ def _of_lists(where: str, spec: Spec, value: Any) -> Any:
     values = values_of(made)
     if values.dtype == spec.dtype or not (values.size == 0 or np.can_cast(values.dtype, spec.dtype, "same_kind")):
         return made
-    cast = values.astype(spec.dtype)
+    cast = kept_in(where, values, spec.dtype)
     return LoDTensor(cast, made.lod, share=True) if spec.num_levels else cast
 
 

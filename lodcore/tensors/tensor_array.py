@@ -117,7 +117,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         self._source = self._limit = self._element = self._rank = None
         if name is not None:
             self.wanted_name = name
-        if not OPENED and size is None and unstack_from is None and dynamic:  # mostly
+        if not OPENED[0] and size is None and unstack_from is None and dynamic:  # mostly
             return
         block = recorder((size, unstack_from))
         if block is not None:

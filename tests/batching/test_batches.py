@@ -73,11 +73,16 @@ def test_a_state_goes_on_where_it_was(call, steps):
     state = json.loads(json.dumps(plan.state_dict()))
     assert len(state) <= 8
     fresh = batches(np.array(lengths, np.int64), **arguments | {"seed": 99})
-    fresh.load_state_dict(state)
+    begun = batches(np.array(lengths, np.int64), **arguments | {"seed": 98})
+    assert len(begun) >= 0
+    next(begun, None)  # its order is known, and that of the state is another one
+    for other in (fresh, begun):
+        other.load_state_dict(state)
     for _ in range(30):
-        one, other = next(plan, None), next(fresh, None)
-        assert (one is None) == (other is None)
-        np.testing.assert_array_equal(one, other)
+        one, *others = next(plan, None), next(fresh, None), next(begun, None)
+        for other in others:
+            assert (one is None) == (other is None)
+            np.testing.assert_array_equal(one, other)
 
 
 def test_a_sequence_and_an_iterator():

@@ -47,6 +47,15 @@ def test_a_state_goes_on_where_it_was(steps):
         assert [type(one) for one in pair] == [int, int]
 
 
+def test_blocks_of_draws_differ():
+    """Whatever their size: no stretch of the draws repeats one before, and other seeds draw otherwise."""
+    drawn = np.array([source for source, _ in sample_by_temperature([50, 50], seed=1, num_samples=3 * 4096)])
+    for apart in (256, 512, 1024, 2048, 4096, 8192):
+        assert (drawn[apart:] != drawn[:-apart]).mean() > 0.4
+    other = [source for source, _ in sample_by_temperature([50, 50], seed=2, num_samples=200)]
+    assert drawn[:200].tolist() != other
+
+
 def test_the_end():
     assert len(list(sample_by_temperature([3], num_samples=5))) == 5
     assert list(sample_by_temperature([3], num_samples=0)) == []

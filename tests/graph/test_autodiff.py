@@ -22,7 +22,7 @@ from lodcore import (
     value_and_grad,
     vjp,
 )
-from lodcore.graph import Program, Variable, data, parameter, while_loop
+from lodcore.graph import Program, VarArray, Variable, data, parameter, while_loop
 from lodcore.graph.gradients import of_type
 from tests.helpers.agree import same_memory
 
@@ -708,3 +708,24 @@ def test_rows_that_are_looked_up_of_what_was_computed():
 
         lodcore.grad_check(once, X, w)
         lodcore.grad_check(in_a_loop, X, w)
+
+
+@pytest.mark.parametrize(
+    "runs", [lodcore.vjp, lambda f, x: value_and_grad(f)(x), lambda f, x: lodcore.grad_check(f, x)]
+)
+@pytest.mark.parametrize("kind", [lodcore.TensorArray, VarArray])
+def test_what_a_function_wrote_before_it_raised_is_not_kept(runs, kind):
+    array, more = kind(), kind()
+    array.write(0, np.array(1.0))
+
+    def f(x):
+        array.write(0, lodcore.mul(x, 5.0))
+        array.write(1, x)
+        more.write(0, x)
+        raise KeyError("in between")
+
+    with pytest.raises(KeyError):
+        runs(f, np.array(1.0))
+    assert (float(array.read(0)), len(array), len(more)) == (1.0, 1, 0)
+    array.write(1, np.array(2.0))
+    assert float(array.read(1)) == 2.0

@@ -171,3 +171,24 @@ def test_data_without_a_value_says_break_if():
         for use in (bool, int, len, float):
             with pytest.raises((GraphError, TypeError), match=r"break_if|operator"):
                 use(n)
+
+
+@pytest.mark.parametrize("steps", range(4))
+@pytest.mark.parametrize("used_before", [False, True])
+def test_a_slot_from_outside_is_read_anew_in_every_step(steps, used_before):
+    """Also where its value was read outside before."""
+    array = VarArray()
+    array.write(0, np.array(1.0))
+    slot = array.get(0)
+    if used_before:
+        assert float(slot) == 1.0
+    loop = while_loop()
+    with loop.loop():
+        step = loop.loop_var(0)
+        total = loop.loop_var(0.0)
+        loop.break_if(lodcore.greater_equal_than(step, steps))
+        now = lodcore.add(slot, 0.0)
+        array.write(0, lodcore.mul(now, 2.0))
+        total.update(lodcore.add(total, now))
+    assert float(total.get()) == 2**steps - 1
+    assert float(array.read(0)) == 2**steps

@@ -1,5 +1,7 @@
 """The decoder: held against plain Python, exhaustive and greedy search, on random toy models with many ties."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -244,6 +246,45 @@ def test_drawn_tokens_have_their_probabilities():
     np.testing.assert_allclose(shares(top_p=0.79), [0.625, 0.375, 0, 0], atol=0.03)
     np.testing.assert_allclose(shares(top_p=0.81), np.array([0.5, 0.3, 0.15, 0]) / 0.95, atol=0.03)
     np.testing.assert_allclose(shares(top_p=0.9, top_k=1), [1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("top_k", [None, 1, 2, 3])
+@pytest.mark.parametrize("top_p", [None, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0])
+def test_no_more_tokens_are_drawn_than_make_up_the_share(top_p, top_k):
+    """Shares that are powers of two are met exactly, and the token behind them is not drawn."""
+    powers = np.array([0.5, 0.25, 0.125, 0.125])
+    wanted, total = [], 0.0
+    for token, share in enumerate(powers):
+        of = powers[: top_k or 4].sum()
+        if token < (top_k or 4) and total < (top_p or 1) * of:
+            wanted.append(token)
+            total += share
+    words = {"top_p": top_p, "top_k": top_k, "temperature": 1.0}
+    decoder = nn.BeamSearchDecoder(
+        lambda ids, state: (np.log2(np.repeat(powers[None], len(ids), 0)) * np.log(2), state),
+        400, 0, -1, 1, num_results=400, seed=3, **{name: x for name, x in words.items() if x is not None},
+    )  # fmt: skip
+    assert sorted(set(decoder(None, 1).tokens.values.tolist())) == wanted
+
+
+@pytest.mark.parametrize("penalty", [-4.0, -3.0, -1.5, -0.5, 0.0, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("normalization", ["gnmt", "length"])
+def test_it_does_not_stop_before_what_weighs_more(penalty, normalization):
+    """Hypotheses that end at once, late, or in between are best in turn; the search sees all of them."""
+    for ends in itertools.product([0.31, 0.5, 0.999], repeat=3):
+        model = [np.log([end, 1 - end]) for end in ends]
+
+        def step(ids, state, model=model):
+            return np.array([model[min(k, 2)] for k in state]), state + 1
+
+        decoder = nn.BeamSearchDecoder(
+            step, 4, 1, 0, max_length=6, length_penalty=penalty, normalization=normalization, num_results=1
+        )
+        totals = [sum(model[min(k, 2)][1] for k in range(n)) + model[min(n, 2)][0] for n in range(6)]
+        scores = [total / decoder.penalty(n + 1) for n, total in enumerate(totals)]
+        unended = sum(model[min(k, 2)][1] for k in range(6)) / decoder.penalty(6)
+        found = decoder(np.zeros(1, int), 1)
+        np.testing.assert_allclose(found.scores.values, max([*scores, unended]), rtol=1e-12)
 
 
 @given(searches(), st.integers(0, 2**32), st.integers(1, 5))

@@ -302,6 +302,20 @@ def test_clipping_is_that_of_pytorch():
     np.testing.assert_array_equal(gradients[0], [3, 0])
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("limit", [1.0, 1000.0])
+def test_clipping_counts_every_part_of_every_dtype(dtype, limit):
+    values = np.arange(1, 7).reshape(3, 2).astype(dtype)
+    values = values * (2 - 3j) if values.dtype.kind == "c" else values
+    whole = np.linalg.norm(np.append(np.abs(values).astype(np.float64).ravel(), 4.0))
+    clipped, norm = nn.clip_by_global_norm({"w": values, "b": np.array([4.0])}, limit)
+    np.testing.assert_allclose(norm, whole, rtol=1e-3 if dtype == "f2" else 1e-6)
+    share = min(1.0, limit / whole)
+    assert clipped["w"].dtype == values.dtype
+    np.testing.assert_allclose(clipped["w"], values * share, rtol=1e-2 if dtype == "f2" else 1e-5)
+    np.testing.assert_allclose(clipped["b"], [4 * share], rtol=1e-3)
+
+
 def test_clipping_adds_rows_first_and_leaves_all_else():
     lists = LoDTensor.from_lengths(np.array([2.0, 1.0]), [1, 0, 1])
     table = SparseTensor([1, 1], np.array([[1.0], [1.0]], np.float32), 5)

@@ -1,10 +1,23 @@
 """lod_rank_table, reorder_by_rank and shrink_memory against their oracles."""
 
+import itertools
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import LoDTensor, RankTable, array, lod_rank_table, reorder_by_rank, shrink_memory
+from lodcore import (
+    LoD,
+    LoDError,
+    LoDTensor,
+    RankTable,
+    TensorArray,
+    array,
+    lod_rank_table,
+    reorder_by_rank,
+    shrink_memory,
+)
 from reference.ops import rank as oracle
 from tests.helpers.agree import assert_rows, from_the_first, numbered, same
 from tests.helpers.draw import lod_tensors, lods, values
@@ -58,6 +71,34 @@ def test_shrink_memory(x, data):
         assert shrunk.nbytes == 0 or np.shares_memory(shrunk, memory)
         memory = memory[: len(shrunk)]  # a loop hands on what an earlier step has left
     assert len(shrink_memory(ordered, 2**70, table)) == 0
+
+
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("by_length", [False, True])
+def test_sequences_in_another_order_than_the_table_are_refused(level, by_length):
+    x = array([[[1], [2, 3, 4]], [[5, 6]]])
+    table = TensorArray.unpack(x, level, sort_by_length=by_length)[1].rank
+    upper = x if level == 0 else LoDTensor(x.values, LoD.from_offsets(x.lod.offsets(1)))
+    for order in itertools.permutations(range(len(upper))):
+        y = upper[list(order)]
+        if y.lengths.tolist() == table.lengths.tolist():
+            assert shrink_memory(y, 0, table).equals(y)
+        else:
+            with pytest.raises(LoDError, match=r"shrink_memory: x: sequence [01] has length .*reorder_by_rank"):
+                shrink_memory(y, 0, table)
+            assert shrink_memory(y, 0, table, check_order=False).equals(y)
+
+
+@given(st.permutations(range(4)), st.lists(st.integers(0, 5), min_size=4, max_size=4))
+def test_tables_of_two_vectors_are_those_of_the_sequences(indices, lengths):
+    lengths.sort(reverse=True)
+    table = RankTable(indices, lengths)
+    of_sequences = np.empty(4, np.int64)
+    of_sequences[list(indices)] = lengths
+    assert table.lod == LoD.from_lengths(of_sequences)
+    assert table.lod.lengths()[table.indices].tolist() == table.lengths.tolist() == lengths
+    x = LoDTensor.from_lengths(np.arange(sum(lengths)), of_sequences)
+    assert reorder_by_rank(x, table).tolist() == [x.tolist()[k] for k in indices]
 
 
 def test_equal_lengths_keep_their_order():

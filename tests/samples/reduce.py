@@ -26,6 +26,7 @@ def value_reductions(draw, tensors, names):
     name = draw(st.sampled_from(names))
     ndim = (x.values if isinstance(x, LoDTensor) else x).ndim
     axes = tuple(draw(st.lists(st.integers(0, ndim - 1), min_size=1, max_size=ndim, unique=True)))
+    axes = tuple(axis - ndim if draw(st.booleans()) else axis for axis in axes)  # counted from either end
     axes = axes[:1] if name.startswith("arg") else axes
     axes = None if draw(st.integers(0, 3)) == 0 else axes
     empty = draw(st.sampled_from([None, 0, 1]))
@@ -46,6 +47,7 @@ def expected_reduction(arguments):
     values = x.values if levels else x
     if axes is None:
         return function(values.ravel().tolist())
+    axes = [axis % values.ndim for axis in axes]
     if 0 in axes:  # no sequences are left
         x, levels = values, 0
     shape = values.shape[1:]

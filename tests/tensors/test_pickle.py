@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -181,3 +182,57 @@ def test_a_map_in_no_order_is_refused(order):
     assert restore(lod, level, kept).tolist() == indices_map.tolist()
     with pytest.raises(LoDError, match="not a permutation of 3"):
         restore(lod, level, np.array(order))
+
+
+def described(thing, depth=2):
+    """List the public properties of a thing, and those of the things that they are."""
+    if isinstance(thing, np.ndarray):
+        return thing.dtype.str, thing.shape, thing.tobytes(), thing.flags.writeable
+    if depth == 0 or isinstance(thing, (int, float, str, bytes, bool, type(None), np.dtype, type)):
+        return repr(thing)
+    if isinstance(thing, (list, tuple)):
+        return [described(one, depth) for one in thing]
+    named = {}
+    for name in sorted(set(dir(type(thing)))):
+        if not name.startswith("_") and isinstance(getattr(type(thing), name), (property, types.GetSetDescriptorType)):
+            try:
+                named[name] = described(getattr(thing, name), depth - 1)
+            except (ValueError, TypeError) as error:  # of what has no such property
+                named[name] = type(error).__name__
+    return type(thing).__name__, repr(thing), named
+
+
+TWO_LEVELS = lodcore.array([[[1], [2, 3, 4]], [], [[5, 6]]])
+#: Of every kind that can be pickled, in every way of making it.
+THINGS = {
+    "LoD": lambda: TWO_LEVELS.lod,
+    "LoD of no levels": lambda: LoD.from_offsets(num_rows=3),
+    "LoDTensor": lambda: TWO_LEVELS,
+    "part of a LoDTensor": lambda: TWO_LEVELS[1:],
+    "SparseTensor": lambda: lodcore.SparseTensor([2, 0, 2], np.arange(6.0).reshape(3, 2), 5),
+    "DenseTensor": lambda: lodcore.DenseTensor(np.arange(3.0)),
+    "Spec": lambda: lodcore.Spec((None, 3), np.dtype(np.float32), 2, LoDTensor),
+    "steps": lambda: TensorArray.unpack(TWO_LEVELS, 0)[0],
+    "stacked steps": lambda: TensorArray.unstack(np.arange(6.0).reshape(3, 2)),
+    "table of outer sequences": lambda: lodcore.lod_rank_table(TWO_LEVELS),
+    "table of inner sequences": lambda: lodcore.lod_rank_table(TWO_LEVELS, 1),
+    "table of two vectors": lambda: lodcore.RankTable([2, 0, 1], [5, 3, 1]),
+    **{
+        f"{what} of level {level}, sorted: {by_length}": lambda what=what, level=level, by_length=by_length: getattr(
+            TensorArray.unpack(TWO_LEVELS, level, sort_by_length=by_length)[1], what
+        )
+        for what in ("rank", "clone")
+        for level in (0, 1)
+        for by_length in (False, True)
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "another", [*(lambda t, p=p: there_and_back(t, p) for p in PROTOCOLS), copy.deepcopy, copy.copy]
+)
+@pytest.mark.parametrize("name", THINGS)
+def test_every_kind_comes_back_with_all_its_properties(name, another):
+    thing = THINGS[name]()
+    thing = thing() if callable(thing) else thing
+    assert described(another(thing)) == described(thing)

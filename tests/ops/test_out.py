@@ -1,0 +1,131 @@
+"""What `out` must be, for all that takes one: of the dtype and shape of the result, aligned, apart from all inputs."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
+from lodcore import LoDTensor, SparseTensor, TensorArray
+from lodcore.ops.registry import OPS
+from lodcore.testing.samples import Sample, several, with_tensors
+
+pytestmark = pytest.mark.not_on_reference  # `out` is checked before any kernel runs
+
+X = LoDTensor.from_lengths(np.arange(1.0, 11.0).reshape(5, 2), [2, 0, 3])
+STEPS, STEPS_MAP = TensorArray.unpack(X, 0)
+#: Calls that take `out`, with their tensors: all operators, and what else does.
+CALLS = {
+    **{
+        name: (OPS[name], Sample(ARGUMENTS[name](), KEYWORDS.get(name, {})))
+        for name in sorted(ARGUMENTS)
+        if OPS[name].takes_out
+    },
+    "LoDTensor.to_padded": (lambda x, out=None: x.to_padded(out=out), Sample((X,), {})),
+    "LoDTensor.from_arrays": (
+        lambda x, y, out=None: LoDTensor.from_arrays([x, y], out=out),
+        Sample((X.values, X.values[1:].copy()), {}),
+    ),
+    "SparseTensor.to_dense": (
+        lambda values, out=None: SparseTensor([2, 0, 2], values, 3).to_dense(out=out),
+        Sample((np.arange(6.0).reshape(3, 2),), {}),
+    ),
+    "pullback": (
+        lambda d, out=None: lodcore.vjp(lambda x: x * 2.0, np.ones((5, 2)))[1](d, out=(out,))[0],
+        Sample((np.arange(10.0).reshape(5, 2),), {}),
+    ),
+}
+#: Tensors of which an operator reads the structure alone, by their places.
+STRUCTURE_ONLY = {("sequence_expand_as", 0)}
+
+
+def result_of(name, sample, **options):
+    """Run a call, and return the array in which its result stands."""
+    first = several(CALLS[name][0](*sample.args, **sample.kwargs, **options))[0]
+    first = first.untouched_source if isinstance(first, TensorArray) else first
+    return first.values if isinstance(first, LoDTensor) else first
+
+
+def arrays_in(sample):
+    """List the arrays that a call is given, those of LoDTensors too."""
+    found = []
+    with_tensors(sample, lambda x: found.append(x) or x)
+    return [x.values if isinstance(x, LoDTensor) else x for x in found if not isinstance(x, TensorArray)]
+
+
+def with_array(sample, number, array):
+    """Give another array in place of one of `arrays_in`."""
+    left = iter(range(10**6))
+
+    def exchanged(x):
+        if isinstance(x, TensorArray) or next(left) != number:
+            return x
+        return LoDTensor(array, x.lod, share=True) if isinstance(x, LoDTensor) else array
+
+    return with_tensors(sample, exchanged)
+
+
+def misaligned(x):
+    made = np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    assert not made.flags.aligned
+    return made
+
+
+def read_only(x):
+    made = np.zeros_like(x)
+    made.flags.writeable = False
+    return made
+
+
+WRONG = {
+    "misaligned": misaligned,
+    "read-only": read_only,
+    "of another byte order": lambda x: np.zeros(x.shape, x.dtype.newbyteorder()),
+    "of another dtype": lambda x: np.zeros(x.shape, np.float32 if x.dtype != np.float32 else np.float64),
+    "of another size": lambda x: np.zeros((len(x) + 1, *x.shape[1:]), x.dtype),
+    "of one more axis": lambda x: np.zeros((*x.shape, 1), x.dtype),
+    "with gaps": lambda x: np.zeros((2 * len(x), *x.shape[1:]), x.dtype)[::2],
+    "backwards": lambda x: np.zeros_like(x)[::-1],
+    "masked": lambda x: np.ma.zeros(x.shape, x.dtype),
+    "a list": lambda x: x.tolist(),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_out_is_refused(name, wrong):
+    sample = CALLS[name][1]
+    result = result_of(name, sample)
+    out = WRONG[wrong](result)
+    before = np.array(out).tobytes()
+    with pytest.raises((TypeError, ValueError), match="out"):
+        result_of(name, sample, out=out)
+    assert np.array(out).tobytes() == before
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_out_that_overlaps_an_input_is_refused_and_one_beside_it_is_not(name):
+    sample = CALLS[name][1]
+    wanted = result_of(name, sample).copy()
+    for number, array in enumerate(arrays_in(sample)):
+        if not isinstance(array, np.ndarray) or not array.nbytes or (name, number) in STRUCTURE_ONLY:
+            continue
+        unit = 16  # to which all of them are aligned
+        room = -(-wanted.nbytes // unit) * unit
+        memory = np.zeros(2 * room + array.nbytes + unit, np.uint8)
+        memory = memory[-memory.ctypes.data % unit :][: 2 * room + array.nbytes]
+        given = memory[room : room + array.nbytes].view(array.dtype).reshape(array.shape)
+        given[...] = array
+        changed, before = with_array(sample, number, given), memory.copy()
+        last = room + (array.nbytes - 1) // unit * unit
+        for start in sorted({unit, room, last}):  # it ends, begins, and goes on in the input
+            out = memory[start : start + wanted.nbytes].view(wanted.dtype).reshape(wanted.shape)
+            assert np.shares_memory(out, given)
+            with pytest.raises(ValueError, match=r"out.*overlaps"):
+                result_of(name, changed, out=out)
+            assert np.array_equal(memory, before)
+        out = memory[: wanted.nbytes].view(wanted.dtype).reshape(wanted.shape)
+        np.testing.assert_array_equal(result_of(name, changed, out=out), wanted)
+        if array.nbytes % 8 == 0:
+            begin = room + array.nbytes
+            out = memory[begin : begin + wanted.nbytes].view(wanted.dtype).reshape(wanted.shape)
+            np.testing.assert_array_equal(result_of(name, changed, out=out), wanted)

@@ -1,0 +1,38 @@
+"""Weights of integers are rows that are there so many times, in every result of every statistic that takes them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor
+
+STATISTICS = {
+    "average": lambda x, y, axis, w: lodcore.average(x, axis, w, returned=True),
+    "moment 0": lambda x, y, axis, w: lodcore.moment(x, 0, axis, w),
+    "moment 1": lambda x, y, axis, w: lodcore.moment(x, 1, axis, w),
+    "moment 3": lambda x, y, axis, w: lodcore.moment(x, 3, axis, w),
+    "cov": lambda x, y, axis, w: lodcore.cov(x, y, axis, w),
+    "corr": lambda x, y, axis, w: lodcore.corr(x, y, axis, w),
+    "linear_fit": lambda x, y, axis, w: lodcore.linear_fit(x, y, axis, w),
+}
+
+
+@pytest.mark.parametrize("axis", [1, (0, 1), None])
+@pytest.mark.parametrize("name", STATISTICS)
+@given(data=st.data())
+def test_weights_count_rows(name, axis, data):
+    lengths = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
+    count = sum(lengths)
+    x, y = (np.array(data.draw(st.lists(st.integers(-5, 5), min_size=count, max_size=count)), float) for _ in "xy")
+    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count)), np.int64)
+    of = [LoDTensor.from_lengths(one, lengths) for one in (x, y, times.astype(float))]
+    parts = np.split(times, np.cumsum(lengths)[:-1])
+    longer = [int(one.sum()) for one in parts]
+    repeated = [LoDTensor.from_lengths(np.repeat(one, times), longer) for one in (x, y)]
+    with np.errstate(all="ignore"):
+        found = STATISTICS[name](of[0], of[1], axis, of[2])
+        wanted = STATISTICS[name](*repeated, axis, None)
+    for one, other in zip(np.atleast_1d(found), np.atleast_1d(wanted), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)

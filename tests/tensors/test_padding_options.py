@@ -1,0 +1,66 @@
+"""Options of padding that interact, against plain Python, in all combinations."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor
+
+pytestmark = pytest.mark.not_on_reference
+LENGTHS = [[], [0], [0, 0], [1, 3, 0], [4]]
+
+
+def rounded(longest, length, multiple, least):
+    """Say how long sequences become; None, if that is refused."""
+    if length is not None and length < longest:
+        return None
+    size = max(longest if length is None else length, least or 0)
+    while size % multiple:
+        size += 1
+    return size
+
+
+@pytest.mark.parametrize("lengths", LENGTHS, ids=str)
+def test_length_multiple_and_least(lengths):
+    x = LoDTensor.from_lengths(np.arange(1, 1 + sum(lengths)), lengths)
+    parts = x.tolist()
+    for length, multiple, least in itertools.product([None, 0, 3, 4, 7], [1, 2, 4, 5], [None, 0, 1, 3, 6, 9]):
+        size = rounded(max(lengths, default=0), length, multiple, least)
+        options = {"length": length, "multiple_of": multiple, "min_length": least}
+        if size is None:
+            with pytest.raises(ValueError, match=r"length: is \d+; the longest sequence has \d+ rows"):
+                x.to_padded(**options)
+            continue
+        for left in (False, True):
+            fill = [[0] * (size - len(part)) for part in parts]
+            wanted = [more + part if left else part + more for part, more in zip(parts, fill, strict=True)]
+            found = x.to_padded(side="left" if left else "right", **options)
+            assert found.shape == (len(lengths), size)
+            assert found.tolist() == wanted
+
+
+def test_each_level_has_its_own():
+    x = lodcore.array([[[1, 2, 3], [4]], [[5]], [[], [6, 7], []]])
+    choices = [(None, 2, None), (None, 4, 5), (4, 3, None), (None, 1, 6), (3, 2, 7)]
+    for outer, inner in itertools.product(choices, repeat=2):
+        length, multiple, least = zip(outer, inner, strict=True)
+        found = x.to_padded(length=length, multiple_of=multiple, min_length=least, levels=2)
+        assert found.shape == (3, rounded(3, *outer), rounded(3, *inner))
+
+
+@pytest.mark.parametrize("replicate", [False, True])
+@pytest.mark.parametrize("left", [False, True])
+def test_sides_modes_and_masks(left, replicate):
+    x = LoDTensor.from_lengths(np.arange(1, 7), [2, 0, 3, 1])
+    found, mask = x.to_padded(
+        9, "left" if left else "right", 5, return_mask=True, mode="replicate" if replicate else "constant"
+    )
+    for part, line, there in zip(x.tolist(), found.tolist(), mask.tolist(), strict=True):
+        end = (part[0] if left else part[-1]) if replicate and part else 9
+        more = [end] * (5 - len(part))
+        assert line == (more + part if left else part + more)
+        known = [True] * len(part)
+        missing = [False] * len(more)
+        assert there == (missing + known if left else known + missing)

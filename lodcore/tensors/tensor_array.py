@@ -106,6 +106,7 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     _items: dict[int, Any]  # what was written
     _source: Any  # what slots that were not written to are views of: an ndarray or a LoDTensor
+    _size: int
     _limit: int | None  # how many slots there may be
     _element: Spec | None  # of elements, if there are none
     _rank: Any

@@ -250,7 +250,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
             result = computing(lambda: f(*variables), {})
             recorded = tree_map(lambda x: tape.output(_result(x)), result)
             outputs = tree_map(lambda x: of_user(x.held if isinstance(x, Variable) else x), recorded)
-            made: tuple[Any, Pullback] = outputs, Pullback(tape, variables, recorded)
+            made: tuple[Any, Pullback[Any]] = outputs, Pullback(tape, variables, recorded)
             tape.write_arrays()
     finally:
         tape.closed = True

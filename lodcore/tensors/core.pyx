@@ -215,7 +215,7 @@ cdef class LoDBody:
 
 
 def normalize_level(LoDBody lod not None, level, str where="LoD"):
-    """Turn a level, which may count from the last, into 0 .. num_levels - 1; `where` is the function, for the message."""
+    """Turn a level, which may count from the last, into 0 .. num_levels - 1; `where` is the function, for messages."""
     return lod.number(level, where)
 
 

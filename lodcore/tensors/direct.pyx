@@ -57,7 +57,8 @@ def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray 
     elif size and row_bytes:
         with nogil:
             take_true_rows(source, n_rows, row_bytes, held, target, size)
-    return owned_tensor(rows, make_lod([*[x.structure.array(k) for k in range(x.structure.n_levels - 1)], offsets], size))
+    outer = [x.structure.array(k) for k in range(x.structure.n_levels - 1)]
+    return owned_tensor(rows, make_lod([*outer, offsets], size))
 
 
 def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):

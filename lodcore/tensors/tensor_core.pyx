@@ -281,7 +281,7 @@ cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
 def field_tensor(cnp.ndarray field, LoDBody lod):
     """Make a LoDTensor of a field of records, with as many rows as the structure: what is written goes to the records.
 
-    Kernels need rows one after another: where the field is not that, they read a copy, which `refresh` brings up to date.
+    Kernels need rows one after another: where the field is not that, they read a copy, which `refresh` updates.
     """
     if cnp.PyArray_IS_C_CONTIGUOUS(field) and cnp.PyArray_ISALIGNED(field):
         return new_tensor(field, lod)

@@ -223,8 +223,8 @@ MUTANTS = [
     Mutant(
         "gradients-share-memory",
         GRADIENTS,
-        "if id(values) in seen or isinstance(values.base, np.ndarray) or not values.flags.writeable:",
-        "if id(values) in seen:",
+        "elif id(values) in seen or values.base is not None or not values.flags.writeable:",
+        "elif id(values) in seen:",
         TEST_AUTODIFF,
     ),
     Mutant("place-of-no-gradient-untouched", GRADIENTS, "        gradient[...] = 0\n", "        pass\n", TEST_AUTODIFF),

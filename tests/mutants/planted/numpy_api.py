@@ -122,13 +122,6 @@ MUTANTS = [
         "tests/ops/test_operators.py::test_wrong_calls",
     ),
     Mutant(
-        "vectors-that-do-not-go-together",
-        "lodcore/numpy_api/paired.py",
-        "        if len(sizes) > 1:\n",
-        "        if len(sizes) > 2:\n",
-        "tests/numpy_api/test_indexing.py",
-    ),
-    Mutant(
         "truncated-when-written",
         COMMON,
         "    if (exact or text) and not np.array_equal(made, whole):",

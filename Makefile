@@ -100,6 +100,7 @@ leaks: build/built ## call each operator, vjp, loop and Program up to a million 
 hunt: build/built ## change what calls work on while they run, for SECONDS (600), here and under the sanitizers
 	$(RUN) -X faulthandler -m tests.robustness.injection --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --log build/hunt.log
 	$(RUN) -X faulthandler -m tests.robustness.liars --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --log build/hunt.log
+	$(RUN) -m tests.robustness.recordings
 	$(RUN) -m tests.builds.asan soak $(or $(SECONDS),600)
 
 coverage: build/built ## measure the lines of .py and .pyx that the tests run; at least 95 %

@@ -24,6 +24,7 @@ UNCHECKED = {"boundscheck": False, "initializedcheck": False}
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 SLOW = ["-O1", "-g", "-fno-omit-frame-pointer"]
+LINES = ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize=null"]  # numbers of lines; what is null dies by itself
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # Where a list finds no memory, Cython 3.3 lets go of what a comprehension appends twice: there and behind it.
 TWICE = "int result = PyList_Append(list, x);\n    Py_DECREF(x);"
@@ -33,7 +34,7 @@ MODES = {  # directives, compiler flags, linker flags, macros
     "release": (UNCHECKED, FAST, [], []),
     "plain": (UNCHECKED, FAST, [], [("LODCORE_PLAIN", "1")]),
     "debug": (CHECKED, SLOW, [], []),
-    "asan": (UNCHECKED, SLOW + SANITIZE, SANITIZE, []),
+    "asan": (UNCHECKED, SANITIZE + LINES, SANITIZE, []),
     "trace": ({**CHECKED, "profile": True, "linetrace": True}, ["-O0"], [], TRACE),
 }
 

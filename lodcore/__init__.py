@@ -113,28 +113,53 @@ __all__ = [
     "Var",
     "VarArray",
     "Variable",
+    "append",
     "append_backward",
     "array",
     "batching",
+    "collate",
     "create_whileloop",
     "cu_seqlens",
     "data",
     "errors",
     "from_arrow",
+    "from_awkward",
     "from_dlpack",
+    "from_jax",
+    "from_pandas",
+    "from_polars",
+    "from_scipy",
+    "from_tensorflow",
+    "from_thinc",
+    "from_torch",
+    "from_xarray",
     "get_num_threads",
     "get_recycled_bytes",
     "grad_check",
     "graph",
     "interop",
     "is_inheritance_of",
+    "load",
     "map_fn",
     "nn",
     "ops",
     "parameter",
+    "plot_lengths",
+    "plot_occupancy",
+    "save",
     "set_num_threads",
     "set_recycled_bytes",
     "testing",
+    "to_arrow",
+    "to_awkward",
+    "to_jax",
+    "to_pandas",
+    "to_polars",
+    "to_scipy",
+    "to_tensorflow",
+    "to_thinc",
+    "to_torch",
+    "to_xarray",
     "tree_leaves",
     "tree_map",
     "value_and_grad",
@@ -150,7 +175,7 @@ if not TYPE_CHECKING:
         ["bool_", "complex64", "complex128", "float16", "float32", "float64"]
         + [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
     )
-    #: Doors to other libraries and to files; those that need a library or a file to be shown are not in `__all__`.
+    #: Doors to other libraries and to files.
     _LIBRARIES = ("arrow", "awkward", "jax", "pandas", "polars", "scipy", "tensorflow", "thinc", "torch", "xarray")
     _DOORS = frozenset(
         ["append", "collate", "cu_seqlens", "from_dlpack", "load", "plot_lengths", "plot_occupancy", "save"]
@@ -190,4 +215,4 @@ if not TYPE_CHECKING:
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*__getattr__("__all__"), *_DOORS})
+        return __getattr__("__all__")

@@ -3,7 +3,7 @@
 One form for all messages: ``<where>: <argument>: <what is>; <what must be>``, with position and value.
 """
 
-__all__ = ["DTypeError", "GraphError", "LevelError", "LoDError", "ShapeError"]
+__all__ = ["BatchError", "DTypeError", "GraphError", "LevelError", "LoDError", "ShapeError"]
 
 
 class LoDError(ValueError):
@@ -24,3 +24,18 @@ class DTypeError(TypeError):
 
 class GraphError(RuntimeError):
     """A program was recorded or run in a way that has no meaning."""
+
+
+class BatchError(RuntimeError):
+    """A batch of rows could not be computed.
+
+    Attributes
+    ----------
+    path : str or None
+        The file of the rows that fail, where it is known.
+    rows : (int, int)
+        The first of them, and one more than the last.
+    """
+
+    path: str | None = None
+    rows: tuple[int, int] = (0, 0)

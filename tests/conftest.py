@@ -20,6 +20,7 @@ settings.register_profile("nightly", COMMON, max_examples=10_000, derandomize=Fa
 settings.register_profile("soak", COMMON, max_examples=100, derandomize=False, database=None, print_blob=True)
 settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
 settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
+settings.register_profile("pair", COMMON, max_examples=2, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.
@@ -32,6 +33,8 @@ collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["t
 DOORS = [] if os.environ.get("LODCORE_DOORS") else sorted((Path(__file__).parent / "doors").glob("test_*.py"))
 SINGLE = [name for name in ("awkward", "matplotlib", "pyarrow", "torch") if importlib.util.find_spec(name)]
 collect_ignore += [f"doors/{path.name}" for path in DOORS if path.stem.split("_")[-1] not in SINGLE]
+if not importlib.util.find_spec("pyarrow"):
+    collect_ignore += ["helpers/engines.py"]
 if not importlib.util.find_spec("awkward"):
     collect_ignore += ["helpers/with_awkward.py", "numpy_api/test_with_awkward.py"]
 

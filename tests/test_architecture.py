@@ -18,7 +18,9 @@ import lodcore
 from lodcore import kernels, ops
 from lodcore.base.later import Later
 from lodcore.numpy_api import methods
+from lodcore.ops.registry import OPS
 from tests.mutants.planted import MUTANTS
+from tests.samples import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = sorted(path.stem for path in (ROOT / "lodcore/kernels").glob("*.pyx"))
@@ -26,6 +28,7 @@ MODULES = sorted(path for path in (ROOT / "lodcore").rglob("*.py*") if path.suff
 REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
 TWINS = [*(ROOT / "reference/kernels" / f"{name}.py" for name in KERNELS), ROOT / "reference/arithmetic.py"]
 FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(inspect.unwrap(getattr(lodcore, name)))]
+ALONE = [name for name in FUNCTIONS if not getattr(lodcore, name).__module__.startswith("lodcore.interop.")]
 LONGEST = 320  # lines of code of a file, without docstrings and comments
 
 # A folder imports only from those before it, wherever the import stands.
@@ -190,28 +193,17 @@ def test_kernel_has_stub_tests_and_benchmark(name):
         assert (ROOT / path).exists(), f"{path} is missing"
 
 
-#: Where the operators of a family stand, what they mean, and how their calls are drawn.
-ROOMS = ["lodcore/ops/{}.py", "reference/ops/{}.py", "tests/samples/{}.py", "reference/cases/{}.py"]
-#: Kernels that no operator is named after, and whose room is: LoDs, doors to libraries, packing, optimizers, products.
-OTHER_ROOMS = {
-    "doors": "lodcore/tensors/doors.py",
-    "levels": "lodcore/tensors/lod.py",
-    "matrix": "lodcore/ops/gates.py",
-    "offsets": "lodcore/tensors/lod.py",
-    "optimizers": "lodcore/nn/optimizers.py",
-    "packing": "lodcore/batching/packing.py",
-    "softmax": "lodcore/ops/scores.py",
-}
-#: What families with operators lack still; nothing may be added.
-LACKING = {"gates": ROOMS[1:], "position": ROOMS[3:], "product": ROOMS[1:3], "shuffle": ROOMS[3:], "words": ROOMS[1:]}
-
-
 @not_on_reference
 @pytest.mark.parametrize("name", KERNELS)
 def test_one_word_names_all_rooms_of_a_family(name):
-    rooms = [OTHER_ROOMS[name]] if name in OTHER_ROOMS else ROOMS
-    missing = [room for room in rooms if not (ROOT / room.format(name)).exists()]
-    assert missing == LACKING.get(name, [])
+    """A file of that name calls the kernel; its operators have oracle and samples, and cases if no chance is drawn."""
+    homes = [path for path in MODULES if path.stem == name and "kernels" not in path.parts]
+    assert homes, f"no file of the library is called {name}.py"
+    operators = {op for op in OPS if OPS[op].__wrapped__.__module__ == f"lodcore.ops.{name}"}
+    rooms = ["reference/ops/{}.py", "tests/samples/{}.py"] if operators else []
+    rooms += ["reference/cases/{}.py"] if any(SAMPLES[op].cases for op in operators) else []
+    assert not [room for room in rooms if not (ROOT / room.format(name)).exists()]
+    assert not operators or operators <= import_module(f"tests.samples.{name}").SAMPLES.keys()
 
 
 @not_on_reference
@@ -253,7 +245,7 @@ def test_public_names_have_docstrings(name):
     assert inspect.getdoc(getattr(lodcore, name))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", ALONE)  # without files and other libraries
 def test_public_functions_have_examples_that_run(name):
     (example,) = doctest.DocTestFinder(recurse=False).find(getattr(lodcore, name), name)
     assert example.examples, f"{name} shows no example"
@@ -266,6 +258,19 @@ def test_one_place_asks_which_kernels_are_loaded():
     texts = {path_id(path): path.read_text() for path in MODULES if "kernels" not in path.parts}
     asked = [name for name, text in texts.items() for _ in re.findall(r"kernels\.\w+ is (?:not )?[A-Z]", text)]
     assert asked == ["lodcore/tensors/core.pyx"]
+
+
+@not_on_reference
+def test_one_place_decides_whether_a_call_is_recorded():
+    """Operators ask `dispatch`, and so does whatever runs another way where they are recorded."""
+    texts = {path_id(path): path.read_text() for path in MODULES}
+    asked = {path for path, text in texts.items() if re.search(r"\b(?:open_block|BLOCK\.get)\(", text)}
+    assert {path for path in asked if not path.startswith("lodcore/graph/")} == {"lodcore/base/dispatch.pyx"}
+    recording = {path for path, text in texts.items() if re.search(r"\b(?!super\(\))[\w.]+\.record\(\w+, \(?\w+", text)}
+    assert {path for path in recording if "interop" not in path} == {
+        "lodcore/base/dispatch.pyx",
+        "lodcore/graph/while_loop.py",  # a loop is one call in the Block around it
+    }
 
 
 #: Names of other libraries: of named tuples, of the interpreter, of NumPy, pandas and torch.
@@ -416,9 +421,17 @@ def test_tab_completion_shows_public_names_only():
 
 
 @not_on_reference
+@pytest.mark.parametrize("name", ["batching", "graph", "interop", "nn", "ops", "testing"])
+def test_packages_show_public_names_only(name):
+    package = getattr(lodcore, name)
+    assert dir(package) == sorted(package.__all__)
+
+
+@not_on_reference
 def test_exported_names():
     assert lodcore.__all__ == sorted(set(lodcore.__all__))
-    assert dir(lodcore) == sorted({*lodcore.__all__, *lodcore._DOORS})
+    assert dir(lodcore) == lodcore.__all__
+    assert {"from_pandas", "to_arrow", "save", "sequence_pool", "vjp", "float32"} <= set(lodcore.__all__)
     assert not [name for name in lodcore.__all__ if name.startswith("_")]
     assert not set(vars(builtins)) & set(lodcore.__all__)
     names = {}
@@ -434,5 +447,5 @@ def test_exported_names():
 @pytest.mark.parametrize("path", sorted((ROOT / "lodcore/ops").glob("[!_]*.py")), ids=path_id)
 def test_what_is_public_in_a_file_of_operators_is_exported(path):
     helpers = {"public", "alignment", "beam_step", "common", "moving", "ufuncs", "gates", "gru", "lstm", "numbers"}
-    if path.stem not in helpers | {"arguments", "registry", "roles", "lod_rules", "shared_matrix"}:
+    if path.stem not in helpers | {"arguments", "registry", "roles", "lod_rules", "matrix"}:
         assert set(import_module(module_of(path)).__all__) <= set(ops.__all__)

@@ -5,6 +5,7 @@ import numpy as np
 import lodcore.graph  # noqa: F401  its operators are in the registry, too
 from lodcore import LoD, LoDTensor, TensorArray, lod_rank_table
 from lodcore.ops.registry import OPS
+from lodcore.ops.roles import Nested
 from lodcore.tensors.tensor import Spec
 
 LENGTHS = [2, 3, 1, 4]
@@ -27,7 +28,7 @@ def several(names, *arguments):
     return dict.fromkeys(names.split(), lambda: arguments)
 
 
-#: What each operator is called with, made anew for each benchmark.
+#: What each operator is called with, made anew for each benchmark; those that need one LoDTensor have no entry.
 ARGUMENTS = {
     **several("sigmoid tanh relu exp log sqrt sequence_softmax sequence_logsumexp sequence_cumsum sequence_sort", X),
     **several("sequence_argsort sequence_unique sequence_unique_all sequence_n_unique sequence_mode", X),
@@ -135,6 +136,11 @@ ARGUMENTS = {
     "with_values": lambda: (X, np.ones(10)),
     "where": lambda: (TRUTH, X, 0.0),
     "zero_states": lambda: (4, 2),
+}
+ARGUMENTS |= {
+    name: lambda: (X,)
+    for name, op in OPS.items()
+    if name not in ARGUMENTS and op.required == 1 and op.roles.get(op.parameters[0]) is Nested
 }
 #: What is given by name.
 KEYWORDS = {"lod_append": {"lengths": [1] * 10}}

@@ -1,6 +1,6 @@
 """Compare a recurrent layer with that of PyTorch, forward plus backward: run by hand where torch is installed.
 
-    python asv_benchmarks/peers/recurrent.py [--lengths FILE] [--hidden 64 256] [--threads 1 2] [--rounds 5]
+    python asv_benchmarks/peers/recurrent.py [--lengths FILE] [--hidden 64 256] [--threads 1 2] [--rounds 5] [--all]
 
 FILE is JSON, {name: [[lengths of a batch], ...]}; without one, lengths like those of English words are drawn. A layer
 is as wide as its inputs; the loss is the sum of its outputs; gradients of inputs and weights. Forms of torch: `packed`,
@@ -102,6 +102,9 @@ def main():
     parser.add_argument("--hidden", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--all", action="store_true", help="all batches: a few wide ones are padded more or less by chance"
+    )
     options = parser.parse_args()
     sets = json.loads(options.lengths.read_text()) if options.lengths else {f"words-{n}": words(n) for n in (32, 128)}
     print(f"torch {torch.__version__}, NumPy {np.__version__}")
@@ -112,7 +115,8 @@ def main():
     )
     for name, batches in sets.items():
         for hidden in options.hidden:
-            some = batches[: max(2, 2**25 // (hidden * hidden * len(batches[0]) * 8))]
+            most = len(batches) if options.all else max(2, 2**25 // (hidden * hidden * len(batches[0]) * 8))
+            some = batches[:most]
             tokens = sum(map(sum, some))
             for cell in ("lstm", "gru"):
                 for threads in options.threads:

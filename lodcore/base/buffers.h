@@ -49,8 +49,9 @@ static LODCORE_UNUSED PyObject *array_over(PyObject *base, PyArray_Descr *dtype,
 }
 
 /* Whether an array that was handed out is what it was, and nobody holds it any more: then it may be handed out again. */
-static LODCORE_UNUSED int is_untouched(PyObject *handed, PyArrayObject *own)
+static LODCORE_UNUSED int is_untouched(PyObject *handed, PyObject *owner)
 {
+    PyArrayObject *own = (PyArrayObject *)owner;
     PyArrayObject_fields *array = (PyArrayObject_fields *)handed;
     const int ndim = PyArray_NDIM(own);
     if (Py_REFCNT(handed) != 1 || array->weakreflist != NULL || array->data != PyArray_DATA(own) || array->nd != ndim

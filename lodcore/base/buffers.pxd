@@ -1,10 +1,11 @@
 cimport numpy as cnp
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 cdef extern from "buffers.h":
     object array_over(object base, cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape, cnp.npy_intp* strides,
                       const void* data, bint writable)
-    bint is_untouched(object handed, cnp.ndarray own)
+    bint is_untouched(PyObject* handed, PyObject* own)  # as pointers: a reference more would be one that holds it
 
 
 cdef class Memory:

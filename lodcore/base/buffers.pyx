@@ -173,6 +173,14 @@ cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop
     return rows_over(array, array, start, stop)
 
 
+def bytes_between(cnp.ndarray first not None, cnp.ndarray second not None):
+    """Return how many bytes after the memory of one array that of another begins.
+
+    `__array_interface__` says it as well, but dies where the interpreter finds no memory.
+    """
+    return <Py_ssize_t> (cnp.PyArray_BYTES(second) - cnp.PyArray_BYTES(first))
+
+
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
     """Return the rows from `start` to `stop`, which are in range, as a view that holds `base`."""
     cdef cnp.npy_intp shape[64]

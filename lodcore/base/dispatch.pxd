@@ -11,6 +11,8 @@ cdef enum:
 
 cdef Py_ssize_t running  # operators that compute now, in any thread
 
+cpdef object recorder(given)
+
 
 cdef class OpBody:
     cdef object function
@@ -18,7 +20,7 @@ cdef class OpBody:
     cdef object batches_name
     cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
     cdef PyObject* usual[MANY]  # the one of these types that is mostly given
-    cdef tuple takes
+    cdef tuple takes, wheres  # what converts others, and the operator and parameter for its message
     cdef bint first
     cdef bint by_name
     cdef public dict other_names  # of parameters that methods call otherwise; None mostly

@@ -1,19 +1,41 @@
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, final
 
 from typing_extensions import disjoint_base
 
 __pyx_capi__: dict[str, Any]  # what other compiled modules call
 
-class Symbol: ...
+OPENED: list[int]
+
+class Symbol:
+    def recorder(self) -> Any: ...
+    def current(self) -> Any: ...
+    def get(self) -> Any: ...
+
+class AtOnce:
+    def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+AT_ONCE: AtOnce
+
+def value_of(given: Any) -> Any: ...
 
 @disjoint_base
 class ArrayBody:
     block: Any
     variable: Any
+    wanted_name: str | None
+    _items: Any
+    _source: Any
+    _size: Any
+    _limit: Any
+    _element: Any
+    _rank: Any
 
+def release_arrays(*lists: list[Any]) -> None: ...
+def take_contents(arrays: list[Any], others: list[Any]) -> None: ...
 def register_out(function: Callable[[Any, Any], Any]) -> None: ...
 def recorder_of(given: Any) -> Any: ...
+def recorder(given: Iterable[Any]) -> Any: ...
 
 @disjoint_base
 class Journal:
@@ -63,9 +85,15 @@ class BoundOp:
 
 def open_block() -> Any: ...
 
+@final
 class recording:
-    block: Any
-    token: Any
     def __init__(self, block: Any) -> None: ...
     def __enter__(self) -> Any: ...
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None: ...
+
+class Opening:
+    opened: recording | None
+    closed: bool
+    captured_arrays: list[Any]
+    def __enter__(self) -> Any: ...
+    def __exit__(self, kind: Any, *rest: object) -> None: ...

@@ -9,11 +9,43 @@ from importlib import import_module
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
 cdef object NESTED = None  # the type of tensors with a LoD
-cdef Py_ssize_t opened = 0  # Blocks that are open in any thread: while there are none, no context is asked
+cdef list opened = [0]  # how many Blocks are open, in any thread: while there are none, no context is asked
+
+OPENED = opened
 
 
 cdef class Symbol:
-    """What records itself instead of computing: `record(op, args, kwargs)` appends the call of an operator."""
+    """What an operator may record instead of computing with it: a Variable, or what stands for one."""
+
+    def recorder(self):
+        """Return what records the calls on it: its Block, or `AT_ONCE` where it stands for its value."""
+        return AT_ONCE
+
+    def current(self):
+        """Return what stands for it now: a Variable, or a value."""
+        return self
+
+    def get(self):
+        """Return the value; GraphError if there is none yet."""
+        raise NotImplementedError
+
+
+class AtOnce:
+    """Stands where the calls on Symbols that belong to no Block would be recorded: computes them of values."""
+
+    def record(self, op, args, kwargs):
+        """Call an operator on the values."""
+        return op(*map(value_of, args), **{name: value_of(given) for name, given in kwargs.items()})
+
+
+AT_ONCE = AtOnce()
+
+
+def value_of(given):
+    """Return the value of a Symbol, also in a list; anything else is returned itself."""
+    if type(given) is list:
+        return [value_of(x) for x in given]
+    return given.get() if isinstance(given, Symbol) else given
 
 
 cdef class ArrayBody:
@@ -25,12 +57,37 @@ cdef class ArrayBody:
         Records what is called on the array; None while it stands for itself.
     variable : Variable or None
         What the array is in that Block, if it was made there.
+    wanted_name : str or None
+        What this Variable is to be called.
     """
 
-    cdef public object block, variable
+    cdef public object block, variable, wanted_name
+    cdef public object _items, _source, _size, _limit, _element, _rank  # see TensorArray
 
-    def __cinit__(self, *args, **kwargs):
-        self.block, self.variable = None, None
+
+def release_arrays(*lists):
+    """Let arrays that a Block held stand for themselves again, emptying the lists of them: nothing interrupts this."""
+    cdef list arrays
+    for arrays in lists:
+        for array in arrays:
+            (<ArrayBody?> array).block = (<ArrayBody> array).variable = None
+        arrays.clear()
+
+
+cdef int take_content(ArrayBody array, ArrayBody other) except -1:
+    """Let an array have the content of another one, which nobody else has."""
+    array._items, array._source, array._size = other._items, other._source, other._size
+    array._limit, array._element, array._rank = other._limit, other._element, other._rank
+    return 0
+
+
+def take_contents(list arrays, list others):
+    """Let each array have the content of another one, which nobody else has; if there is an error, none does."""
+    cdef Py_ssize_t j
+    for array in arrays:
+        note(array)
+    for j in range(min(len(arrays), len(others))):
+        take_content(arrays[j], others[j])
 
 
 cdef Py_ssize_t running = 0
@@ -44,15 +101,37 @@ def register_out(function):
 
 
 cpdef object recorder_of(given):
-    """Return what records a call on an argument: a Symbol itself, the Block that holds an array, None otherwise."""
+    """Return what records a call on an argument: what a Symbol says, the Block that holds an array, None otherwise."""
     kind = type(given)
     if kind is cnp.ndarray or kind is list or kind is int or kind is NESTED:  # what is mostly given
         return None
     if isinstance(given, Symbol):
-        return given
+        return given.recorder()
     if isinstance(given, ArrayBody):
         return (<ArrayBody> given).block
     return None
+
+
+cpdef object recorder(given):
+    """Return the Block that records a call on arguments: the one that is open, or that of the first of them.
+
+    Whoever does something else where an operator is recorded asks here, as the operators do. None: it computes.
+    """
+    found = open_block() if opened[0] else None
+    if found is None:
+        found = first_recorder(given, AT_ONCE)
+    return None if found is AT_ONCE else found
+
+
+cdef object first_recorder(given, found):
+    """Return the first Block of arguments; if there is none, `AT_ONCE` if a Symbol is among them, or `found`."""
+    for argument in given:
+        recorder = recorder_of(argument)
+        if recorder is not None:
+            if recorder is not AT_ONCE:
+                return recorder
+            found = recorder
+    return found
 
 
 cdef object JOURNALS = ContextVar("lodcore.journals", default=())
@@ -74,18 +153,20 @@ cdef class Journal:
     def __exit__(self, kind, error, traceback):
         global kept
         kept -= 1
-        JOURNALS.reset(self.token)
+        noted, self.noted = self.noted, None
         if kind is not None:
-            for array, before in self.noted.values():
-                array.become(before)
+            for array, before in noted.values():
+                take_content(array, before)
+        JOURNALS.reset(self.token)
 
 
 cpdef note(array):
     """Keep what an array is, before it is first written to while a Journal is open."""
     if kept:
         for journal in JOURNALS.get():
-            if id(array) not in (<Journal> journal).noted:
-                (<Journal> journal).noted[id(array)] = array, array.snapshot()
+            noted = (<Journal> journal).noted
+            if noted is not None and id(array) not in noted:
+                noted[id(array)] = array, array.snapshot()
 
 
 cdef list listed(PyObject** given, Py_ssize_t count):
@@ -131,9 +212,7 @@ cdef class OpBody:
         self.out_at = -2
 
     def __call__(self, *args, **kwargs):
-        recorder = None
-        if opened:
-            recorder = BLOCK.get()
+        recorder = open_block() if opened[0] else None
         if kwargs and self.other_names is not None:
             renamed = {self.other_names.get(name, name): given for name, given in kwargs.items()}
             kwargs = renamed if len(renamed) == len(kwargs) else kwargs
@@ -159,23 +238,15 @@ cdef class OpBody:
         return result if out is None else HAND_OUT(result, out)
 
     cdef object recorder_among(self, tuple args, dict kwargs):
-        """Find what records the call: the first argument, or entry of a list of tensors, that is recorded itself."""
-        for argument in args:
-            recorder = recorder_of(argument)
-            if recorder is not None:
-                return recorder
-        for argument in kwargs.values():
-            recorder = recorder_of(argument)
-            if recorder is not None:
-                return recorder
-        if self.batches >= 0:
+        """Find what records the call: that of the first argument, or entry of a list of tensors, that has a Block."""
+        found = first_recorder(args, None)
+        if kwargs and (found is None or found is AT_ONCE):
+            found = first_recorder(kwargs.values(), found)
+        if self.batches >= 0 and (found is None or found is AT_ONCE):
             batches = args[self.batches] if self.batches < len(args) else kwargs.get(self.batches_name)
             if isinstance(batches, (list, tuple)):
-                for argument in batches:
-                    recorder = recorder_of(argument)
-                    if recorder is not None:
-                        return recorder
-        return None
+                found = first_recorder(batches, found)
+        return found
 
     def of_values(self, function, list values, bint residuals):
         """Compute of values that were recorded, in the order of the parameters.
@@ -237,6 +308,7 @@ cdef class OpBody:
         global NESTED
         NESTED = nested
         self.expected, self.takes, self.nested = tuple(expected), tuple(takes), nested if same_object else None
+        self.wheres = tuple([f"{self.__name__}: {name}" for name in self.parameters])
         self.first = first and self.batches < 0
         for j in range(min(len(self.expected), MANY)):
             types = self.expected[j]
@@ -271,7 +343,7 @@ cdef class OpBody:
         """Convert what is given for parameter j, if it needs it."""
         if self.is_expected(j, given):
             return given
-        return self.takes[j](f"{self.__name__}: {self.parameters[j]}", given)
+        return self.takes[j](self.wheres[j], given)
 
     cdef object finished(self, result, given, arguments, kwargs):
         """Return plain rows the LoD that the rule says; `given` is the first argument that has one."""
@@ -332,12 +404,17 @@ cdef class BoundOp:
         return f"<bound operator {self.__func__.__name__}>"
 
 
-def open_block():
+cpdef object open_block():
     """Return the Block that records in this thread, None if there is none."""
-    return BLOCK.get() if opened else None
+    if not opened[0]:
+        return None
+    around = BLOCK.get()
+    while around is not None and not (<recording> around).is_open:  # one that could not be reset for want of memory
+        around = (<recording> around).outer
+    return None if around is None else (<recording> around).block
 
 
-class recording:
+cdef class recording:
     """A context in which all operators record into a Block; with None they compute.
 
     Parameters
@@ -345,18 +422,57 @@ class recording:
     block : Block or None
     """
 
-    __slots__ = ("block", "token")
+    cdef object block, outer, token
+    cdef bint is_open
 
     def __init__(self, block):
         self.block = block
 
     def __enter__(self):
-        global opened
-        self.token = BLOCK.set(self.block)
-        opened += 1
+        opened[0] += 1
+        try:
+            self.outer = BLOCK.get()
+            self.token = BLOCK.set(self)
+        except BaseException:
+            opened[0] -= 1
+            raise
+        self.is_open = True
         return self.block
 
-    def __exit__(self, *error):
-        global opened
-        opened -= 1
-        BLOCK.reset(self.token)
+    def __exit__(self, kind=None, error=None, trace=None):  # no tuple of them, for which there may be no memory
+        self.is_open = False
+        token, self.token = self.token, None  # which holds what was open before, and this
+        try:
+            opened[0] -= 1
+            BLOCK.reset(token)
+        except MemoryError:
+            pass
+
+
+class Opening:
+    """The base of a Block that `with` opens. Nothing, not even an interrupt, comes between its parts.
+
+    Attributes
+    ----------
+    opened : recording or None
+        While it is open.
+    closed : bool
+        Whether it was left by an error.
+    captured_arrays : list
+        The arrays from outside that it holds while it is open.
+    """
+
+    opened = None
+
+    def __enter__(self):
+        self.check_open()
+        opened = recording(self)
+        opened.__enter__()
+        self.opened = opened
+        return self
+
+    def __exit__(self, kind, *rest):
+        opened, self.opened = self.opened, None
+        self.closed = kind is not None
+        release_arrays(self.captured_arrays)
+        opened.__exit__()

@@ -36,3 +36,7 @@ __all__ = [
     "sample_by_temperature",
     "show_bins",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

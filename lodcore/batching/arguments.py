@@ -33,6 +33,7 @@ MOST = 2**62
 
 #: No table is made for lengths up to here, whatever their number is.
 SMALL = 2**16
+AT_ONCE = 2**17  # lengths whose copy stays in the cache
 
 
 class Plan(Protocol):
@@ -144,7 +145,10 @@ def size_counts(lengths: Int64) -> tuple[Int64, Int64]:
     if most > SMALL and most > 4 * len(lengths):
         sizes, counts = np.unique(lengths, return_counts=True)
     else:
-        table = np.bincount(lengths, minlength=1)
+        table = np.zeros(most + 1, np.int64)
+        part = max(AT_ONCE, most + 1)
+        for start in range(0, len(lengths), part):  # NumPy copies what it counts if that is read-only
+            table += np.bincount(lengths[start : start + part], minlength=most + 1)
         sizes = np.flatnonzero(table)
         counts = table[sizes]
     return np.ascontiguousarray(sizes[::-1]), np.ascontiguousarray(counts[::-1])
@@ -156,7 +160,7 @@ def longest_first(lengths: Int64) -> Int64:
     if most > SMALL and most > 4 * len(lengths):
         return np.argsort(-lengths, kind="stable")
     offsets = buffers.new_int64(len(lengths) + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(lengths, offsets))
+    unharmed(kernels.lod.offsets_from_lengths(lengths, offsets))
     steps = buffers.new_int64(most + 1)
     kernels.rank.step_offsets(offsets, steps)
     order: Int64 = buffers.new_int64(len(lengths))

@@ -234,7 +234,7 @@ def cu_seqlens(packed: Any) -> tuple[Int32, int]:
     if not lod.num_levels:
         raise LoDError("cu_seqlens: packed: has no levels; documents are needed")
     offsets = lod.offsets(-1)
-    return narrow("cu_seqlens: packed", offsets), kernels.offsets.max_length(offsets)
+    return narrow("cu_seqlens: packed", offsets), kernels.lod.max_length(offsets)
 
 
 def _as_ids(where: str, name: str, given: Any) -> LoDTensor:

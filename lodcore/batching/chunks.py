@@ -166,7 +166,7 @@ class ChunkPlan:
         as_choice(f"{where}: reduce", reduce, ("mean", "first"))
         if not isinstance(y, (Symbol, np.ndarray)):
             y = as_nested(f"{where}: y", y)
-        value = y.get() if isinstance(y, Symbol) else y  # type: ignore[attr-defined]
+        value = y.get() if isinstance(y, Symbol) else y
         if isinstance(value, LoDTensor) and value.num_levels and value.lod != self.lod:
             raise LoDError(f"{where}: y: has other windows than the {len(self)} that were planned")
         rows = len(value.values if isinstance(value, LoDTensor) else value)
@@ -197,7 +197,7 @@ def _take_rows(x: Any, index: Int64, lod: LoD) -> LoDTensor:
 
 
 def _count_rows(x: Any) -> int:
-    value = x.get() if isinstance(x, Symbol) else x  # type: ignore[attr-defined]
+    value = x.get() if isinstance(x, Symbol) else x
     return len(value.values if isinstance(value, LoDTensor) else value)
 
 
@@ -247,7 +247,7 @@ def concat_and_cut(
     if lod.num_levels != 1:
         raise LoDError(f"{where}: x: has {lod.num_levels} levels; documents of tokens have one")
     if separator is not None:
-        shape, dtype = x.values.shape if not isinstance(x, Symbol) else x.get().values.shape, x.dtype  # type: ignore[attr-defined]
+        shape, dtype = x.values.shape if not isinstance(x, Symbol) else x.get().values.shape, x.dtype
         try:
             ends = np.full((len(lod.lengths()), *shape[1:]), separator, dtype)
         except (TypeError, ValueError, OverflowError):

@@ -53,3 +53,7 @@ Var, create_whileloop = Variable, while_loop
 
 attach(Variable)
 attach(Slot)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 import numpy as np
 
 from lodcore.base.caller import named_caller
-from lodcore.base.dispatch import Journal, Symbol
+from lodcore.base.dispatch import Journal, Symbol, release_arrays
 from lodcore.base.memory import check_out
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
@@ -244,18 +244,18 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     (LoDTensor(3 sequences of lengths 0..2, float64: [[2., 4.], [], [6.]]),)
     """
     tape = Tape()
-    finished = False
     try:
-        variables = tuple(tree_map(functools.partial(tape.begin, "vjp"), one) for one in inputs)
         with Journal():
+            variables = tuple(tree_map(functools.partial(tape.begin, "vjp"), one) for one in inputs)
             result = computing(lambda: f(*variables), {})
-        recorded = tree_map(lambda x: tape.output(_result(x)), result)
-        outputs = tree_map(lambda x: of_user(x.held if isinstance(x, Variable) else x), recorded)
-        finished = True
+            recorded = tree_map(lambda x: tape.output(_result(x)), result)
+            outputs = tree_map(lambda x: of_user(x.held if isinstance(x, Variable) else x), recorded)
+            made: tuple[Any, Pullback[Any]] = outputs, Pullback(tape, variables, recorded)
+            tape.write_arrays()
     finally:
         tape.closed = True
-        tape.release(keep_writes=finished)
-    return outputs, Pullback(tape, variables, recorded)
+        release_arrays(tape.captured_arrays, tape.made_arrays)
+    return made
 
 
 def _result(x: Any) -> Any:

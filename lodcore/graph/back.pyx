@@ -6,7 +6,7 @@ from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
 from lodcore.base cimport dispatch
-from lodcore.graph.engine cimport PyObject_Vectorcall, fetched
+from lodcore.graph.engine cimport PyObject_Vectorcall, fetched, is_matrix
 from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Plan, Return
 
 import numpy as np
@@ -383,11 +383,6 @@ cdef list operands_of(Return way, list frame, d):
         if found[j] is None and way.targets[j] is not None:
             found[j] = d
     return found
-
-
-cdef inline bint is_matrix(x):
-    """Return whether this is an array of two axes."""
-    return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
 
 
 cdef inline object result_of(Return way, list frame):

@@ -154,8 +154,8 @@ class Block:
         gives for a Variable has a key of its own, a negative one.
     versions : dict
         For the Variable of an array that was written to, that of its last version.
-    arrays : list
-        The TensorArrays that this Block holds while it records.
+    captured_arrays, made_arrays : list
+        The TensorArrays that this Block holds while it records: those from outside, and those that were made here.
     closed : bool
         Whether nothing can be recorded any more.
     """
@@ -169,7 +169,8 @@ class Block:
         self.ops: list[Any] = []
         self.captures: dict[int, tuple[Any, Variable]] = {}
         self.versions: dict[Variable, Variable] = {}
-        self.arrays: list[TensorArray] = []
+        self.captured_arrays: list[TensorArray] = []
+        self.made_arrays: list[TensorArray] = []
         self.feeds: list[Variable] = []
         self.closed = False
 
@@ -212,14 +213,18 @@ class Block:
         name = f"Variable {given.name}" if isinstance(given, Variable) else given
         return GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
 
+    def loop_variable(self, given: Any) -> Any:
+        """Return the loop variable that a Variable is under its own name, here or in a loop around; None if none."""
+        return None
+
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
         """Let the Variable of a result have the name that is wanted, or one like a stem."""
         variable.name = name or stem
 
     def bind(self, array: TensorArray, made: Variable) -> None:
         """Let a TensorArray that was made here stand for the Variable that was recorded for it."""
-        array.block, array.variable = self, made
-        self.arrays.append(array)
+        self.made_arrays.append(array)
+        array.variable, array.block = made, self
         if made.name == "tensor_array_new" or made.name.startswith("tensor_array_new_"):
             self.rename(made, None, "array")
 
@@ -227,6 +232,7 @@ class Block:
         """Turn an argument into a Variable of this Block, a constant, a list of them, or an attribute."""
         role = op.roles.get(name)
         if role is None:
+            given = resolved(given) if isinstance(given, Symbol) else given
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             return given
@@ -331,7 +337,8 @@ class Block:
             return given
         captured = new_variable(None, ArrayVersion.of(given), None, self)
         self.add(captured, given.wanted_name, "array")
-        self.bind(given, captured)
+        self.captured_arrays.append(given)
+        given.variable, given.block = captured, self
         return captured
 
     def write_back(self, given: Any, version: Variable) -> Variable:
@@ -346,15 +353,6 @@ class Block:
         if isinstance(x, TensorArray) and (x.block is not None or id(x) in self.captures):
             x = self.variable(x)
         return self.versions.get(x, x) if isinstance(x, Variable) else x
-
-    def release(self, keep_writes: bool) -> None:
-        """Release the arrays that were held; they become what was written to them, or stay as they were."""
-        for array in self.arrays:
-            last = self.versions.get(array.variable, array.variable)
-            array.block = array.variable = None
-            if keep_writes and last.has_value:
-                array.become(last.get())
-        self.arrays = []
 
 
 class NamedBlock(Block):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import open_block
+from lodcore.base.dispatch import AT_ONCE, open_block, recorder_of
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
@@ -45,6 +45,13 @@ class Body(NamedBlock):
         super().__init__(parent)
         self.parent = parent
         self.keeps_shapes = keeps_shapes
+
+    def loop_variable(self, given: Any) -> LoopVariable | None:
+        """Return the loop variable that a Variable is under its own name, here or in a loop around; None if none."""
+        known = self.captures.get(id(given))
+        if known is not None and isinstance(known[1], LoopVariable):
+            return known[1]
+        return None if self.parent is None else self.parent.loop_variable(given)
 
     def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
         """Append an operator whose arguments are Variables of this Block and constants."""
@@ -148,6 +155,10 @@ class LoopVariable(Variable):
     def end(self, final: Any) -> None:
         """Let it stand for a value from now on: None until the loop has run."""
         self._ended, self._final = True, final
+
+    def recorder(self) -> Any:
+        """Return the Block that records calls on it, after the loop that of the last value."""
+        return recorder_of(self.current()) or AT_ONCE if self._ended else super().recorder()
 
     def current(self) -> Any:
         """Return what it stands for: itself in the body, its last value after the loop."""

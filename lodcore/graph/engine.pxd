@@ -1,3 +1,4 @@
+cimport numpy as cnp
 from cpython.object cimport PyObject
 
 
@@ -22,6 +23,11 @@ cdef class Call:
     cdef bint single, by_name
     cdef int run(self, list frame) except -1
     cdef int put(self, list frame, result) except -1
+
+
+cdef inline bint is_matrix(x):
+    """Return whether this is an array of two axes."""
+    return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
 
 
 cdef bint are_arrays(PyObject** given, Py_ssize_t count)

@@ -172,11 +172,6 @@ cdef class Call:
         return 0
 
 
-cdef inline bint is_matrix(x):
-    """Return whether this is an array of two axes."""
-    return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
-
-
 cdef inline bint same_kind(one, other):
     """Return whether two are arrays of one shape and dtype."""
     if type(one) is not cnp.ndarray or type(other) is not cnp.ndarray:

@@ -70,7 +70,9 @@ def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Arra
     seen, there = set(map(id, taken)), set(map(id, placed))
     own = []
     for gradient in gradients:
-        values = gradient.values if isinstance(gradient, SparseTensor) else gradient
+        values = gradient
+        if type(values) is not np.ndarray and isinstance(gradient, SparseTensor):
+            values = gradient.values
         if type(values) is np.ndarray:
             if id(values) in there:
                 there.remove(id(values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from lodcore.base.dispatch import recording
+from lodcore.base.dispatch import Opening
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import NamedBlock, Operator, computed
@@ -17,7 +17,7 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = ["Program"]
 
 
-class Program(NamedBlock):
+class Program(Opening, NamedBlock):
     """A Block that an Executor runs.
 
     Between `with` and the end of it all operators record here, whatever their inputs; later those on its Variables do.
@@ -46,32 +46,19 @@ class Program(NamedBlock):
     def __init__(self) -> None:
         super().__init__()
         self.reference = lambda: self  # its Variables keep it
-        self._open: recording | None = None
         self.plans: dict[Any, Any] = {}  # what Executors found out about how it runs
 
-    def __enter__(self) -> Program:
-        if self._open is not None:
+    def check_open(self) -> None:
+        """Raise if nothing can be recorded here."""
+        if self.opened is not None:
             raise GraphError("Program: is open already")
         if self.closed:
             raise GraphError("Program: was left by an error while it was recorded; make another")
-        self._open = recording(self)
-        self._open.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        opened, self._open = self._open, None
-        assert opened is not None
-        opened.__exit__(kind, *rest)
-        self.closed = kind is not None
-        made = [array for array in self.arrays if id(array) not in self.captures]
-        self.arrays = [array for array in self.arrays if id(array) in self.captures]
-        self.release(keep_writes=False)
-        self.arrays = made
 
     @property
     def recording(self) -> bool:
         """Whether operators record here, whatever their inputs."""
-        return self._open is not None
+        return self.opened is not None
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
         """Give a Variable its name; GraphError if the one that is wanted is taken."""

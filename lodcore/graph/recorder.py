@@ -21,8 +21,6 @@ class Recorder(Protocol):
         Whether what is written in it stays when it ends.
     takes_names : bool
         Whether Variables may be declared in it.
-    captures : dict
-        What it knows of the outside, by identity.
     ops : list
         What is recorded.
     """
@@ -31,7 +29,6 @@ class Recorder(Protocol):
     closed: bool
     keeps_writes: bool
     takes_names: bool
-    captures: dict[int, Any]
     ops: list[Any]
 
     @property
@@ -43,6 +40,9 @@ class Recorder(Protocol):
 
     def add(self, variable: Any, name: str | None, stem: str) -> None:
         """Take a Variable in, under a name that is free."""
+
+    def loop_variable(self, given: Any) -> Any:
+        """Return the loop variable that a Variable is under its own name, here or in a loop around; None if none."""
 
     def known(self, given: Any) -> Any:
         """Return what an argument is in the Block."""

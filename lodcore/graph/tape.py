@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import open_block, recording
+from lodcore.base.dispatch import open_block, recording, take_contents
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import PYTHON_TYPES, Block, Operator, function_of
@@ -112,6 +112,12 @@ class Tape(Block):
             self.write_back(written, made[0])
             return written
         return made
+
+    def write_arrays(self) -> None:
+        """Let the arrays that are held have what was written to them: all of them, or none if there is an error."""
+        arrays = self.captured_arrays + self.made_arrays
+        last = [self.versions.get(array.variable, array.variable).get() for array in arrays]
+        take_contents(arrays, [version.snapshot() for version in last])
 
     def _computed(self, op: Op, arguments: dict[str, Any], frame: Frame, taped: bool) -> Any:
         """Compute of values; give a Variable, or a tuple of them."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, open_block, operators
+from lodcore.base.dispatch import AT_ONCE, Symbol, open_block, operators
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.recorder import Recorder
@@ -20,7 +20,7 @@ from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["Variable", "as_value", "block_of", "data", "parameter", "resolved", "spec_text"]
+__all__ = ["Variable", "as_value", "data", "parameter", "resolved", "spec_text"]
 
 T = TypeVar("T")
 
@@ -41,12 +41,7 @@ def _structure(part: str, says: str) -> property:
 def _is_loop_variable(given: Any) -> bool:
     """Return whether a Variable is, under its own name, a loop variable of a loop that is being recorded."""
     block = open_block()
-    while block is not None:
-        known = block.captures.get(id(given))
-        if known is not None and hasattr(known[1], "init"):
-            return True
-        block = getattr(block, "parent", None)
-    return False
+    return block is not None and block.loop_variable(given) is not None
 
 
 class Variable(Symbol, TensorMethods):
@@ -210,26 +205,14 @@ class Variable(Symbol, TensorMethods):
     def update(self, value: Any) -> None:
         """Set the value of the next step, if a loop has this Variable among its `loop_vars`."""
         block = open_block()
-        known = block.captures.get(id(self)) if block is not None else None
-        if known is None or not hasattr(known[1], "init"):
+        known = None if block is None else block.loop_variable(self)
+        if known is None:
             raise GraphError(f"update: {self.name}: is not a loop variable of the Block that is open")
-        known[1].update(value)
+        known.update(value)
 
-    def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Append the call of an operator to the Block."""
-        block = open_block()
-        if block is None and self.home is not None:
-            block = self.home()
-            if block is not None and block.closed:
-                block = None
-        if block is None:
-            args = tuple(map(resolved, args))
-            kwargs = {name: resolved(given) for name, given in kwargs.items()}
-            block = block_of([*args, *kwargs.values()])
-        if block is not None:
-            return block.record(op, args, kwargs)
-        with_values = [[_known(x) for x in given] if type(given) is list else _known(given) for given in args]
-        return op(*with_values, **{name: _known(given) for name, given in kwargs.items()})
+    def recorder(self) -> Any:
+        """Return the Block that records calls on it, `AT_ONCE` if it belongs to none."""
+        return AT_ONCE if self.home is None else self.block
 
     def current(self) -> Any:
         """Return what stands for it now: itself; of a loop variable after its loop, the result."""
@@ -327,29 +310,15 @@ def spec_text(spec: Spec) -> str:
 def resolved(given: Any) -> Any:
     """Put what a Symbol stands for now in its place: a loop variable after its loop, a slot that is read."""
     if isinstance(given, Symbol):
-        return given.current()  # type: ignore[attr-defined]
+        return given.current()
     if type(given) is list and any(isinstance(x, Symbol) for x in given):
         return [resolved(x) for x in given]
     return given
 
 
-def block_of(given: list[Any]) -> Recorder | None:
-    """Find the Block of the first argument that has one."""
-    for x in given:
-        block = block_of(x) if type(x) is list else x.block if isinstance(x, (Variable, TensorArray)) else None
-        if block is not None:
-            return block
-    return None
-
-
 def _number(value: Any) -> Any:
     """Return the one element of a tensor; a number is itself."""
     return value.item() if hasattr(value, "item") else value
-
-
-def _known(given: Any) -> Any:
-    """Return the value of a Variable that belongs to no Block, and everything else as it is."""
-    return given.get() if isinstance(given, Variable) else given
 
 
 def as_value(where: str, value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.caller import named_caller
-from lodcore.base.dispatch import Symbol, open_block, recording
+from lodcore.base.dispatch import Symbol, open_block, recorder, recording, take_contents
 from lodcore.base.recycling import Recycled
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, of_user
@@ -19,7 +19,7 @@ from lodcore.graph.counter import Counter, is_one_integer
 from lodcore.graph.loop_run import StepRunner, Trace
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
-from lodcore.graph.variable import Variable, as_value, block_of, resolved, spec_text
+from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import Batches, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
@@ -193,9 +193,7 @@ class WhileLoop:
                 of_array = isinstance(given, (TensorArray, ArrayVariable))
                 kind = written if local in body.versions else met if key < 0 else arrays if of_array else others
                 kind.append((given, local))
-        home = open_block() or block_of(
-            [v.init for v in self.variables] + [given for given, _ in body.captures.values()]
-        )
+        home = recorder([v.init for v in self.variables] + [given for given, _ in body.captures.values()])
         self._home = self._home if home is None else home.reference
         begin = [*[v.init for v in self.variables], *[given for given, _ in written]]
         self._met = [_met(home, resolved(x)) for x in begin]
@@ -234,6 +232,9 @@ class WhileLoop:
         if isinstance(block, NamedBlock):
             for v, result in zip(self.variables, results, strict=False):
                 block.name_result(result, v.name)
+        if block is None:
+            pairs = [pair for pair in zip(self._written, results, strict=True) if isinstance(pair[0], TensorArray)]
+            take_contents([given for given, _ in pairs], [result for _, result in pairs])
         for given, result in zip(self._written, results, strict=True):
             if block is not None and isinstance(given, (Variable, TensorArray)):
                 block.write_back(given, result)
@@ -242,8 +243,6 @@ class WhileLoop:
                         given.stand_for(result)
                     elif block.keeps_writes:
                         given.set(result.get())
-            elif isinstance(given, TensorArray):
-                given.become(result)
             elif isinstance(given, Variable):
                 given.set(result)
 

@@ -3,8 +3,8 @@
 Every door is public as `lodcore.<name>`, and those that give a LoDTensor away are methods of it, too.
 """
 
-from importlib import import_module
-from typing import Any
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
 #: What each module gives.
 DOORS = {
@@ -16,13 +16,13 @@ DOORS = {
         "from_scipy",
         "from_tensorflow",
         "from_thinc",
-        "records_of_scipy",
         "to_jax",
         "to_scipy",
         "to_tensorflow",
         "to_thinc",
     ),
     "awkward": ("from_awkward", "to_awkward"),
+    "engines": ("ArrowBatches", "arrow_batches"),
     "plots": ("occupancy", "plot_lengths", "plot_occupancy"),
     "storage": ("append", "load", "save"),
     "groups": ("load_from_group", "save_to_group"),
@@ -37,13 +37,13 @@ _MODULES = {name: module for module, names in DOORS.items() for name in names}
 __all__ = sorted(_MODULES)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'lodcore.interop' has no attribute {name!r}")
-    found = getattr(import_module(f"lodcore.interop.{_MODULES[name]}"), name)
+    found = getattr(_import_module(f"lodcore.interop.{_MODULES[name]}"), name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+    return __all__

@@ -290,7 +290,7 @@ def to_thinc(x: Any) -> Any:
     if x.num_levels != 1:
         raise LoDError(f"{where}: x: has {x.num_levels} levels; a Ragged has one: x.flatten(0)")
     return types.Ragged(
-        x.values, narrow(where, np.append(x.lengths, kernels.offsets.max_length(core.offsets_view(x.lod, 0))))[:-1]
+        x.values, narrow(where, np.append(x.lengths, kernels.lod.max_length(core.offsets_view(x.lod, 0))))[:-1]
     )
 
 

@@ -171,7 +171,7 @@ def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
             f"{child.length} elements below"
         )
     offsets = buffers.new_offsets(len(ranges) + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(sizes, offsets))
+    unharmed(kernels.lod.offsets_from_lengths(sizes, offsets))
     low, high = (int(begins.min()), int(ends.max())) if len(ranges) else (0, 0)
     if (begins[1:] == ends[:-1]).all():
         below = content(child, low, high, options)

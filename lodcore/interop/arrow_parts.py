@@ -97,7 +97,7 @@ def masked(part: Part, there: Array | None) -> Part:
         ranges = np.stack([offsets[:-1], offsets[1:]], axis=1)[there]
         inner = taken(Part(int(offsets[-1]), part.levels[1:], part.present[1:], part.values, part.dictionary), ranges)
         shorter = buffers.new_offsets(len(offsets))
-        unharmed(kernels.offsets.offsets_from_lengths(np.where(there, lengths, 0), shorter))
+        unharmed(kernels.lod.offsets_from_lengths(np.where(there, lengths, 0), shorter))
         part = Part(
             part.count, [shorter, *inner.levels], [part.present[0], *inner.present], inner.values, inner.dictionary
         )

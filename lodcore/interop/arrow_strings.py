@@ -53,7 +53,7 @@ def viewed(column: Column, start: int, stop: int) -> Part:
     begins = np.arange(count, dtype=np.int64) * VIEW.itemsize + 4
     begins[far] = bases[views["buffer"][far]] + views["start"][far]
     offsets = buffers.new_offsets(count + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(lengths, offsets))
+    unharmed(kernels.lod.offsets_from_lengths(lengths, offsets))
     x: Any = tensor_core.new_tensor(source, core.make_lod([], len(source)))
     ranges = np.stack([begins, begins + lengths], axis=1)
     values = tensor_core.take_ranges(x, WHERE, 0, ranges, offsets.item(count)).values

@@ -34,6 +34,7 @@ MANIFEST = "manifest.json"
 VERSION = 1
 FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.bin")
 WORD = 8
+PIECE = 1 << 19  # bytes of offsets that are read at once: they are in the cache when they are checked
 INT64 = np.dtype(np.int64)
 
 
@@ -133,12 +134,14 @@ def _read_manifest(where: str, name: str) -> Manifest:
     """Read and check a manifest."""
     path = os.path.join(name, MANIFEST)
     where = f"{where}: {MANIFEST}"
-    if not os.path.exists(path):
-        raise LoDError(f"{where}: is missing; lodcore.save writes such folders")
-    size = os.stat(path).st_size
-    if size > LARGEST_MANIFEST:
-        raise LoDError(f"{where}: has {size} bytes; {LARGEST_MANIFEST} is the most")
-    with open(path, "rb") as opened:
+    try:
+        opened = open(path, "rb", buffering=0)  # noqa: SIM115
+    except FileNotFoundError:
+        raise LoDError(f"{where}: is missing; lodcore.save writes such folders") from None
+    with opened:
+        size = os.fstat(opened.fileno()).st_size
+        if size > LARGEST_MANIFEST:
+            raise LoDError(f"{where}: has {size} bytes; {LARGEST_MANIFEST} is the most")
         data = opened.read()
     try:
         outer = json.loads(data)
@@ -348,14 +351,9 @@ def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: boo
         here = f"{where}: {stored.file}"
         if stored.kind(where) != INT64 or len(stored.shape) != 1 or not stored.shape[0]:
             raise LoDError(f"{here}: has dtype {stored.dtype!r} and shape {stored.shape}; offsets are int64, (n + 1,)")
-        path = os.path.join(name, stored.file)
-        held, size = os.stat(path).st_size if os.path.exists(path) else None, WORD * stored.shape[0]
-        if held is None or held < size:
-            what = "is missing" if held is None else f"has {held} bytes; its manifest counts {size}"
-            raise LoDError(f"{here}: {what}")
-        offsets = buffers.new_offsets(stored.shape[0])
-        _read_into(here, path, offsets.view(np.uint8))
-        bad = kernels.offsets.first_bad_offset(offsets, count)
+        offsets, bad = _read_offsets(here, os.path.join(name, stored.file), stored.shape[0])
+        if bad < 0 and offsets[-1] != count:
+            bad = len(offsets) - 1
         if bad >= 0:
             raise LoDError(
                 f"{here}: is {offsets[bad]} at position {bad}; offsets start at 0, never fall, and end at {count}"
@@ -366,15 +364,32 @@ def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: boo
     return core.make_lod(made, num_rows)
 
 
-def _read_into(where: str, path: str, data: Array) -> None:
-    """Read the first bytes of a file."""
-    place = memoryview(data.data)
-    with open(path, "rb", buffering=0) as opened:
-        while place:
-            got = opened.readinto(place)
+def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:
+    """Read the first offsets of a file, each piece checked while it is in the cache; name the first bad one, or -1."""
+    try:
+        opened = open(path, "rb", buffering=0)  # noqa: SIM115
+    except FileNotFoundError:
+        raise LoDError(f"{where}: is missing") from None
+    read = checked = before = 0
+    with opened:
+        held, size = os.fstat(opened.fileno()).st_size, WORD * count
+        if held < size:
+            raise LoDError(f"{where}: has {held} bytes; its manifest counts {size}")
+        offsets = buffers.new_offsets(count)
+        place = memoryview(offsets.view(np.uint8).data)
+        while read < size:
+            got = opened.readinto(place[read : read + PIECE])
             if not got:
-                raise LoDError(f"{where}: ends at byte {len(data) - len(place)}; its manifest counts {len(data)}")
-            place = place[got:]
+                raise LoDError(f"{where}: ends at byte {read}; its manifest counts {size}")
+            read += got
+            part = offsets[checked : read // WORD]  # a read may end within a word
+            if not len(part):
+                continue
+            bad = kernels.doors.first_fall(part, before)
+            if offsets[0] or bad >= 0:
+                return offsets, checked + bad if not offsets[0] else 0
+            before, checked = int(part[-1]), checked + len(part)
+    return offsets, -1
 
 
 def _verify(where: str, stored: Stored, raw: Array) -> None:
@@ -391,7 +406,7 @@ def _mapped(where: str, name: str, stored: Stored, verify: bool) -> Array:
     if size >= 2**63:
         raise LoDError(f"{where}: has {size} bytes, says its manifest")
     try:
-        with open(path, "rb") as opened:
+        with open(path, "rb", buffering=0) as opened:
             held = os.fstat(opened.fileno()).st_size
             if held < size:
                 raise LoDError(f"{where}: has {held} bytes; its manifest counts {size}")

@@ -87,8 +87,7 @@ def lent(values: Array) -> Array | None:
     if owner.nbytes == values.nbytes and owner.dtype == values.dtype:  # all of it
         whole: Array = owner.reshape(values.shape)
         return whole
-    start = values.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-    return np.ndarray(values.shape, values.dtype, owner, start)
+    return np.ndarray(values.shape, values.dtype, owner, buffers.bytes_between(owner, values))
 
 
 def _is_own(array: Array) -> bool:

@@ -113,7 +113,7 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
         if not x.num_levels:
             raise LoDError(f"{where}: x: has no level")
         offsets = cu_seqlens(x)
-        longest = kernels.offsets.max_length(core.offsets_view(x.lod, x.num_levels - 1))
+        longest = kernels.lod.max_length(core.offsets_view(x.lod, x.num_levels - 1))
         return Varlen(torch_tensor(where, x.values, copy), torch.from_numpy(offsets), longest)
     if x.num_levels != 1:
         raise LoDError(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lodcore.kernels import gather, levels, offsets, rank
+from lodcore.kernels import gather, lod, rank
 
 if TYPE_CHECKING:
     from lodcore.kernels import (
@@ -50,11 +50,10 @@ __all__ = [
     "gather",
     "group",
     "index",
-    "levels",
+    "lod",
     "matrix",
     "neighbours",
     "norm",
-    "offsets",
     "optimizers",
     "order",
     "packing",

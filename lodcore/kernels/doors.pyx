@@ -6,6 +6,7 @@ from lodcore.kernels.sizes cimport agree
 
 cdef extern from "doors.h" nogil:
     int64_t copy_checked(const char* given, int64_t count, int64_t size, int64_t* first, int64_t* out)
+    void step_signs(const int64_t* offsets, int64_t count, int64_t before, int64_t* signs)
     uint64_t word_sum(const unsigned char* data, int64_t n_words, uint64_t sum)
 
 ctypedef fused integer:
@@ -38,6 +39,37 @@ def copy_offsets(const integer[::1] offsets not None, int64_t[::1] first not Non
     with nogil:
         bad = copy_checked(source, count, sizeof(integer), begin, result)
     return bad
+
+
+def first_fall(const int64_t[::1] offsets not None, int64_t before):
+    """Check a part of the offsets of one level.
+
+    Parameters
+    ----------
+    offsets : int64, shape (count,)
+        Any values. Never negative, and never falling.
+    before : int
+        What stands before the first of them; 0 or more.
+
+    Returns
+    -------
+    int
+        The first that is negative or below the one before, -1 if there is none.
+    """
+    cdef Py_ssize_t count = offsets.shape[0], s = 0
+    if count == 0:
+        return -1
+    cdef const int64_t* source = &offsets[0]
+    cdef int64_t signs
+    with nogil:
+        step_signs(source, count, before, &signs)
+        if signs >= 0:
+            s = -1
+        elif source[0] >= 0 and source[0] >= before:
+            s = 1
+            while s < count and source[s] >= source[s - 1]:
+                s += 1
+    return s
 
 
 def checksum(const unsigned char[::1] data not None, uint64_t before):

@@ -29,6 +29,16 @@ cdef inline int64_t place_of(const number* x, int64_t length, number v, bint rig
     return low + goes_behind(x[low], v, right)
 
 
+cdef inline double between(double x, const double* xp, const double* fp) noexcept nogil:
+    """Interpolate between two points as np.interp does: from the other one where infinity leaves none."""
+    cdef double slope = (fp[1] - fp[0]) / (xp[1] - xp[0]), found = slope * (x - xp[0]) + fp[0]
+    if found != found:
+        found = slope * (x - xp[1]) + fp[1]
+        if found != found and fp[0] == fp[1]:
+            found = fp[0]
+    return found
+
+
 def search_rows(const number[::1] x not None, const int64_t[::1] offsets not None, const number[::1] v not None,
                 const int64_t[::1] wanted not None, bint right, int64_t[::1] out not None):
     """Find where numbers are to be put among those of the same sequence, so that these stay in order.
@@ -105,4 +115,4 @@ def interpolate_rows(const double[::1] x not None, const int64_t[::1] wanted not
                 apart = xp[k + 1] - xp[k]
                 weights[r] = (x[r] - xp[k]) / apart
                 places[r] = k
-                out[r] = fp[k] if x[r] == xp[k] else (fp[k + 1] - fp[k]) / apart * (x[r] - xp[k]) + fp[k]
+                out[r] = fp[k] if x[r] == xp[k] else between(x[r], &xp[k], &fp[k])

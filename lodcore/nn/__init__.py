@@ -16,3 +16,7 @@ from lodcore.ops.dense import cross_entropy as cross_entropy
 from lodcore.ops.dropout import dropout as dropout
 
 __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]
+
+
+def __dir__() -> list[str]:
+    return __all__

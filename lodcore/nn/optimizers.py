@@ -348,8 +348,8 @@ def _sum_squares(gradient: Any) -> float:
         return 0.0
     if values.dtype.kind == "c":
         values = np.stack([values.real, values.imag])
-    flat = np.ascontiguousarray(values, values.dtype if values.dtype.char in "fd" else np.float64).reshape(-1)
-    return kernels.optimizers.sum_squares(flat)
+    real: Any = np.float32 if values.dtype.char == "f" else np.float64  # in this machine's byte order
+    return kernels.optimizers.sum_squares(np.ascontiguousarray(values, real).reshape(-1))
 
 
 def _scaled(gradient: Any, factor: float) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import open_block
+from lodcore.base.dispatch import recorder
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
 from lodcore.ops import (
@@ -360,7 +360,7 @@ class LSTM(_OneNetwork):
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
         """Compute one step."""
         of, (before, cell), hidden = parameters, _pair_of_states(state), self.n_hidden
-        if "packed" in of and open_block() is None:
+        if "packed" in of and recorder((input,)) is None:
             arrays = of["packed"].taken(input, before, cell)
             if arrays is not None:
                 made, cell = of["packed"].step(*arrays)

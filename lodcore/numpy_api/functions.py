@@ -47,7 +47,7 @@ def ndim(a: Any) -> Any:
 def size(a: Any, axis: Any = None) -> Any:
     """Count the values, or the sequences of the batch."""
     if axis is None:
-        return rows_of(a.get() if isinstance(a, Symbol) else a).size  # type: ignore[attr-defined]
+        return rows_of(a.get() if isinstance(a, Symbol) else a).size
     at = axis_of("size", axis, a.ndim)
     if a.shape[at] is None:
         raise TypeError(f"numpy.size: axis: is {axis}, along which sequences differ")

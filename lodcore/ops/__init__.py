@@ -33,3 +33,7 @@ from lodcore.ops.values import *
 from lodcore.tensors.tensor import Spec as Spec
 
 __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]
+
+
+def __dir__() -> list[str]:
+    return __all__

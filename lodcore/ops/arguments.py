@@ -230,10 +230,10 @@ def nested_of(where: str, given: Any) -> Any:
     -------
     LoDTensor or Spec
     """
-    if isinstance(given, LoDTensor):
-        return exactly(given)
     if isinstance(given, (list, tuple)) and type(given) is not Spec:
         return as_nested(where, given)
+    if isinstance(given, LoDTensor):
+        return exactly(given)
     refuse_none(where, given)
     kind = given.kind if type(given) is Spec else type(given)
     if kind is LoDTensor or kind is object:

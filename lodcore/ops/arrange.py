@@ -154,7 +154,7 @@ def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
         repeats = repeats.values
     counts = each_of(f"{where}: repeats", repeats, count)
     bounds = buffers.new_offsets(count + 1)
-    bad = kernels.offsets.offsets_from_lengths(counts, bounds)
+    bad = kernels.lod.offsets_from_lengths(counts, bounds)
     if bad >= 0:
         if counts[bad] >= 0:
             raise MemoryError(f"{where}: repeats: make more elements than int64 can count")
@@ -286,7 +286,7 @@ def _bounds(where: str, lengths: Any) -> Array:
     """Add up lengths."""
     sizes = buffers.as_int64(lengths, f"{where}: lengths", LoDError).copy()
     bounds: Array = buffers.new_offsets(len(sizes) + 1)
-    bad = kernels.offsets.offsets_from_lengths(sizes, bounds)
+    bad = kernels.lod.offsets_from_lengths(sizes, bounds)
     if bad >= 0:
         raise LoDError(f"{where}: lengths: is {sizes[bad]} at position {bad}; 0 or more is needed")
     return bounds

@@ -36,7 +36,7 @@ def tensor_of(where: str, x: Any) -> Any:
     if isinstance(x, (LoDTensor, np.ndarray)):
         return x
     if isinstance(x, Symbol):
-        known: Any = x.current()  # type: ignore[attr-defined]
+        known: Any = x.current()
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
         if kind is not np.ndarray and kind is not LoDTensor:
             refuse_conversion(f"{where}: x", kind)
@@ -329,13 +329,13 @@ def std(
     """
     x = tensor_of("std", x)
     levels = getattr(x, "num_levels", 0)
-    usual = dtype is None and out is None and where is True and not keepdims
-    if usual and levels and type(axis) is int and axis == levels and x.dtype.char in "fd":  # what is mostly asked for
-        return sequence_std(x, ddof)
     plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
-    if levels and plain and x.dtype.itemsize <= 8 and is_below(axes := axes_of("std", axis, x.ndim), levels):
-        found = sequence_std(x, ddof, axes[0] - 1)
-        return with_axes_of_1(found, len(axes)) if keepdims else found
+    if levels and plain and x.dtype.itemsize <= 8:
+        is_last = type(axis) is int and axis == levels  # what is mostly asked for
+        axes = (levels,) if is_last else axes_of("std", axis, x.ndim)
+        if is_below(axes, levels):
+            found = sequence_std(x, ddof, axes[0] - 1)
+            return with_axes_of_1(found, len(axes)) if keepdims else found
     squared = var(x, axis, dtype, out, ddof, keepdims, where=where)
     if not isinstance(squared, Symbol):
         return sqrt(squared)

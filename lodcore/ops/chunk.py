@@ -49,11 +49,11 @@ def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Arr
     else:
         counts = np.where(lengths > 0, -(-np.maximum(over, 0) // stride) + 1, 0)
     offsets: Array = buffers.new_offsets(len(counts) + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(counts, offsets))
+    unharmed(kernels.lod.offsets_from_lengths(counts, offsets))
     total = offsets.item(len(counts))
     sequences, starts = buffers.new_int64(total), buffers.new_int64(total)
-    kernels.offsets.segment_ids(offsets, sequences)
-    kernels.offsets.positions(offsets, starts)
+    kernels.lod.segment_ids(offsets, sequences)
+    kernels.lod.positions(offsets, starts)
     starts *= stride
     if last == "full":
         starts = np.minimum(starts, np.maximum(over, 0)[sequences])

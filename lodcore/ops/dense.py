@@ -18,11 +18,11 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import axis_of, dense_of
 from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
+from lodcore.ops.matrix import SharedMatrix
 from lodcore.ops.numbers import number_of
 from lodcore.ops.pool import DIVIDE
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Index
-from lodcore.ops.shared_matrix import SharedMatrix
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec

@@ -134,7 +134,7 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
     lod = lod_of("sequence_expand_as: y", y)
     k = core.normalize_level(lod, level, where)
     x = as_rows_or_nested("sequence_expand_as: x", x)
-    if isinstance(x, LoDTensor):
+    if type(x) is LoDTensor:
         check_equal(where, core.slice_levels(lod, 0, k), x.lod, "x", f"y before level {k}")
         x = x.values
     count = lod.num_sequences(k)

@@ -142,7 +142,7 @@ class Run:
         self._offsets = (
             offsets if start == self.low == 0 and stop == len(offsets) - 1 else _from_zero(offsets[start : stop + 1])
         )
-        self.steps = buffers.new_int64(kernels.offsets.max_length(self._offsets) + 1)
+        self.steps = buffers.new_int64(kernels.lod.max_length(self._offsets) + 1)
         kernels.rank.step_offsets(self._offsets, self.steps)
         self._ranks = buffers.new_int64(stop - start)
         kernels.rank.rank_by_length(self._offsets, self.steps, self._ranks)
@@ -262,11 +262,11 @@ class Neighbours:
     def find(self) -> None:
         """Find all of them: work for a thread."""
         offsets, ends = self._offsets, self._offsets[1:]
-        self.sequences = np.flatnonzero(ends > offsets[:-1])
-        self.firsts = (ends if self.backwards else offsets)[self.sequences] - (1 if self.backwards else 0)
+        self.sequences = (ends > offsets[:-1]).nonzero()[0]
+        self.firsts = ends[self.sequences] - 1 if self.backwards else offsets[self.sequences]
         others = np.ones(int(offsets[-1]), np.bool_)
         others[self.firsts] = False
-        self.behind = np.flatnonzero(others)
+        self.behind = others.nonzero()[0]
         self.before = self.behind + 1 if self.backwards else self.behind - 1
 
     def product(self, states: Array, boot: Array | None, d_gates: Array, out: Array) -> None:
@@ -292,8 +292,11 @@ def last_states(states: Array, offsets: Array, boot: Array | None, backwards: bo
     ndarray, shape (n_seqs, width)
     """
     shape = (len(offsets) - 1, states.shape[1])
-    made = np.zeros(shape, states.dtype) if boot is None else boot.astype(states.dtype)
     filled, lasts = _last_rows(offsets, backwards)
+    if len(filled) == shape[0]:
+        taken: Array = states[lasts]
+        return taken
+    made = np.zeros(shape, states.dtype) if boot is None else boot.astype(states.dtype)
     made[filled] = states[lasts]
     return made
 
@@ -329,8 +332,9 @@ def last_states_back(
 
 def _last_rows(offsets: Array, backwards: bool) -> tuple[Array, Array]:
     """Find the sequences that have rows, and the row that each comes to last."""
-    filled = np.flatnonzero(offsets[1:] > offsets[:-1])
-    return filled, offsets[:-1][filled] if backwards else offsets[1:][filled] - 1
+    starts, ends = offsets[:-1], offsets[1:]
+    filled = (ends > starts).nonzero()[0]
+    return filled, starts[filled] if backwards else ends[filled] - 1
 
 
 def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, out: Array, adding: bool) -> None:

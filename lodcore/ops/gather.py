@@ -212,7 +212,7 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
         batches = _batches(where, xs)
     values, lods = alike or ([], [x.lod for x in batches])
     first = lods[0]
-    k = level_of(where, first, level)
+    k = core.normalize_level(first, level, where)
     total = check_coarser(where, lods, "xs[{}]".format, k)
     if batches:
         values = _checked_values(where, batches)
@@ -277,7 +277,7 @@ def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = Non
     """Do the work of `sequence_slice`; give also from where the rows are."""
     where = "sequence_slice"
     lod = x.lod
-    k = level_of(where, lod, level)
+    k = core.normalize_level(lod, level, where)
     offsets = core.offsets_view(lod, k)
     count = len(offsets) - 1
     starts = buffers.for_each(offset, "sequence_slice: offset", count)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, open_block
+from lodcore.base.dispatch import Symbol, recorder
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -57,7 +57,7 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
     array([3, 0, 2])
     """
     where = "map_sequences"
-    if open_block() is not None or isinstance(x, Symbol):
+    if recorder((x,)) is not None or isinstance(x, Symbol):
         raise GraphError(f"{where}: calls Python for each sequence and cannot be recorded; use map_fn")
     given = as_nested(f"{where}: x", x)
     columns = [

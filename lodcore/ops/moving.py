@@ -50,7 +50,7 @@ def nested_operand(where: str, x: Any) -> Any:
     if isinstance(x, LoDTensor):
         return x
     if isinstance(x, Symbol):
-        return x.current()  # type: ignore[attr-defined]
+        return x.current()
     return nested_of(where, x)
 
 
@@ -163,5 +163,5 @@ def _summed(kernel: Callable[..., Any], d: Array, place: Array, *args: Any) -> A
 def sequence_numbers(offsets: Any) -> Array:
     """Return for each row the number of its sequence."""
     numbers = buffers.new_int64(offsets[len(offsets) - 1])
-    kernels.offsets.segment_ids(offsets, numbers)
+    kernels.lod.segment_ids(offsets, numbers)
     return numbers

@@ -83,7 +83,7 @@ def sequence_pad(
     if k + 1 < lod.num_levels:
         _last_level(where, lod, level)
     offsets = core.offsets_view(lod, k)
-    padded = kernels.offsets.max_length(offsets)
+    padded = kernels.lod.max_length(offsets)
     if maxlen is not None:
         padded = padded_length(where, "maxlen", padded, maxlen)
     fill = NO_FILL if type(pad_value) is float and pad_value == 0 else _fill_of(pad_value, values)
@@ -198,8 +198,8 @@ def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
     count, longest = padded.shape[:2]
     lengths = buffers.for_each(length, "sequence_unpad: length", count)
     offsets = buffers.new_offsets(count + 1)
-    bad = kernels.offsets.offsets_from_lengths(lengths, offsets)
-    if bad < 0 and kernels.offsets.max_length(offsets) > longest:
+    bad = kernels.lod.offsets_from_lengths(lengths, offsets)
+    if bad < 0 and kernels.lod.max_length(offsets) > longest:
         bad = int(np.argmax(offsets[1:] - offsets[:-1] > longest))
     if bad >= 0:
         raise IndexError(f"{where}: length: is {lengths[bad]} for sequence {bad}; its line has {longest} rows")

@@ -28,11 +28,11 @@ from lodcore.ops.rank import *
 from lodcore.ops.recurrent import *
 from lodcore.ops.rolling import *
 from lodcore.ops.runs import *
-from lodcore.ops.scores import *
 from lodcore.ops.search import *
 from lodcore.ops.select import *
 from lodcore.ops.sequence_matmul import *
 from lodcore.ops.shuffle import *
+from lodcore.ops.softmax import *
 from lodcore.ops.sort import *
 from lodcore.ops.statistics import *
 from lodcore.ops.steps import *

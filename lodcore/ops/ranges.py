@@ -72,7 +72,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     first, last, step = (np.broadcast_to(_exact(where, vector, dtype), count) for vector in vectors)
     sizes = _sizes(where, first, last, step)
     offsets = buffers.new_offsets(count + 1)
-    if kernels.offsets.offsets_from_lengths(sizes, offsets) >= 0:
+    if kernels.lod.offsets_from_lengths(sizes, offsets) >= 0:
         raise MemoryError(f"{where}: the ranges have more numbers than int64 can count")
     total = offsets.item(count)
     check_size(where, total, 1, dtype.itemsize)

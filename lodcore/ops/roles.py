@@ -167,7 +167,7 @@ def as_batches(where: str, xs: Any) -> list[Any]:
     if True not in silent or False not in silent:
         return made
     model = made[silent.index(False)]
-    known: Any = model.current() if isinstance(model, Symbol) else model  # type: ignore[attr-defined]
+    known: Any = model.current() if isinstance(model, Symbol) else model
     spec = known.spec if isinstance(known, Symbol) else spec_of(known)  # type: ignore[attr-defined]
     if spec.kind is not LoDTensor or None in spec.shape[1:]:
         return made

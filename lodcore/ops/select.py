@@ -106,7 +106,7 @@ def _split(x: Any, mask: Any, level: int = 0) -> tuple[tuple[Any, Any], Array]:
 def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
     """Return the offsets of the levels before level k, of which only the chosen sequences are left."""
     left = buffers.new_int64(len(chosen) + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(chosen.astype(np.int64), left))
+    unharmed(kernels.lod.offsets_from_lengths(chosen.astype(np.int64), left))
     return [*(lod.offsets(j) for j in range(k - 1)), left[lod.offsets(k - 1)]]
 
 
@@ -235,7 +235,7 @@ def _added(where: str, lods: list[LoD], chosen: Array, k: int) -> list[Array]:
     true, false = lods
     added: Array = true.offsets(k - 1) + false.offsets(k - 1)
     taken = buffers.new_int64(len(chosen) + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(chosen.astype(np.int64), taken))
+    unharmed(kernels.lod.offsets_from_lengths(chosen.astype(np.int64), taken))
     wrong = taken[added] != true.offsets(k - 1)
     if wrong.any():
         s = int(np.argmax(wrong)) - 1

@@ -154,7 +154,7 @@ def scores_lod(where: str, lod: LoD, rows: Array, lengths: Array, size: int) -> 
     if about > 2.0**53:  # what int64 might not hold
         check_size(where, int(about), size)
     offsets = buffers.new_offsets(lod.num_rows + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(np.repeat(lengths, rows), offsets))
+    unharmed(kernels.lod.offsets_from_lengths(np.repeat(lengths, rows), offsets))
     total = offsets.item(lod.num_rows)
     check_size(where, total, size)
     return core.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
@@ -179,7 +179,7 @@ def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
 def _cells(rows: Array, offsets: Array) -> Array:
     """Compute where the products of each row of one side by each of the other begin, sequence by sequence."""
     starts: Array = buffers.new_offsets(len(rows))
-    unharmed(kernels.offsets.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts))
+    unharmed(kernels.lod.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts))
     return starts
 
 
@@ -277,7 +277,7 @@ def _put_in_order(values: Array, starts: Array, order: Array, out: Array) -> Non
 def _ends(starts: Array, order: Array) -> Array:
     """Compute the offsets of sequences in another order."""
     moved: Array = buffers.new_offsets(len(starts))
-    unharmed(kernels.offsets.offsets_from_lengths(np.diff(starts)[order], moved))
+    unharmed(kernels.lod.offsets_from_lengths(np.diff(starts)[order], moved))
     return moved
 
 

@@ -76,7 +76,7 @@ def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTen
     drawn = offsets if size is None else _drawn(lod.lengths(k), size)
     count = drawn.item(len(drawn) - 1)
     places = buffers.new_int64(count)
-    work = buffers.new_int64(0 if size is None else kernels.offsets.max_length(core.offsets_view(lod, k)))
+    work = buffers.new_int64(0 if size is None else kernels.lod.max_length(core.offsets_view(lod, k)))
     chances = np.array(generator.random(count), np.float64).reshape(-1)  # a subclass may return anything
     if len(chances) != count:
         raise DTypeError(f"{where}: rng: drew {len(chances)} numbers; {count} are needed")
@@ -91,7 +91,7 @@ def _drawn(lengths: Any, size: Any) -> Any:
         bad = int(np.argmax(sizes < 0))
         raise ValueError(f"sample_places: size: is {sizes[bad]} for sequence {bad}; 0 or more is needed")
     drawn = buffers.new_offsets(len(lengths) + 1)
-    unharmed(kernels.offsets.offsets_from_lengths(np.minimum(sizes, lengths), drawn))
+    unharmed(kernels.lod.offsets_from_lengths(np.minimum(sizes, lengths), drawn))
     return drawn
 
 

@@ -145,7 +145,7 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     LoDTensor(3 sequences of lengths 0..2, int64: [[0, 2], [], [0]])
     """
     where = "sequence_topk"
-    most = _count(where, k)
+    most = _count(k)
     values, lod, at = _rows_of(where, x, level)
     offsets = below(lod, at)
     count = len(offsets) - 1
@@ -177,7 +177,7 @@ def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Arra
 
 @sequence_topk.define_infer
 def _(x: Spec, k: int, level: int) -> tuple[Spec, Spec]:
-    _count("sequence_topk", k)
+    _count(k)
     _check_order("sequence_topk", x.dtype)
     rows = spec_rows(x)
     return Spec(rows, x.dtype), Spec(rows, POSITION)
@@ -207,6 +207,7 @@ def _check_order(where: str, dtype: np.dtype[Any]) -> None:
         raise DTypeError(f"{where}: x: has dtype {dtype}; bool, integers or floats of at most float64 are needed")
 
 
-def _count(where: str, k: Any) -> int:
+def _count(k: Any) -> int:
     """Take a number of rows."""
-    return min(integer_of(f"{where}: k", k, 0), 2**63 - 1)
+    number = integer_of("sequence_topk: k", k, 0)
+    return number if number < 2**63 else 2**63 - 1

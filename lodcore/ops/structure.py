@@ -241,7 +241,7 @@ def _finest(lengths: Any) -> Array:
     """Return the offsets of sequences of some lengths."""
     counts = buffers.as_int64(lengths, "lod_append: lengths", LoDError)
     offsets: Array = buffers.new_offsets(len(counts) + 1)
-    if kernels.offsets.offsets_from_lengths(counts, offsets) >= 0:
+    if kernels.lod.offsets_from_lengths(counts, offsets) >= 0:
         return LoD.from_lengths(counts).offsets()  # which says what is wrong
     return offsets
 

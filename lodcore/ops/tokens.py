@@ -27,7 +27,7 @@ __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
 
 INT64 = np.dtype(np.int64)
 LIMITS = {dtype: (np.iinfo(dtype).min, np.iinfo(dtype).max) for dtype in map(np.dtype, "bhilqBHILQ")}
-SMALL = 64  # rows that are worth less than a change of their size
+SMALL = 64  # places of a window that need no check of the size of all
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
@@ -173,9 +173,7 @@ def sequence_erase(x: Any, tokens: Any) -> Any:
         left_out = _bits(left_out, numbers is not values)
     kernels.tokens.drop_tokens(numbers if numbers.ndim == 1 else numbers.ravel(), offsets, left_out, kept, ends)
     count = ends.item(len(offsets) - 1)
-    if len(kept) <= SMALL:
-        kept = kept[:count]
-    elif count < len(kept):
+    if count < len(kept):
         kept.resize(count, refcheck=False)  # nobody else has seen it
     if values.ndim > 1 or numbers is not values:
         kept = kept.view(values.dtype).reshape(count, *values.shape[1:])

@@ -183,7 +183,7 @@ def argwhere(x: Any) -> Array:
     for k in range(levels - 1, -1, -1):  # from the rows to the sequences that they are in
         offsets = x.lod.offsets(k)
         numbers = buffers.new_int64(offsets.item(len(offsets) - 1))
-        kernels.offsets.segment_ids(offsets, numbers)
+        kernels.lod.segment_ids(offsets, numbers)
         sequence = numbers[element]
         np.subtract(element, offsets[sequence], out=columns[k + 1])
         element = sequence

@@ -267,7 +267,7 @@ def _useful(offsets: Any, n_rows: int, start: int, length: int, weights: Array) 
     """Leave out the taps that no sequence is long enough for: where windows begin, the first tap, and where to stop."""
     if n_rows >= (len(offsets) - 1) * max(1 - start, start + length) and -n_rows <= start <= n_rows:
         return start, 0, length  # on average they are
-    longest = kernels.offsets.max_length(offsets)
+    longest = kernels.lod.max_length(offsets)
     first = min(max(0, 1 - longest - start), length)
     stop = max(min(length, longest - start), first)
     if stop - first < length and not np.isfinite(weights).all():  # they would make zeros nan

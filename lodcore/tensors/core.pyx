@@ -215,7 +215,7 @@ cdef class LoDBody:
 
 
 def normalize_level(LoDBody lod not None, level, str where="LoD"):
-    """Turn a level, which may count from the last, into 0 .. num_levels - 1; `where` is the function, for the message."""
+    """Turn a level, which may count from the last, into 0 .. num_levels - 1; `where` is the function, for messages."""
     return lod.number(level, where)
 
 
@@ -313,7 +313,7 @@ cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
             offset_signs(source, n_seqs, &signs)
         if signs >= 0:
             return -1
-    return kernels.offsets.first_bad_offset(offsets, -1)
+    return kernels.lod.first_bad_offset(offsets, -1)
 
 
 cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
@@ -323,7 +323,7 @@ cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
     cdef cnp.ndarray steps
     cdef int64_t* out
     if not own_kernels():
-        n_steps = kernels.offsets.max_length(lod.view(k))
+        n_steps = kernels.lod.max_length(lod.view(k))
         check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
         steps = new_offsets(n_steps + 1)
         kernels.rank.step_offsets(lod.view(k), steps)
@@ -434,7 +434,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
             shift_offsets(offsets + low, high - low + 1, -offsets[low], place)
         else:
             shape[0] = high - low + 1
-            kernels.levels.rebase(lod.view(k), low, high, array_over(memory, INT64, 1, shape, NULL, place, True))
+            kernels.lod.rebase(lod.view(k), low, high, array_over(memory, INT64, 1, shape, NULL, place, True))
         place += high - low + 1
         low, high = offsets[low], offsets[high]
     seal(memory)
@@ -454,7 +454,7 @@ cdef class Splitter:
                 lod.level(k, &count)
                 total += count + self.count
             self.memory = new_offsets(total)
-            kernels.levels.split([lod.view(k) for k in range(lod.n_levels)], self.memory)
+            kernels.lod.split([lod.view(k) for k in range(lod.n_levels)], self.memory)
             seal(self.memory)
             self.place = <const int64_t*> cnp.PyArray_DATA(self.memory)
 

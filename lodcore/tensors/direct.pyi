@@ -9,7 +9,7 @@ def where_true(x: LoDTensor, mask: npt.NDArray[np.uint8], offsets: npt.NDArray[n
 def chosen(x: LoDTensor, mask: LoDTensor) -> LoDTensor | None: ...
 def reduced(
     name: str,
-    x: Any,
+    given: Any,
     axis: Any,
     keepdims: Any,
     where: Any,

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t
 from lodcore import kernels
 from lodcore.base import threads
 from lodcore.base.buffers cimport as_bytes, new_offsets, new_rows
-from lodcore.base.dispatch import open_block
+from lodcore.base.dispatch cimport recorder
 from lodcore.tensors.core cimport last, make_lod, own_kernels
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_core cimport LoDTensorBody, owned_tensor
@@ -57,7 +57,8 @@ def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray 
     elif size and row_bytes:
         with nogil:
             take_true_rows(source, n_rows, row_bytes, held, target, size)
-    return owned_tensor(rows, make_lod([*[x.structure.array(k) for k in range(x.structure.n_levels - 1)], offsets], size))
+    outer = [x.structure.array(k) for k in range(x.structure.n_levels - 1)]
+    return owned_tensor(rows, make_lod([*outer, offsets], size))
 
 
 def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
@@ -74,7 +75,7 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
     cdef int64_t* out
     if (mask.structure is not x.structure or x.structure.n_levels == 0 or cnp.PyArray_TYPE(mask.array) != cnp.NPY_BOOL
             or cnp.PyArray_NDIM(mask.array) != 1 or x.row_bytes not in (1, 2, 4, 8) or mask.field is not None
-            or not own_kernels() or open_block() is not None):
+            or not own_kernels() or recorder(()) is not None):  # tensors have no Block of their own
         return None
     held = cnp.PyArray_NewCopy(mask.array, cnp.NPY_CORDER)  # which nobody changes meanwhile
     bounds = x.structure.level(x.structure.n_levels - 1, &n_seqs)
@@ -126,7 +127,7 @@ cdef _reduced(str name, LoDTensorBody x, axis):
         return None
     if cnp.PyArray_NBYTES(x.array) >= WIDE and threads.get_num_threads() > 1:
         return None
-    if not own_kernels() or open_block() is not None:
+    if not own_kernels() or recorder(()) is not None:
         return None
     bounds = x.structure.level(levels - 1, &n_seqs)
     if verb != SUM:

@@ -15,7 +15,8 @@ __all__ = ["Doors", "for_caller", "taken"]
 
 
 def _door(name: str) -> Any:
-    return getattr(import_module("lodcore.interop"), name)
+    module, _, name = name.rpartition(".")
+    return getattr(import_module(f"lodcore.interop.{module}" if module else "lodcore.interop"), name)
 
 
 #: Which door takes an object, by the library of its class or of one that it is derived from.
@@ -23,7 +24,7 @@ TAKERS = {
     "awkward": "from_awkward",
     "pandas": "from_pandas",
     "polars": "from_polars",
-    "scipy": "records_of_scipy",
+    "scipy": "arrays.records_of_scipy",
     "tensorflow": "from_tensorflow",
     "thinc": "from_thinc",
     "torch": "from_torch",

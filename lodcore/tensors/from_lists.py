@@ -92,11 +92,11 @@ def exactly(x: LoDTensor) -> LoDTensor:
 
 def as_nested(where: str, x: Any) -> LoDTensor:
     """Take a LoDTensor, or make one of nested lists."""
-    if isinstance(x, LoDTensor):
-        return exactly(x)
     if isinstance(x, (list, tuple)):
         made: LoDTensor = of_lists(where, x)
         return made
+    if isinstance(x, LoDTensor):
+        return exactly(x)
     refuse_conversion(where, x)
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
 

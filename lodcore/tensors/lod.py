@@ -124,7 +124,7 @@ class LoD(core.LoDBody):
         for k, given in enumerate(levels):
             lengths = buffers.as_int64(given, "LoD.from_lengths: lengths", LoDError, k)
             offsets = buffers.new_offsets(len(lengths) + 1)
-            bad = kernels.offsets.offsets_from_lengths(lengths, offsets)
+            bad = kernels.lod.offsets_from_lengths(lengths, offsets)
             if bad >= 0:
                 length = int(lengths[bad])
                 problem = "a length is not negative" if length < 0 else "the sum must fit in int64"
@@ -186,7 +186,7 @@ class LoD(core.LoDBody):
         else:
             count = whole(num_sequences, "num_sequences")
         offsets = buffers.new_offsets(count + 1)
-        bad = kernels.offsets.offsets_from_segment_ids(rows, offsets)
+        bad = kernels.lod.offsets_from_segment_ids(rows, offsets)
         if bad >= 0:
             found, before = int(rows[bad]), int(rows[bad - 1]) if bad else 0
             if 0 <= found < count:
@@ -229,7 +229,7 @@ class LoD(core.LoDBody):
         for k in range(len(singles) - 1):
             outer, inner = singles[k].offsets(), singles[k + 1].offsets()
             offsets = buffers.new_int64(len(outer))
-            bad = kernels.levels.relative(outer, inner, offsets)
+            bad = kernels.lod.relative(outer, inner, offsets)
             if bad >= 0:
                 raise LoDError(
                     f"LoD.from_row_offsets: offsets[{k}]: is {outer[bad]} at position {bad}; "
@@ -255,7 +255,7 @@ class LoD(core.LoDBody):
         """
         offsets = core.offsets_view(self, core.normalize_level(self, level))
         lengths: Int64 = buffers.new_int64(len(offsets) - 1)
-        kernels.offsets.lengths_from_offsets(offsets, lengths)
+        kernels.lod.lengths_from_offsets(offsets, lengths)
         return lengths
 
     def row_offsets(self, level: int = 0) -> Int64:
@@ -282,7 +282,7 @@ class LoD(core.LoDBody):
             return self.offsets(k)
         for inner in range(k + 1, self.num_levels):
             through = buffers.new_int64(len(offsets))
-            kernels.levels.compose(offsets, core.offsets_view(self, inner), through)
+            kernels.lod.compose(offsets, core.offsets_view(self, inner), through)
             offsets = through
         return through
 
@@ -306,7 +306,7 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2, 0, 3]).segment_ids()
         array([0, 0, 2, 2, 2])
         """
-        return self._per_row(kernels.offsets.segment_ids, level, out, "segment_ids")
+        return self._per_row(kernels.lod.segment_ids, level, out, "segment_ids")
 
     def positions(self, level: int = 0, out: Int64 | None = None) -> Int64:
         """Return for each row its place in its sequence of a level, in rows.
@@ -328,7 +328,7 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2, 0, 3]).positions()
         array([0, 1, 0, 1, 2])
         """
-        return self._per_row(kernels.offsets.positions, level, out, "positions")
+        return self._per_row(kernels.lod.positions, level, out, "positions")
 
     def _per_row(self, kernel: Any, level: int, out: Int64 | None, name: str) -> Int64:
         k = core.normalize_level(self, level)
@@ -479,7 +479,7 @@ class LoD(core.LoDBody):
             return core.slice_levels(self, 1, self.num_levels)
         levels = [self.offsets(j) for j in range(self.num_levels)]
         joined = buffers.new_int64(len(levels[k - 1]))
-        kernels.levels.compose(levels[k - 1], levels[k], joined)
+        kernels.lod.compose(levels[k - 1], levels[k], joined)
         return core.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
 
     # -- protocols -----------------------------------------------------------------------------------------

@@ -431,7 +431,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         if not 0 <= first < lod.num_levels:
             raise LevelError(f"{where}: levels: is {depth}; 1 .. {lod.num_levels} is valid")
         if depth == 1 and length is None and min_length is None and type(multiple_of) is int and multiple_of == 1:
-            sizes = [kernels.offsets.max_length(core.offsets_view(lod, first))]
+            sizes = [kernels.lod.max_length(core.offsets_view(lod, first))]
         else:
             sizes = padded_lengths(where, lod, first, length, multiple_of, min_length)
         left = is_left(where, side)

@@ -266,7 +266,7 @@ def is_view(rows: Array, given: Any) -> bool:
     """Return whether rows are the memory of an array of another class, such as that of a file that is mapped."""
     if not isinstance(given, np.ndarray) or rows.dtype != given.dtype or rows.shape != given.shape:
         return False
-    return bool(rows.__array_interface__["data"] == given.__array_interface__["data"])
+    return buffers.bytes_between(rows, given) == 0 and rows.flags.writeable == given.flags.writeable
 
 
 def as_array(where: str, given: Any) -> Array:

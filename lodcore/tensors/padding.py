@@ -98,9 +98,10 @@ def _kept(given: Array, row: Array) -> bool:
         return bool((row == given).all())
     if kind in "US":
         return not row.dtype.itemsize or bool((row == given.astype(kind)).all())
-    if kind in "fc":
-        real = given.dtype.kind in "fc"  # whole numbers and Python's are finite
-        return bool((np.isfinite(row) | (~np.isfinite(given) if real else False)).all())
+    if kind in "fc" and given.dtype.kind in "fc":
+        return bool((np.isfinite(row) | ~np.isfinite(given)).all())
+    if kind in "fc" and given.dtype.kind in "biuO":  # whole numbers, which are finite
+        return bool(np.isfinite(row).all())
     return True
 
 
@@ -124,7 +125,7 @@ def padded_lengths(where: str, lod: LoD, first: int, length: Any, multiple_of: A
     given = [_each_level(where, name, one, usual, depth) for name, one, usual in asked]
     sizes = []
     for k, of_length, of_multiple, of_least in zip(range(first, lod.num_levels), *given, strict=True):
-        longest = kernels.offsets.max_length(core.offsets_view(lod, k))
+        longest = kernels.lod.max_length(core.offsets_view(lod, k))
         sizes.append(padded_length(where, "length", longest, of_length, of_multiple, of_least))
     return sizes
 
@@ -226,7 +227,7 @@ def _check_lines(where: str, lod: LoD, lines: Array) -> None:
     if lod.num_sequences() != len(lines):
         raise LoDError(f"{where}: lengths: has {lod.num_sequences()} entries; dense has {len(lines)} lines")
     for k in range(lod.num_levels):
-        if kernels.offsets.max_length(core.offsets_view(lod, k)) > lines.shape[k + 1]:
+        if kernels.lod.max_length(core.offsets_view(lod, k)) > lines.shape[k + 1]:
             j = int(np.argmax(lod.lengths(k) > lines.shape[k + 1]))
             what = "rows" if k + 1 == lod.num_levels else "lines"
             of_level = f" of level {k}" if lod.num_levels > 1 else ""

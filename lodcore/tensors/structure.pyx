@@ -120,7 +120,7 @@ cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
     cdef cnp.ndarray joined = new_offsets(total + 1)
     cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(joined)
     if not own_kernels():
-        kernels.levels.join([(<LoDBody> lod).view(k) for lod in lods], joined)
+        kernels.lod.join([(<LoDBody> lod).view(k) for lod in lods], joined)
         return joined
     place[0] = 0
     for lod in lods:
@@ -153,7 +153,7 @@ def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
             raise LoDError(f"LoD: level {k} has {count} sequences; there are {room - place} offsets left")
         shape[0] = count + 1
         levels.append(array_over(memory, INT64, 1, shape, NULL, sizes + place, False))
-        bad = kernels.offsets.first_bad_offset(levels[k], sizes[k + 1])
+        bad = kernels.lod.first_bad_offset(levels[k], sizes[k + 1])
         if bad >= 0:
             raise LoDError(f"LoD: offsets[{k}]: is {levels[k][bad]} at position {bad}; offsets start at 0, never fall, "
                            f"and end at {sizes[k + 1]}")

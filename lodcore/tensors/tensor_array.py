@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
-from lodcore.base.dispatch import ArrayBody, note, open_block, operators, recorder_of
+from lodcore.base.dispatch import OPENED, ArrayBody, note, operators, recorder, value_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.array_methods import ArrayMethods
@@ -102,10 +102,11 @@ class TensorArray(ArrayBody, ArrayMethods):
            [2, 2]])
     """
 
-    __slots__ = ("_element", "_items", "_limit", "_name", "_rank", "_size", "_source")
+    __slots__ = ()
 
     _items: dict[int, Any]  # what was written
     _source: Any  # what slots that were not written to are views of: an ndarray or a LoDTensor
+    _size: int
     _limit: int | None  # how many slots there may be
     _element: Spec | None  # of elements, if there are none
     _rank: Any
@@ -113,20 +114,18 @@ class TensorArray(ArrayBody, ArrayMethods):
     def __init__(
         self, size: Any = None, dynamic: bool = True, unstack_from: Any = None, name: str | None = None
     ) -> None:
-        self._items, self._size, self._name = {}, 0, name
+        self._items, self._size = {}, 0
         self._source = self._limit = self._element = self._rank = None
-        block = open_block()
-        if block is None and size is None and unstack_from is None and dynamic:
+        if name is not None:
+            self.wanted_name = name
+        if not OPENED[0] and size is None and unstack_from is None and dynamic:  # mostly
             return
-        if block is not None or recorder_of(size) is not None or recorder_of(unstack_from) is not None:
-            repeated = block is not None and block.repeats
-            made = operators.tensor_array_new(size, dynamic, unstack_from, repeated, name=name)
-            if isinstance(made, TensorArray):  # of Variables that no Block records
-                self.become(made)
-            else:
-                made.block.bind(self, made)
-        else:
-            self.begin(size, dynamic, unstack_from)
+        block = recorder((size, unstack_from))
+        if block is not None:
+            made = operators.tensor_array_new(size, dynamic, unstack_from, block.repeats, name=name)
+            made.block.bind(self, made)
+        elif size is not None or unstack_from is not None or not dynamic:
+            self.begin(value_of(size), dynamic, value_of(unstack_from))
 
     def begin(self, size: Any, dynamic: bool, unstack_from: Any) -> None:
         """Begin with slots, or with what `unstack` makes of a tensor."""
@@ -147,7 +146,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         """Make an array whose elements are views of a source, and whose steps have a rank."""
         made = cls.__new__(cls)
         made._items, made._source, made._size, made._limit = {}, source, len(source), None
-        made._element, made._rank, made._name = None, rank, None
+        made._element, made._rank = None, rank
         return made
 
     @classmethod
@@ -155,14 +154,13 @@ class TensorArray(ArrayBody, ArrayMethods):
         """Make an array of a size with some elements, which are known to be tensors."""
         made = cls.__new__(cls)
         made._items, made._source, made._size, made._limit = elements, None, size, None
-        made._element, made._rank, made._name = None, None, None
+        made._element, made._rank = None, None
         return made
 
     def snapshot(self) -> TensorArray:
         """Make an array of the same elements, which writes to this one do not reach."""
         made = self.own_kind.__new__(self.own_kind)
         made._take(self)
-        made._name = None
         return made
 
     def become(self, other: TensorArray) -> None:
@@ -185,12 +183,7 @@ class TensorArray(ArrayBody, ArrayMethods):
     @property
     def name(self) -> str:
         """The name that it was given, "array" if none."""
-        return self._name or "array"
-
-    @property
-    def wanted_name(self) -> str | None:
-        """The name that it was given, None if none."""
-        return self._name
+        return self.wanted_name or "array"
 
     # -- elements ------------------------------------------------------------------------------------------
 
@@ -349,7 +342,7 @@ class ArrayVersion(TensorArray):
         if type(array) is cls or not isinstance(array, TensorArray):
             return array
         made = cls.__new__(cls)
-        made._held, made._undo, made._fresh, made._name = None, None, fresh, None
+        made._held, made._undo, made._fresh = None, None, fresh
         made._take(array)
         return made
 
@@ -362,7 +355,7 @@ class ArrayVersion(TensorArray):
         made = ArrayVersion.__new__(ArrayVersion)
         made._source, made._limit, made._element, made._rank = self._source, self._limit, self._element, self._rank
         made._size = self._size if at < self._size else at + 1
-        made._held, made._undo, made._fresh, made._name = elements, None, self._fresh, None
+        made._held, made._undo, made._fresh = elements, None, self._fresh
         self._held, self._undo = None, (made, at, elements.get(at, _HOLE))
         elements[at] = written
         return made

@@ -109,9 +109,9 @@ cdef class LoDTensorBody:
         """Return a view of the values that nobody else holds; of a field of records, one that is read-only."""
         self.refresh()
         if self._shown is not None:
-            if is_untouched(self._shown, self.array):
+            if is_untouched(<PyObject*> self._shown, <PyObject*> self.array):
                 return self._shown
-            if self._second is not None and is_untouched(self._second, self.array):
+            if self._second is not None and is_untouched(<PyObject*> self._second, <PyObject*> self.array):
                 return self._second
             self._second = self._shown  # in use: x + x asks twice
         self._shown = rows_over(self.memory(), self.array, 0, cnp.PyArray_DIM(self.array, 0))
@@ -281,7 +281,7 @@ cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
 def field_tensor(cnp.ndarray field, LoDBody lod):
     """Make a LoDTensor of a field of records, with as many rows as the structure: what is written goes to the records.
 
-    Kernels need rows one after another: where the field is not that, they read a copy, which `refresh` brings up to date.
+    Kernels need rows one after another: where the field is not that, they read a copy, which `refresh` updates.
     """
     if cnp.PyArray_IS_C_CONTIGUOUS(field) and cnp.PyArray_ISALIGNED(field):
         return new_tensor(field, lod)

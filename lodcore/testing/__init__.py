@@ -154,3 +154,7 @@ def _of_empty_sequences(x: Any) -> Any:
         return x
     counts = [np.zeros(len(x), np.int64), *[np.zeros(0, np.int64)] * (x.num_levels - 1)]
     return LoDTensor.from_lengths(x.values[:0], *counts)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base import buffers
 from lodcore.graph import Executor, Program, data, vjp, while_loop
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.ops.registry import OPS, Op
@@ -153,7 +154,7 @@ def into_out(op: Op, sample: Sample) -> Any:
     out.reshape(-1).view(np.uint8)[:] = 0xA5
     result = op(*sample.args, **sample.kwargs, out=out)
     found = _buffer(result)
-    if found.shape != out.shape or found.__array_interface__["data"][0] != out.__array_interface__["data"][0]:
+    if found.shape != out.shape or buffers.bytes_between(found, out):
         raise AssertionError("the values of the result are not `out`")
     return result
 
@@ -196,6 +197,8 @@ def _firsts(op: Op, sample: Sample) -> list[Any]:
     """Make what a loop begins with: the kinds of the results, with zeros for their values; nothing for a wrong call."""
     try:
         results = several(op(*fresh(sample).args, **sample.kwargs))
+    except MemoryError:
+        raise
     except Exception:
         return []
 

@@ -1,13 +1,10 @@
 """What an index picks, axes put in and taken out, rows on their own and joined."""
 
 from reference.case import cases
-from reference.corners import MOVED, depths, walks
+from reference.corners import MOVED, depths
 from reference.draw import DTYPES, FLOATS
-from reference.draw_tensors import dense, level_of, ragged, rows_for, vector
+from reference.draw_tensors import dense, ragged, rows_for, vector
 from reference.ops import index as oracle
-from reference.ops import levels as walk
-from reference.ops import position
-from reference.ops.axes import insert_axis
 from reference.ops.levels import at_level, each_at_level, sequences
 from reference.tensors import Dense, Ragged
 
@@ -147,41 +144,7 @@ def empty(shape):
     return [empty(shape[1:]) for _ in range(shape[0])] if shape else 0
 
 
-# -- axes ----------------------------------------------------------------------------------------------------------
-
-
-@cases(MOVED | depths(3))
-def insert_level(source):
-    x = ragged(source, 3)
-    level = source.integer(0, x.num_levels)
-    return {"x": x, "level": level, "whole": level == 0 and source.choice([False, True])}
-
-
-@insert_level.expected
-def _(x, level, whole):
-    return x.made(insert_axis(x.nested, 0 if whole else level + 1), x.num_levels + 1)
-
-
-@cases(MOVED | walks(3))
-def drop_level(source):
-    x = ragged(source, 3)
-    return {"x": x, "level": level_of(source, x)}
-
-
-@drop_level.expected
-def _(x, level):
-    return x.made(walk.drop(x.nested, x.level(level)), x.num_levels - 1)
-
-
-@cases(MOVED | depths(3))
-def by_position(source):
-    x = ragged(source, 3)
-    return {"x": x, "axis": source.integer(0, x.num_levels - 1)}
-
-
-@by_position.expected
-def _(x, axis):
-    return x.made(position.by_position(x.nested, axis))
+# -- rows --------------------------------------------------------------------------------------------------------------
 
 
 @cases(MOVED | depths(3))

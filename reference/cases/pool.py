@@ -1,15 +1,13 @@
 """Sequences pooled to one row each."""
 
 from reference.case import cases
-from reference.corners import MOVED, VALUES, depths, walks
+from reference.corners import MOVED, VALUES, walks
 from reference.draw import FLOATS
 from reference.draw_tensors import dense, filled, level_of, ragged
 from reference.dtypes import float_of
 from reference.ops import pool as oracle
-from reference.ops import position
 
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
-POSITION_POOLS = ("sum", "mean", "max", "min")
 
 
 def pooled_dtype(dtype, pool_type):
@@ -38,15 +36,3 @@ def _(x, pool_type, pad_value=None, level=-1):
     row = filled(x.row_shape, [zero] if pad_value is None else pad_value.numbers())
     nested = oracle.sequence_pool(x.nested, pool_type, row, k, x.num_levels)
     return x.made(nested, k, dtype=dtype)
-
-
-@cases(MOVED | depths(4) | {f"pool_type {name}" for name in POSITION_POOLS}, exact=False)
-def pool_positions(source):
-    x = ragged(source, flavours=("quarters", "any", "nan", "infinite", "equal"))
-    return {"x": x, "pool_type": source.choice(POSITION_POOLS)}
-
-
-@pool_positions.expected
-def _(x, pool_type):
-    nested = position.pool_by_position(x.nested, pool_type, x.num_levels)
-    return x.made(nested, x.num_levels - 1, dtype=pooled_dtype(x.dtype, pool_type))

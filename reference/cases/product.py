@@ -5,14 +5,9 @@ from reference.corners import MOVED, ROWS, STRUCTURES, walks
 from reference.draw import DTYPES, FLOATS
 from reference.draw_tensors import level_of, ragged
 from reference.ops import index
-from reference.ops.axes import reduce_below, reduction
+from reference.ops import product as oracle
+from reference.ops.axes import reduction
 from reference.ops.levels import at_level
-
-
-def below(function, x, level, dtype):
-    """Reduce all rows below each sequence of a level."""
-    k = x.level(level)
-    return x.made(reduce_below(function, x.nested, k, x.num_levels, x.row_shape), k, dtype=dtype)
 
 
 @cases(MOVED | walks(4), exact=False)
@@ -26,7 +21,8 @@ def sequence_prod(source):
 @sequence_prod.expected
 def _(x, level):
     dtype = x.dtype if x.dtype in FLOATS else "uint64" if x.dtype == "uint8" else "int64"
-    return below(product_of(x.dtype), x, level, dtype)
+    k = x.level(level)
+    return x.made(oracle.sequence_prod(x.nested, k, x.num_levels, x.row_shape, product_of(x.dtype)), k, dtype=dtype)
 
 
 def product_of(dtype):
@@ -45,7 +41,8 @@ def sequence_truth(source):
 
 @sequence_truth.expected
 def _(x, name, level):
-    return below(reduction(name), x, level, "bool")
+    k = x.level(level)
+    return x.made(oracle.sequence_truth(x.nested, name, k, x.num_levels, x.row_shape), k, dtype="bool")
 
 
 @cases(MOVED | walks(3) | {"name argmax", "name argmin", "ties"}, gradient=False)
@@ -56,8 +53,8 @@ def sequence_place(source):
 
 @sequence_place.expected
 def _(x, name, level):
-    function = reduction(name)
-    return below(lambda numbers: function(numbers) if numbers else -1, x, level, "int64")
+    k = x.level(level)
+    return x.made(oracle.sequence_place(x.nested, name, k, x.num_levels, x.row_shape), k, dtype="int64")
 
 
 @cases(walks(2) | set(DTYPES))

@@ -11,6 +11,14 @@ def copy_offsets(offsets, first, out):
     return -1
 
 
+def first_fall(offsets, before):
+    """Return the first offset that is negative or below the one before, or -1."""
+    for s in range(len(offsets)):
+        if offsets[s] < 0 or offsets[s] < (offsets[s - 1] if s else before):
+            return s
+    return -1
+
+
 def checksum(data, before):
     """Sum up words of 8 bytes, each times a power of a number that grows with what follows it."""
     total = before

@@ -52,4 +52,8 @@ def interpolate_rows(x, wanted, xp, fp, offsets, out, places, weights):
                 apart = xp[k + 1] - xp[k]
                 weights[r] = (x[r] - xp[k]) / apart
                 places[r] = k
-                out[r] = fp[k] if x[r] == xp[k] else (fp[k + 1] - fp[k]) / apart * (x[r] - xp[k]) + fp[k]
+                slope = (fp[k + 1] - fp[k]) / apart
+                found = fp[k] if x[r] == xp[k] else slope * (x[r] - xp[k]) + fp[k]
+                if found != found:  # as np.interp has it: from the other point
+                    found = slope * (x[r] - xp[k + 1]) + fp[k + 1]
+                out[r] = fp[k] if found != found and fp[k] == fp[k + 1] else found

@@ -47,7 +47,7 @@ def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> None:
         (wheel,) = (directory / "wheels").glob("*.whl")
         tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
         for numpy in numpys:
-            tree.run(directory, python, "-m", "pip", "install", "-qq", "-U", f"{wheel}[test]", f"numpy{numpy}")
+            tree.run(directory, python, "-m", "pip", "install", "-qq", "-U", f"{wheel}[runner]", f"numpy{numpy}")
             print(f"{Path(interpreter).name}, NumPy{numpy or ', newest'}:", flush=True)
             command = tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python)
             tree.run(tests, *command, HYPOTHESIS_PROFILE=os.environ.get("HYPOTHESIS_PROFILE", "handful"))

@@ -61,7 +61,7 @@ def main() -> None:
         python = str(directory / "environment/bin/python")
         tree.run(directory, python, "-m", "pip", "install", "-qq", str(wheel))
         tree.run(directory, python, "-W", "error", "-c", "import lodcore; print('imported', lodcore.__file__)")
-        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[test]")
+        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[runner]")
         tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
         command = tree.pytest("--pyargs", *[f"tests/{part}" for part in TRIED], "README.md", "lodcore", python=python)
         tree.run(tests, *command, HYPOTHESIS_PROFILE="handful")

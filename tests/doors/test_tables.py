@@ -215,7 +215,7 @@ def test_groups_are_pairs():
 
 def test_a_column_is_not_made_of_what_is_no_dense_array():
     for make in (pandas.Series, pandas.DataFrame, pandas.Index):
-        with pytest.raises(ValueError, match=r"no dense array.*; x\.to_pandas\(\) makes a Series"):
+        with pytest.raises(ValueError, match=r"not a dense array.*; x\.to_pandas\(\) makes a Series"):
             make(X)
     assert X.to_pandas(lists=True).tolist() == [[1.5, 2.5], [], [3.5]]
     assert polars.Series(X).to_list() == X.to_polars().to_list() == X.tolist()

@@ -7,7 +7,7 @@ import lodcore
 from lodcore import kernels, nn, ops, vjp
 from lodcore.errors import ShapeError
 from lodcore.graph import while_loop
-from lodcore.ops.shared_matrix import SharedMatrix
+from lodcore.ops.matrix import SharedMatrix
 
 DTYPES = [np.float32, np.float64]
 

@@ -8,6 +8,7 @@ from lodcore import DenseTensor, DTypeError, GraphError, LoDTensor, ShapeError, 
 from lodcore.graph import (
     ArrayVariable,
     Program,
+    VarArray,
     Variable,
     data,
     parameter,
@@ -107,6 +108,35 @@ def test_variables_of_no_block_stand_for_their_values():
     assert lodcore.concat_batches([LISTS, Variable("x", LISTS)]).num_rows == 6
     with pytest.raises(GraphError, match="Variable empty: has no value"):
         lodcore.mul(w, Variable("empty"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda w, x: lodcore.mul(w, x),
+        lambda w, x: lodcore.mul(x, w),
+        lambda w, x: lodcore.mul(w, y=x),
+        lambda w, x: ops.concat_values([w, x], 0),
+        lambda w, x: ops.concat_values(xs=[w, x], axis=0),
+    ],
+)
+def test_what_has_a_block_is_found_among_what_has_none(call):
+    weights = Variable("w", np.array([1.0, 2.0]))
+    value, pullback = vjp(lambda x: ops.sum(call(weights, x)), np.array([3.0, 4.0]))
+    assert value == np.sum(call(weights.get(), np.array([3.0, 4.0])))
+    assert np.all(pullback(1.0)[0] != 0)
+
+
+def test_a_slot_that_holds_a_value_is_an_attribute():
+    numbers = VarArray().unstack(np.array([1, 0]))
+    assert lodcore.sequence_topk(LISTS, numbers.get(0))[0].tolist() == [[2.0], [], [3.0]]
+    _, pullback = vjp(lambda x: lodcore.sequence_pool(x, "sum", level=numbers.get(1)), LISTS)
+    assert pullback(np.ones(3))[0].tolist() == [[1.0, 1.0], [], [1.0]]
+
+
+def test_an_array_is_recorded_where_its_size_is():
+    size = Variable("n", np.array(3))
+    assert (TensorArray(size=size).size(), len(TensorArray(unstack_from=Variable("x", np.zeros((2, 2)))))) == (3, 2)
 
 
 def test_variables_with_arrays():

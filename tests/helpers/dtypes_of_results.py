@@ -2,8 +2,8 @@
 
 A call of an operator is a small one that computes; its tensors of floats are given in another dtype, or its integers,
 if it takes nothing else. `python -m tests.helpers.dtypes_of_results` writes `table_of_dtypes.py` anew, which is read
-against the rules of NumPy when it changes: a new operator gets a row; a row that changes is a change of what users
-get.
+against the rules of NumPy when it changes: a new operator gets a row, or its samples say whose row it shares
+(`Samples.dtypes`); a row that changes is a change of what users get.
 """
 
 import textwrap
@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS, WIDE, X
+from asv_benchmarks.benchmarks.operators import NUMBERS, WIDE, X
 from lodcore import LoDTensor, TensorArray
 from lodcore.ops.registry import OPS
 from lodcore.ops.ufuncs import UFUNC_RULES
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, elements_of, several, with_tensors
 from tests.helpers import table_of_dtypes
+from tests.samples import SAMPLES
 
 __all__ = ["CALLS", "SAME_EVERYWHERE", "inferred", "operator_of", "run", "samples_of", "written"]
 
@@ -44,14 +45,14 @@ MORE = {
     **{f"elementwise {name}": ([X] * getattr(np, name).nin, getattr(np, name)) for name in SAME_EVERYWHERE},
     "sequence_place argmin": (X, "argmin"),
     "sequence_truth all": (X, "all"),
-    "embedding_bag mean": (np.ones((5, 4)), ARGUMENTS["embedding_bag"]()[1], "mean"),
+    "embedding_bag mean": (np.ones((5, 4)), NUMBERS, "mean"),
     "sequence_diff twice": (X, 2),
     "sequence_moving_average adjusted": (X, 0.5, False),
     "cast f4": (X, np.float32),
     "full_like f4": (X, 1, np.float32),
 }
 CALLS = {
-    **{name: lambda name=name: Sample(ARGUMENTS[name](), KEYWORDS.get(name, {})) for name in ARGUMENTS},
+    **{name: samples.small for name, samples in SAMPLES.items()},
     **{name: lambda given=given: Sample(given, {}) for name, given in MORE.items()},
 }
 
@@ -133,13 +134,13 @@ def written():
         else:
             names = [line] if complete else [*names, line]
             complete = False
-    return table
+    return table | {name: table[one.dtypes] for name, one in SAMPLES.items() if one.dtypes}
 
 
 def main():
     """Write the table anew: calls that give the same, and what that is."""
     groups = {}
-    for name in CALLS:
+    for name in [name for name in CALLS if name not in SAMPLES or not SAMPLES[name].dtypes]:
         row = tuple((key, run(name, sample)) for key, sample in samples_of(name).items())
         groups.setdefault(row, []).append(name)
     lines = []

@@ -6,13 +6,13 @@ from contextlib import suppress
 import numpy as np
 
 import lodcore
-from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
 from lodcore import LoDTensor, TensorArray, ops, tree_map, value_and_grad, vjp
 from lodcore.graph import Executor, Program, Scope, VarArray, append_backward, data, map_fn, parameter, while_loop
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.ops.registry import OPS
-from lodcore.testing.samples import Sample, tensors_of, with_tensors
+from lodcore.testing.samples import tensors_of, with_tensors
 from lodcore.testing.ways import AT_ONCE, IN_PROGRAMS
+from tests.samples import SAMPLES
 
 __all__ = ["CASES"]
 
@@ -25,7 +25,7 @@ X = LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2) / 8, [2, 0, 3, 1])
 
 
 def sample(name):
-    return Sample(tuple(ARGUMENTS[name]()), KEYWORDS.get(name, {}))
+    return SAMPLES[name].small()
 
 
 def in_one_way(way, name):
@@ -60,7 +60,7 @@ def forward_and_backward(name):
 
 
 def of_operators():
-    for name in sorted(ARGUMENTS):
+    for name in sorted(SAMPLES):
         for way, run in {**AT_ONCE, **IN_PROGRAMS}.items():
             yield f"{name}, {way}", functools.partial(in_one_way, run, name)
         if OPS[name].gradient and tensors_of(sample(name)):

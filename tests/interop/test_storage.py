@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop import sealed, share
+from lodcore.interop import folder, sealed, share
 from lodcore.interop.npz import dtype_of
 from tests.helpers.draw import DTYPES, lod_tensors
 
@@ -610,6 +610,27 @@ def test_damaged_offsets_and_values_are_found(tmp_path):
     offsets.write_bytes(np.array([0, 1]).tobytes())
     with pytest.raises(LoDError, match=r"has 16 bytes; its manifest counts 32"):
         lodcore.load(name)
+
+
+@pytest.mark.parametrize("size", [1, 5, 8, 24, 64, 1000])
+def test_offsets_are_read_and_checked_in_pieces(tmp_path, monkeypatch, size):
+    """Wherever a piece ends, also within a word."""
+    monkeypatch.setattr(folder, "PIECE", size)
+    name = tmp_path / "x.lod"
+    x = LoDTensor.from_lengths(np.arange(15), [1, 0, 2, 4, 0, 3, 5])
+    lodcore.save(name, x)
+    assert lodcore.load(name, verify=True).equals(x)
+    (offsets,) = name.glob("*lod*.bin")
+    whole = x.offsets.copy()
+    for bad in range(len(whole)):
+        for wrong in (-1, whole[bad - 1] - 1, 16) if bad else (-1, 1):
+            changed = whole.copy()
+            changed[bad] = wrong
+            offsets.write_bytes(changed.tobytes())
+            first = bad if wrong < 16 or bad == 7 else bad + 1
+            value = changed[first]
+            with pytest.raises(LoDError, match=rf"is {value} at position {first}; offsets start at 0, never fall"):
+                lodcore.load(name)
 
 
 def test_bools_of_a_folder_are_bools(tmp_path):

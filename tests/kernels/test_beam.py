@@ -84,6 +84,42 @@ class TestTwins:
     def test_select_best(self, drawn):
         agree("beam.select_best", *drawn, END, *results(*drawn), seen=selected)
 
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("columns", [31, 32, 40, 64, 97, 200])
+    @pytest.mark.parametrize("odd", ["few values", "nan", "nan first", "rising"])
+    def test_many_columns(self, columns, odd, dtype):
+        """Ties, and nan, that are far from each other, with beams that are full and with those that are not."""
+        for seed in range(12):
+            random = np.random.default_rng(seed)
+            count = 1 + seed % 3
+            scores = random.integers(-3, 1, (count, columns)) / 2
+            if odd == "rising":
+                scores.sort(axis=1)
+            elif odd != "few values":
+                scores[random.random(scores.shape) < [0.02, 0.3][seed % 2]] = np.nan
+            if odd == "nan first":
+                scores[:, : 1 + seed] = np.nan
+            for beam_size in (1, 2, 3, 8, 33, 200):
+                drawn = [int64([0] * count), read_only(np.zeros(count, dtype)), None, read_only(scores.astype(dtype))]
+                drawn += [int64([0, count]), beam_size]
+                agree("beam.select_best", *drawn, END, *results(*drawn), seen=selected)
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("columns", [40, 64, 67, 200])
+    @pytest.mark.parametrize("first", [0, 1, 31, 33])
+    def test_two_among_many_columns(self, first, columns, dtype):
+        """Two equal scores, or the best one and a nan, where all others differ and are worse."""
+        for second in {first + 1, 32, 38, 63, 65, columns - 1}:
+            for odd in (-1.0, np.nan):
+                if second >= columns or second == first:
+                    continue
+                scores = -5.0 - np.random.default_rng(second).permutation(columns)[None]
+                scores[0, first], scores[0, second] = -1, odd
+                for beam_size in (1, 2, 8, 9):
+                    drawn = [int64([0]), read_only(np.zeros(1, dtype)), None, read_only(scores.astype(dtype))]
+                    drawn += [int64([0, 1]), beam_size]
+                    agree("beam.select_best", *drawn, END, *results(*drawn), seen=selected)
+
     @given(st.data(), st.integers(1, 4), st.integers(0, 4), st.sampled_from(["f4", "f8"]))
     def test_find_ends(self, data, n_steps, n_sources, dtype):
         if n_sources == 0:

@@ -41,6 +41,17 @@ class TestTwins:
         given[bad] = given[bad - 1] - 1
         assert agree("doors.copy_offsets", given, unwritten(1), unwritten(3000)) == bad
 
+    @given(st.lists(st.sampled_from([-(2**63), -1, 0, 1, 2, 3, 2**62, 2**63 - 1]), max_size=6), st.integers(0, 3))
+    def test_first_fall(self, drawn, before):
+        agree("doors.first_fall", int64(drawn), before)
+
+    @pytest.mark.parametrize("bad", [0, 1, 1023, 2999])
+    def test_first_fall_finds_one_anywhere(self, bad):
+        given = np.arange(7, 3007)
+        assert agree("doors.first_fall", given, 7) == -1
+        given[bad] = 6 + bad - 1
+        assert agree("doors.first_fall", given, 7) == bad
+
     @given(st.integers(0, 40), st.integers(0, 2**64 - 1), st.integers(0, 2**32))
     def test_checksum(self, n_words, before, seed):
         data = np.random.default_rng(seed).integers(0, 256, 8 * n_words, np.uint8)

@@ -120,6 +120,10 @@ class TestTwins:
         table, offsets = cells(length, 50, 1, dtype, nan=True), int64([0, 3, 3 + length, 5 + length])
         index = drawn_index(length, 5 + length, 50)
         agree("embedding.best_bags", table, index, offsets, False, like(table, 3))
+        for sign in (-1, 1):  # else a 0 that nobody has given is neither the least nor the greatest
+            one_sided = read_only(sign * (1 + np.abs(np.nan_to_num(table))))
+            for least in (False, True):
+                agree("embedding.best_bags", one_sided, index, offsets, least, like(table, 3))
         table = cells(length, 50, 1, dtype)
         agree("embedding.sum_bags", table, index, offsets, 1, like(table, 3))
         far = index.copy()

@@ -143,7 +143,7 @@ class TestLaws:
         kernels.expand.repeat_rows(
             numbers.reshape(-1, 1).view("u1"), offsets, repeated.reshape(-1, 1).view("u1").reshape(-1, 8)
         )
-        kernels.offsets.segment_ids(offsets, ids)
+        kernels.lod.segment_ids(offsets, ids)
         np.testing.assert_array_equal(repeated, ids)
 
     @given(batches())

@@ -1,5 +1,6 @@
 """Bins, batches, and the rows that attention gets."""
 
+import bisect
 import itertools
 from itertools import pairwise
 
@@ -165,6 +166,21 @@ class TestLarge:
         if max_items == 2**62:  # else it matters which of equally full bins is taken
             np.testing.assert_array_equal(np.sort(by_items), np.sort(by_counts))
         assert abs(bins - int(ends[-1])) <= 1
+
+    @pytest.mark.parametrize("budget", [10**6, 2**45])
+    def test_best_fit_takes_the_latest_of_equal_rooms(self, budget):
+        """Among more bins than a block holds."""
+        random = np.random.default_rng(3)
+        sizes = budget // 2 + int64([*random.integers(0, 8, 1500), *random.integers(-20, -7, 1000)])
+        rooms, wanted = [], []  # (room, minus the item that came last, bin), in order
+        for item, size in enumerate(sizes.tolist()):
+            k = bisect.bisect_left(rooms, (size, -len(sizes)))
+            room, _, chosen = rooms.pop(k) if k < len(rooms) else (budget, 0, len(rooms))
+            bisect.insort(rooms, (room - size, -item, chosen))
+            wanted.append(chosen)
+        out = unwritten(len(sizes) + 1)
+        assert kernels.packing.best_fit(sizes, budget, 2**62, out) == -1
+        assert out[:-1].tolist() == wanted
 
     @pytest.mark.parametrize("budget", [200_000, 2**30])
     def test_blocks_are_tables(self, budget):

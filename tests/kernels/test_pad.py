@@ -14,7 +14,7 @@ from tests.helpers.draw import int64, lengths, read_only, running_sum, values_fr
 def paddable(draw):
     """Draw rows, offsets, what to fill with, on which side, and the padded length."""
     sizes = draw(st.one_of(lengths(most=6), lengths(most=40)))
-    row_bytes = draw(st.sampled_from([1, 4, 3, 8, 24, 64, 0]))
+    row_bytes = draw(st.sampled_from([1, 4, 3, 8, 12, 24, 48, 64, 0]))
     n_rows = sum(sizes)
     fill = draw(st.sampled_from(["zeros", "one byte", "any bytes"]))
     filling = {"zeros": bytes(row_bytes), "one byte": b"\x7f" * row_bytes}.get(fill, bytes(range(row_bytes)))
@@ -34,6 +34,15 @@ class TestTwins:
         padded = read_only(values_from_seed(0, shape[0], np.dtype("u1"), shape[1:]))
         agree("pad.repeat_ends", offsets, left, np.array(padded))
         agree("pad.unpad_rows", padded, offsets, left, unwritten(*rows.shape, dtype="u1"))
+
+    @pytest.mark.parametrize("row_bytes", [1, 2, 3, 4, 8, 12, 16, 20, 24, 48, 60, 64, 72])
+    @pytest.mark.parametrize("left", [False, True])
+    def test_short_lines(self, row_bytes, left):
+        """Gaps that are longer than a chunk of 64 bytes, and shorter."""
+        sizes = np.random.default_rng(row_bytes).integers(0, 9, 60).tolist()
+        rows = read_only(values_from_seed(7, sum(sizes), np.dtype("u1"), (row_bytes,)))
+        fill = read_only(np.arange(1, row_bytes + 1, dtype="u1"))
+        agree("pad.pad_rows", rows, int64(running_sum(sizes)), fill, left, unwritten(60, 9, row_bytes, dtype="u1"))
 
     @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
     def test_greatest(self, sizes):

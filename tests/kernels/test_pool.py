@@ -57,6 +57,17 @@ class TestTwins:
         found = like(x, len(offsets) - 1)
         agree("pool.find_best_rows", x, offsets, least, found, unwritten(*found.shape))
 
+    @pytest.mark.parametrize("width", [1, 2, 16, 33, 70])
+    @pytest.mark.parametrize("dtype", REALS)
+    @pytest.mark.parametrize("least", [False, True])
+    def test_best_of_zeros(self, width, dtype, least):
+        """Of 0.0 and -0.0 the first one stays, beside numbers of the other sign, too."""
+        random = np.random.default_rng(width)
+        for worse in (0.0, 1.0 if least else -1.0):
+            x = read_only(random.choice([0.0, -0.0, worse, -0.0], (300, width)).astype(dtype))
+            offsets = int64([0, 1, 1, 3, 10, 60, 300])
+            agree("pool.best_rows", x, offsets, least, like(x, 6))
+
     @given(structures(), WIDTHS, st.sampled_from(REALS), st.integers(0, 2), st.integers(0, 2**32))
     def test_spread_rows(self, offsets, width, dtype, divide, seed):
         given_rows = cells(seed, len(offsets) - 1, width, dtype)

@@ -65,6 +65,20 @@ class TestTwins:
         arrays = [rows[start:stop] for start, stop in pairwise(steps)]
         assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == -1
 
+    @pytest.mark.parametrize("row_bytes", [1, 4, 8, 24])
+    @pytest.mark.parametrize("order", [[4, 0, 2, 1, 3], [0, 1, 2, 3, 4], [0, 2, 4, 1, 3], [3, 4, 2, 1, 0]])
+    def test_a_single_step_in_any_order(self, order, row_bytes):
+        offsets, steps, rows = int64([0, 1, 1, 2, 2, 3]), int64([0, 3]), opaque(3, row_bytes)
+        place = [0, None, 1, None, 2]
+        wanted = [place[s] for s in order if place[s] is not None]
+        out, back = unwritten(3, row_bytes, dtype="u1"), unwritten(3, row_bytes, dtype="u1")
+        kernels.rank.unpack_rows(rows, offsets, int64(order), steps, out)
+        np.testing.assert_array_equal(out, rows[wanted])
+        kernels.rank.pack_rows(out, offsets, int64(order), steps, back)
+        np.testing.assert_array_equal(back, rows)
+        assert kernels.rank.pack_steps([out], offsets, int64(order), steps, back) == -1
+        np.testing.assert_array_equal(back, rows)
+
     @given(packable().filter(lambda drawn: len(drawn[2]) > 1 and drawn[3] > 0), st.data())
     def test_pack_steps_names_the_first_of_another_size(self, drawn, data):
         offsets, order, steps, row_bytes = drawn

@@ -21,6 +21,21 @@ class TestTwins:
         out = np.zeros(x.shape, x.dtype)
         agree("rolling.roll_rows", x, offsets, size, least, kind, ddof, reverse, out, seen=alike)
 
+    @pytest.mark.parametrize("dtype", REALS)
+    @pytest.mark.parametrize("kind", range(5))
+    @pytest.mark.parametrize("size", [1, 2, 5])
+    def test_roll_what_is_not_finite(self, size, kind, dtype):
+        """Alone in a window, before and behind others, and in one sequence after another."""
+        random = np.random.default_rng(size)
+        x = read_only(
+            random.choice([np.inf, -np.inf, np.nan, 1.0, 2.0, 3.0], (120, 2), p=[0.1] * 3 + [0.2, 0.2, 0.3]).astype(
+                dtype
+            )
+        )
+        offsets = int64([0, 1, 1, 2, 5, 12, 40, 120])
+        for reverse in (False, True):
+            agree("rolling.roll_rows", x, offsets, size, 1, kind, 0.0, reverse, np.zeros(x.shape, dtype), seen=alike)
+
     @given(rows(REALS), SIZES, st.integers(0, 4), st.integers(2, 3), SEEDS)
     def test_spread(self, drawn, size, least, kind, seed):
         x, offsets = drawn

@@ -37,7 +37,10 @@ class TestTwins:
     @given(searches(st.just("f8")), SEEDS)
     def test_interpolate(self, drawn, seed):
         xp, offsets, x, wanted = drawn
-        fp = read_only(np.random.default_rng(seed).normal(size=len(xp)))
+        random = np.random.default_rng(seed)
+        fp = random.normal(size=len(xp))
+        fp[random.random(len(xp)) < random.choice([0, 0.5])] = random.choice([np.inf, -np.inf])
+        fp = read_only(fp)
         results = np.zeros(len(x)), np.zeros(len(x), np.int64), np.zeros(len(x))
 
         def seen(*arguments):
@@ -46,6 +49,27 @@ class TestTwins:
             return list(arguments[5:])
 
         agree("search.interpolate_rows", x, wanted, xp, fp, offsets, *results, seen=seen)
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("right", [False, True])
+    def test_search_for_nan(self, right, dtype):
+        """It stands behind all numbers, and before or behind what is nan there."""
+        x = read_only(np.array([1, np.nan, np.nan, 0, np.inf, np.nan, np.nan, np.nan], dtype))
+        v = read_only(np.array([np.nan, np.inf, np.nan, np.nan, 2], dtype))
+        out = unwritten(5)
+        agree("search.search_rows", x, int64([0, 3, 6, 8]), v, int64([0, 2, 3, 5]), right, out)
+        kernels.search.search_rows(x, int64([0, 3, 6, 8]), v, int64([0, 2, 3, 5]), right, out)
+        assert out.tolist() == ([3, 1, 3, 2, 0] if right else [1, 1, 2, 0, 0])
+
+    def test_interpolate_beside_what_is_infinite(self):
+        """At a point is its value, whatever stands beside it."""
+        xp, fp = read_only(np.array([0.0, 1, 2, 3])), read_only(np.array([5.0, np.inf, -np.inf, 7]))
+        x, out = read_only(np.array([0.0, 1, 2, 3, 0.5, 2.5])), np.zeros(6)
+        kernels.search.interpolate_rows(
+            x, int64([0, 6]), xp, fp, int64([0, 4]), out, np.zeros(6, np.int64), np.zeros(6)
+        )
+        np.testing.assert_array_equal(out, [5, np.inf, -np.inf, 7, np.inf, -np.inf])
+        np.testing.assert_array_equal(out, np.interp(x, xp, fp))
 
 
 def test_arrays_that_do_not_belong_together():

@@ -64,9 +64,11 @@ class TestTwins:
     @pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "u4"])
     @pytest.mark.parametrize("step", [1, 10**6], ids=["a table", "a search"])
     @pytest.mark.parametrize("count", [1, 4, 5, 8, 100])
-    def test_drop_many_tokens(self, dtype, step, count):
+    @pytest.mark.parametrize("below", [0, 75])
+    def test_drop_many_tokens(self, dtype, step, count, below):
         random = np.random.default_rng(count)
-        pool = np.arange(0, 150, dtype=dtype) * np.dtype(dtype).type(step)
+        below = below if dtype.startswith("i") else 0
+        pool = np.arange(-below, 150 - below).astype(dtype) * np.dtype(dtype).type(step)
         x, offsets = read_only(random.choice(pool, 2500)), int64([0, 0, 1023, 1024, 1025, 2500, 2500])
         tokens = int64(random.permutation(pool[5:])[:count])
         out, out_offsets = unwritten(len(x), dtype=dtype), unwritten(len(offsets))

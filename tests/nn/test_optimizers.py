@@ -341,8 +341,8 @@ def test_clipping_within_the_limit_and_of_what_is_not_finite():
     assert nn.clip_by_global_norm({}, 1.0) == ({}, 0.0)
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", ">f8", "<f8"])
 def test_clipped_gradients_keep_their_dtype(dtype):
     (clipped,), norm = nn.clip_by_global_norm([np.full(400, 30.0, dtype)], 1.0)
-    assert (clipped.dtype, norm) == (np.dtype(dtype), 600)
+    assert (clipped.dtype, norm) == (np.dtype(dtype).newbyteorder("="), 600)
     np.testing.assert_allclose(clipped, 0.05, rtol=1e-3)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
 from lodcore import testing
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
@@ -83,7 +82,6 @@ def test_wrong_calls(name, call, error, says):
 @pytest.mark.not_on_reference
 def test_nothing_is_sampled_that_is_no_operator():
     assert SAMPLES.keys() <= OPS.keys()
-    assert ARGUMENTS.keys() <= OPS.keys()
 
 
 @pytest.mark.not_on_reference
@@ -108,25 +106,23 @@ def missing(op):
         "an oracle": samples is not None and callable(samples.expected),
         "samples at which its derivative is measured, if it has a gradient": smooth == op.gradient,
         "wrong calls": samples is not None and bool(samples.errors),
-        "a benchmark": name in ARGUMENTS,
+        "a small call that is timed": samples is not None and samples.small is not None,
     }
     return [part for part, there in parts.items() if not there]
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("part", ["infer", "vjp", "lod", "example", "samples", "smooth", "errors", "benchmark"])
+@pytest.mark.parametrize("part", ["infer", "vjp", "lod", "example", "samples", "smooth", "errors", "small"])
 def test_what_is_missing_is_found(part, monkeypatch):
     name = "sequence_pool"
     op = OPS[name]
-    changed = {"smooth": None, "errors": []}
+    changed = {"smooth": None, "errors": [], "small": None}
     if part in ("infer", "vjp"):
         monkeypatch.setattr(op, f"_{part}", None)
     elif part == "lod":
         monkeypatch.setattr(op, "lod_rule", None)
     elif part == "example":
         monkeypatch.setattr(op.__wrapped__, "__doc__", "Pool.")
-    elif part == "benchmark":
-        monkeypatch.delitem(ARGUMENTS, name)
     elif part == "samples":
         monkeypatch.delitem(SAMPLES, name)
     else:
@@ -137,6 +133,7 @@ def test_what_is_missing_is_found(part, monkeypatch):
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", sorted(ARGUMENTS))
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_timed_runs(name):
-    OPS[name](*ARGUMENTS[name](), **KEYWORDS.get(name, {}))
+    small = SAMPLES[name].small()
+    OPS[name](*small.args, **small.kwargs)

@@ -22,8 +22,8 @@ from reference.ops import (
     recurrent,
     reduce,
     rolling,
-    scores,
     search,
+    softmax,
     sort,
     window,
 )
@@ -71,10 +71,10 @@ def test_pools_softmax_and_sums(column):
         close(pool.sequence_pool([column, []], kind, 9.0, 0, 1), [wanted, 9.0])
         close(pool.pooled([[one, 2 * one] for one in column], kind), [wanted, 2 * wanted])
     powers = np.exp(x - x.max())
-    close(scores.softmax(column), powers / powers.sum())
+    close(softmax.softmax(column), powers / powers.sum())
     close(dense.softmax(column), powers / powers.sum())
-    close(scores.logsumexp(column), np.logaddexp.reduce(x))
-    close(scores.cumsum(column), np.cumsum(x))
+    close(softmax.logsumexp(column), np.logaddexp.reduce(x))
+    close(softmax.cumsum(column), np.cumsum(x))
     for name in ("sum", "prod", "mean", "max", "min", "any", "all"):
         close(axes.reduction(name)(column), getattr(np, name)(x))
     for name in ("argmax", "argmin"):

@@ -290,5 +290,15 @@ def cases() -> list[Case]:
     return found
 
 
+def left_out() -> list[str]:
+    """Name the operators that are not called in every way: none, if nothing was forgotten."""
+    known: dict[str, set[str]] = {}
+    for case in cases():
+        name, _, way = case.name.partition(", ")
+        known.setdefault(name, set()).add(way)
+    wanted = {way.__name__ for way in WAYS}
+    return [name for name in set(SAMPLES) & set(OPS) if not wanted <= known.get(name, set())]
+
+
 if __name__ == "__main__":
     print("\n".join(case.name for case in cases()))

@@ -1,45 +1,89 @@
-/* A memory handler of NumPy (NEP 49) that refuses the n-th request; the tests compile it. */
+/* Lets the n-th request for memory fail, of arrays (NumPy's default handler, NEP 49) and of what kernels call malloc
+   for; the tests compile it, and load it before the interpreter, for its malloc to be found first. */
+#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
-int64_t met = 0, fails = -1;
+enum { MOST = 64 };
 
-static int refused(void)
-{
-    return ++met == fails;
-}
-
-static void *failing_malloc(void *context, size_t size)
-{
-    (void)context;
-    return refused() ? NULL : malloc(size);
-}
-
-static void *failing_calloc(void *context, size_t count, size_t size)
-{
-    (void)context;
-    return refused() ? NULL : calloc(count, size);
-}
-
-static void *failing_realloc(void *context, void *memory, size_t size)
-{
-    (void)context;
-    return refused() ? NULL : realloc(memory, size);
-}
-
-static void failing_free(void *context, void *memory, size_t size)
-{
-    (void)context;
-    (void)size;
-    free(memory);
-}
-
-struct {
-    char name[127];
-    uint8_t version;
+typedef struct {
     void *context;
     void *(*malloc)(void *, size_t);
     void *(*calloc)(void *, size_t, size_t);
     void *(*realloc)(void *, void *, size_t);
     void (*free)(void *, void *, size_t);
-} handler = {"failing", 1, NULL, failing_malloc, failing_calloc, failing_realloc, failing_free};
+} allocator; /* as NumPy has it */
+
+int64_t met = 0, fails = -1, met_in_kernels = 0;
+
+static allocator numpys;
+static struct {
+    uintptr_t first, last;
+} watched[MOST]; /* where compiled code of lodcore is */
+static int n_watched;
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+static int refused(void)
+{
+    return fails >= 0 && ++met == fails;
+}
+
+static int refused_to(const void *caller)
+{
+    if (fails >= 0)
+        for (int j = 0; j < n_watched; j++)
+            if (watched[j].first <= (uintptr_t)caller && (uintptr_t)caller < watched[j].last) {
+                met_in_kernels++;
+                return refused();
+            }
+    return 0;
+}
+
+void *malloc(size_t size)
+{
+    return refused_to(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return refused_to(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    return refused_to(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
+
+static void *failing_malloc(void *context, size_t size)
+{
+    return refused() ? NULL : numpys.malloc(context, size);
+}
+
+static void *failing_calloc(void *context, size_t count, size_t size)
+{
+    return refused() ? NULL : numpys.calloc(context, count, size);
+}
+
+static void *failing_realloc(void *context, void *memory, size_t size)
+{
+    return refused() ? NULL : numpys.realloc(context, memory, size);
+}
+
+/* The functions of NumPy's default handler are replaced where they stand, so that no other handler gets round them. */
+void replace(allocator *handlers)
+{
+    numpys = *handlers;
+    handlers->malloc = failing_malloc;
+    handlers->calloc = failing_calloc;
+    handlers->realloc = failing_realloc;
+}
+
+void watch(uintptr_t first, uintptr_t last)
+{
+    if (n_watched < MOST) {
+        watched[n_watched].first = first;
+        watched[n_watched++].last = last;
+    }
+}

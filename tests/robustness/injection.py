@@ -444,7 +444,8 @@ def main() -> None:
     chosen = parser.parse_args()
     bound_memory()
     machine = soak(chosen.seed, chosen.seconds, chosen.log, chosen.names)
-    print(f"{machine.count} calls, {machine.raised} raised an error; lodcore {lodcore.__version__} lives")
+    known = f"not in all ways: {missing}" if (missing := calls.left_out()) else "all operators in all ways"
+    print(f"{machine.count} calls, {known}, {machine.raised} raised an error; lodcore {lodcore.__version__} lives")
 
 
 if __name__ == "__main__":

@@ -69,12 +69,18 @@ def turned(array, *shapes):
 """
 
 
-def survives(program: str, seconds: float = 120, *arguments: str, prelude: str = PRELUDE) -> str:
+def survives(
+    program: str,
+    seconds: float = 120,
+    *arguments: str,
+    prelude: str = PRELUDE,
+    environment: dict[str, str] | None = None,
+) -> str:
     """Run a program, and return what it printed; raise if it died, or took too long."""
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", prelude + program, *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", **(environment or {})},
         capture_output=True,
         text=True,
         timeout=seconds,

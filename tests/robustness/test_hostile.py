@@ -87,8 +87,8 @@ class Liar(list):
         return iter(self.others.pop()) if self.others else super().__iter__()
 
 
-FLAT = np.zeros(10**6)
-STRETCHED = np.broadcast_to(0.0, 10**6)  # as many bytes, but all of them the same eight
+FLAT = np.zeros(10**5)
+STRETCHED = np.broadcast_to(0.0, 10**5)  # as many bytes, but all of them the same eight
 
 
 @pytest.mark.parametrize("others", [[[STRETCHED]], [[FLAT, FLAT]], [[]], [[FLAT[:3]]], [[None]], [[[1]], [STRETCHED]]])

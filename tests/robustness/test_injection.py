@@ -27,31 +27,29 @@ def machine(log, *options, module="injection"):
     return done.stdout
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_everything_changes_while_calls_run(seed, tmp_path):
-    printed = machine(tmp_path / "log", "--seconds", "20", "--seed", str(seed))
+def test_everything_changes_while_calls_run(tmp_path):
+    printed = machine(tmp_path / "log", "--seconds", "8", "--seed", "0")
     assert "lives" in printed
+    assert "all operators in all ways" in printed
     assert int(printed.split()[0]) > 200
 
 
 def test_everything_is_called_with_whatever_there_is(tmp_path):
-    printed = machine(tmp_path / "log", "--seconds", "15", "--seed", "0", module="liars")
+    printed = machine(tmp_path / "log", "--seconds", "4", "--seed", "0", module="liars")
     assert "lives" in printed
     assert int(printed.split()[0]) > 200
 
 
-def test_the_machine_knows_every_operator_and_way():
-    printed = subprocess.run(
-        [sys.executable, "-m", "tests.robustness.calls"],
+def test_an_error_while_something_is_recorded_leaves_everything_usable():
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.robustness.recordings", "--every", "19"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        check=True,
-    ).stdout.splitlines()
-    from lodcore.ops.registry import OPS
-    from tests.samples import SAMPLES
-
-    for name in set(SAMPLES) & set(OPS):
-        ways = {line.partition(", ")[2] for line in printed if line.startswith(f"{name}, ")}
-        assert len(ways) == 8, name
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout.split()[0]) > 200
+    assert "nothing is half done" in done.stdout

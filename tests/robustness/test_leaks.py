@@ -7,7 +7,7 @@ from tests.helpers.leak_cases import CASES, LOOPS
 
 pytestmark = pytest.mark.not_on_reference  # what is compiled can lose memory
 
-CALLS, AGAIN = 25, 8  # calls of each; so many times as many where something seems to be kept
+CALLS = (10, 40, 200)  # of each: more where something seems to be kept, for what is not a leak does not grow with them
 OPERATORS = [name for name in CASES if name not in LOOPS]
 GROUPS = 16
 
@@ -23,7 +23,7 @@ def repeated(calls):
 
 def keep_something(calls):
     """Return whether each round of calls leaves an object behind, or 32 bytes, the least that malloc gives."""
-    for times in (CALLS, AGAIN * CALLS):  # what is not a leak does not grow with the number of calls
+    for times in CALLS:
         objects, size = growth(repeated(calls), times)
         if objects < times and size < 32 * times:
             return False

@@ -1,9 +1,18 @@
-"""The table that generic tests of operators run over: a file a family, SAMPLES by the names of operators."""
+"""The one table that generic tests of operators run over: SAMPLES by the names of operators.
+
+How calls are drawn, what they give and which are wrong is written here, a file a family. Cases for other
+implementations and the call that is timed are part of the table, and written where they are used without it: cases know
+no lodcore (`reference/cases`), and benchmarks run where no tests are (`asv_benchmarks/benchmarks/operators.py`).
+"""
 
 import pkgutil
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
+
+from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
+from lodcore.testing.samples import Sample
+from reference.cases import OPERATORS
 
 
 class Call(NamedTuple):
@@ -29,6 +38,13 @@ class Samples(NamedTuple):
         Wrong calls as text, what they raise, and a pattern for the message; names are those of `wrong_calls.things`.
     exact : bool
         Whether the result agrees with the oracle to the last bit, or about.
+    dtypes : str
+        A call of `tests.helpers.table_of_dtypes` that gives of each dtype what this operator gives, which then has no
+        row there.
+    cases : reference.case.Operator or None
+        The same for other implementations; None where they are not held to it.
+    small : callable or None
+        Makes a small call (Sample) that computes: it is timed, run a million times, and given other dtypes.
     """
 
     calls: Any
@@ -36,6 +52,9 @@ class Samples(NamedTuple):
     smooth: Any
     errors: list[tuple[str, Any, str]]
     exact: bool = True
+    dtypes: str = ""
+    cases: Any = None
+    small: Callable[[], Sample] | None = None
 
 
 def call(*args, **kwargs):
@@ -43,8 +62,13 @@ def call(*args, **kwargs):
     return Call(args, kwargs)
 
 
+def small_call(name):
+    """Return what makes the small call of an operator, if there is one."""
+    return (lambda: Sample(tuple(ARGUMENTS[name]()), KEYWORDS.get(name, {}))) if name in ARGUMENTS else None
+
+
 SAMPLES = {
-    name: samples
+    name: samples._replace(cases=OPERATORS.get(name), small=small_call(name))
     for module in pkgutil.iter_modules(__path__)
     for name, samples in import_module(f"{__name__}.{module.name}").SAMPLES.items()
 }

@@ -1,15 +1,12 @@
-"""Reductions of values and of sequences."""
+"""Reductions of values."""
 
 import numpy as np
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
-from lodcore.ops import select_by_mask
-from lodcore.tensors import core
-from reference.ops.axes import reduce_axis, reduce_below, reduction
+from lodcore import DTypeError, LoDTensor, ShapeError
+from reference.ops.axes import reduce_axis, reduction
 from reference.ops.levels import each_at_level
 from reference.ops.reduce import REDUCTIONS
-from tests.helpers.draw import read_only
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
 
@@ -100,86 +97,4 @@ SAMPLES = {
         ],
         exact=False,
     )
-}
-
-# -- sequences -----------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def with_level(draw, tensors, *rest):
-    x = draw(tensors)
-    return call(x, *[draw(one) for one in rest], draw(st.integers(-x.num_levels, x.num_levels - 1)))
-
-
-def below(arguments, function):
-    x = arguments["x"]
-    level = arguments["level"] % x.num_levels
-    return reduce_below(function, x.tolist(), level, x.num_levels, x.values.shape[1:])
-
-
-def place_or_none(name):
-    return lambda numbers: reduction(name)(numbers) if numbers else -1
-
-
-@st.composite
-def full_batches(draw):
-    """Draw a batch without empty sequences, and any level."""
-    x = draw(smooth_batches([(), (2,)]))
-    for level in range(x.num_levels - 1, -1, -1):
-        lengths = x.lod.lengths(level)
-        if not lengths.all():
-            held = read_only(lengths > 0)
-            x = select_by_mask(x, LoDTensor(held, core.slice_levels(x.lod, 0, level)) if level else held)
-    return call(x, "max", draw(st.integers(-x.num_levels, x.num_levels - 1)))
-
-
-WRONG_LEVEL = [
-    ("ops.{}(flat{}, level=1)", LevelError, "level: is 1"),
-    ("ops.{}(flat{}, level=0.5)", DTypeError, "level: is 0.5"),
-    ("ops.{}(rows{})", DTypeError, "x: is ndarray"),
-]
-
-
-def wrong(name, middle=""):
-    return [(text.format(name, middle), error, says) for text, error, says in WRONG_LEVEL]
-
-
-SAMPLES |= {
-    "sequence_prod": Samples(
-        with_level(batches(NUMBERS)),
-        lambda arguments: below(arguments, reduction("prod")),
-        with_level(SMOOTH),
-        [*wrong("sequence_prod"), ("ops.sequence_prod([['a']])", DTypeError, "x: has dtype <U1")],
-        exact=False,
-    ),
-    "sequence_truth": Samples(
-        with_level(batches(["?"]), st.sampled_from(["any", "all"])),
-        lambda arguments: below(arguments, reduction(arguments["name"])),
-        None,
-        [
-            ("ops.sequence_truth(array([[True]]), 'any', 1)", LevelError, "level: is 1"),
-            ("ops.sequence_truth(array([[True]]), 'one')", ValueError, "name: is 'one'"),
-            ("ops.sequence_truth(flat, 'any')", DTypeError, "x: has dtype int64"),
-        ],
-    ),
-    "sequence_place": Samples(
-        with_level(batches(NUMBERS), st.sampled_from(["argmax", "argmin"])),
-        lambda arguments: below(arguments, place_or_none(arguments["name"])),
-        None,
-        [
-            *wrong("sequence_place", ", 'argmax'"),
-            ("ops.sequence_place(flat, 'max')", ValueError, "name: is 'max'"),
-            ("ops.sequence_place([['a']], 'argmin')", DTypeError, "x: has dtype <U1"),
-        ],
-    ),
-    "refuse_empty": Samples(
-        full_batches(),
-        lambda arguments: arguments["x"].tolist(),
-        full_batches(),
-        [
-            *wrong("refuse_empty", ", 'max'"),
-            ("ops.refuse_empty(flat, 'max')", ValueError, "max: sequence 1 of level 0 is empty"),
-            ("ops.refuse_empty(x, 'max', 0)", ValueError, "max: sequence 1 of level 0 is empty"),
-        ],
-    ),
 }

@@ -151,6 +151,23 @@ def test_results_own_their_memory_and_views_share_it(x):
 # -- indexing ------------------------------------------------------------------------------------------------------
 
 
+def test_a_view_that_nobody_holds_is_handed_out_again():
+    """As it was; one that is held, or was changed, is not."""
+    x = LoDTensor(np.array([1.0, 2.0, 3.0]), LoD.from_lengths([2, 1]), share=True)
+    first = id(x.values)
+    assert id(x.values) == first
+    held, kept = x.values, x.values[1:]
+    assert x.values is not held
+    assert x.values is not kept.base
+    held.setflags(write=False)
+    assert x.values.flags.writeable
+    del held, kept
+    x.values.setflags(write=False)
+    assert x.values.flags.writeable
+    x.values[0] = 7
+    assert x.tolist() == [[7.0, 2.0], [3.0]]
+
+
 @given(lod_tensors(), st.none() | st.integers(-12, 12), st.none() | st.integers(-12, 12))
 def test_index_slice_and_iteration_are_views(x, start, stop):
     nested = numbered(x.lod)

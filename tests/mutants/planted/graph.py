@@ -26,7 +26,7 @@ MUTANTS = [
     # -- what the steps of a loop share
     Mutant(
         "shared-gradient-begins-anew",
-        "lodcore/ops/shared_matrix.py",
+        "lodcore/ops/matrix.py",
         "multiply_pairs(rows, None, d, None, total is not None, made)",
         "multiply_pairs(rows, None, d, None, False, made)",
         TEST_SHARED,

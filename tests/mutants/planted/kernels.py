@@ -3,8 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 ROWS = "lodcore/kernels/rows.h"
-OFFSETS = "lodcore/kernels/offsets.pyx"
-LEVELS = "lodcore/kernels/levels.pyx"
+LOD = "lodcore/kernels/lod.pyx"
 GATHER = "lodcore/kernels/gather.pyx"
 RANK = "lodcore/kernels/rank.pyx"
 PAD = "lodcore/kernels/pad.h"
@@ -16,92 +15,92 @@ MUTANTS = [
         ROWS,
         "signs |= a | total;",
         "signs |= a;",
-        "tests/kernels/test_offsets.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "last-offset-unchecked",
-        OFFSETS,
+        LOD,
         "for s in range(n_seqs + 1):\n        if offsets[s] < 0",
         "for s in range(n_seqs):\n        if offsets[s] < 0",
-        "tests/kernels/test_offsets.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "first-offset-unchecked",
-        OFFSETS,
+        LOD,
         "if source[0] != 0:",
         "if source[0] < 0:",
-        "tests/kernels/test_offsets.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "longest-is-last",
         ROWS,
         "most = length > most ? length : most;",
         "most = length;",
-        "tests/kernels/test_offsets.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "segment-id-too-large",
-        OFFSETS,
+        LOD,
         "following >= n_seqs:",
         "following > n_seqs:",
-        "tests/kernels/test_offsets.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "segment-ids-may-fall",
-        OFFSETS,
+        LOD,
         "if following < now or following < 0",
         "if following < 0",
-        "tests/kernels/test_offsets.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "empty-sequences-at-the-end-forgotten",
-        OFFSETS,
+        LOD,
         "while now < n_seqs:",
         "while now < n_seqs - 1:",
-        "tests/kernels/test_offsets.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "positions-count-from-one",
         ROWS,
         "LODCORE_FILL(fill_positions, at + k)",
         "LODCORE_FILL(fill_positions, at + k + 1)",
-        "tests/kernels/test_offsets.py",
+        "tests/kernels/test_lod.py",
     ),
     # -- kernels: levels
     Mutant(
         "rebase-forgotten",
-        LEVELS,
+        LOD,
         "shift_offsets(source, count, -source[0], result)",
         "shift_offsets(source, count, 0, result)",
-        "tests/kernels/test_levels.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "compose-of-the-wrong-level",
-        LEVELS,
+        LOD,
         "result[s] = through[source[s]]",
         "result[s] = source[s]",
-        "tests/kernels/test_levels.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "empty-sequences-at-the-boundary-lost",
-        LEVELS,
+        LOD,
         "            result[count - 1] = last\n",
         "            pass\n",
-        "tests/kernels/test_levels.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "joined-batches-not-moved-on",
-        LEVELS,
+        LOD,
         "shift_offsets(&offsets[0], offsets.shape[0], base, result + at)",
         "shift_offsets(&offsets[0], offsets.shape[0], 0, result + at)",
-        "tests/kernels/test_levels.py",
+        "tests/kernels/test_lod.py",
     ),
     Mutant(
         "split-relative-to-the-wrong-level",
-        LEVELS,
+        LOD,
         "            for s in range(start, stop + 1):\n                result[at] = inner[s] - inner[start]",
         "            for s in range(start, stop + 1):\n                result[at] = inner[s] - outer[d]",
-        "tests/kernels/test_levels.py",
+        "tests/kernels/test_lod.py",
     ),
     # -- kernels: gather
     Mutant(

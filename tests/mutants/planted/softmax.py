@@ -2,10 +2,10 @@
 
 from tests.mutants.mutant import Mutant
 
-SCORES, SORT = "lodcore/ops/scores.py", "lodcore/ops/sort.py"
+SCORES, SORT = "lodcore/ops/softmax.py", "lodcore/ops/sort.py"
 KERNELS = "tests/kernels/test_softmax.py"
 ORDER = "tests/kernels/test_sort.py"
-OPERATORS = "tests/ops/test_scores.py tests/ops/test_sort.py"
+OPERATORS = "tests/ops/test_softmax.py tests/ops/test_sort.py"
 
 MUTANTS = [
     # -- softmax: kernels
@@ -183,8 +183,8 @@ MUTANTS = [
     Mutant(
         "negative-k",
         SORT,
-        'integer_of(f"{where}: k", k, 0)',
-        'integer_of(f"{where}: k", k, -1)',
+        'integer_of("sequence_topk: k", k, 0)',
+        'integer_of("sequence_topk: k", k, -1)',
         OPERATORS,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Offsets, lengths, segment ids and positions of one level, and the check of its offsets."""
+"""Offsets, lengths, segment ids and positions of one level, and levels that are cut, composed, joined and split."""
 
 from libc.stdint cimport int64_t
 
@@ -8,6 +8,7 @@ cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
     int64_t add_lengths(const int64_t* lengths, int64_t n_seqs, int64_t* out)
     int64_t longest(const int64_t* offsets, int64_t n_seqs)
+    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
     void differences(const int64_t* offsets, int64_t n_seqs, int64_t* out)
     void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
     void fill_ids(const int64_t* offsets, int64_t n_seqs, int64_t* out)
@@ -184,3 +185,150 @@ def offsets_from_segment_ids(const int64_t[::1] ids not None, int64_t[::1] out n
                 now += 1
                 result[now] = n_rows
     return bad
+
+
+def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] out not None):
+    """Cut the sequences from `start` to `stop` out of a level, so that they start at 0 again.
+
+    Parameters
+    ----------
+    offsets : int64, shape (n_seqs + 1,)
+    start, stop : int, in sequences
+        0 <= start <= stop <= n_seqs.
+    out : int64, shape (stop - start + 1,)
+    """
+    cdef Py_ssize_t count = stop - start + 1
+    agree(0 <= start <= stop < offsets.shape[0] and out.shape[0] == count)
+    cdef const int64_t* source = &offsets[start]
+    cdef int64_t* result = &out[0]
+    with nogil:
+        shift_offsets(source, count, -source[0], result)
+
+
+def compose(const int64_t[::1] outer not None, const int64_t[::1] inner not None, int64_t[::1] out not None):
+    """Let the outer level count what the inner level counts.
+
+    Parameters
+    ----------
+    outer : int64, shape (n_outer + 1,), in sequences of `inner`
+    inner : int64, shape (n_inner + 1,)
+    out : int64, shape (n_outer + 1,)
+        out[s] = inner[outer[s]].
+    """
+    cdef Py_ssize_t count = outer.shape[0], s
+    agree(count > 0 and out.shape[0] == count and 0 <= outer[count - 1] < inner.shape[0])
+    cdef const int64_t* source = &outer[0]
+    cdef const int64_t* through = &inner[0]
+    cdef int64_t* result = &out[0]
+    with nogil:
+        for s in range(count):
+            result[s] = through[source[s]]
+
+
+def relative(const int64_t[::1] outer not None, const int64_t[::1] inner not None, int64_t[::1] out not None):
+    """Undo `compose`: let the outer level count the sequences of the inner one.
+
+    Where the inner level has empty sequences at a boundary they go to the sequence that begins there; those at
+    the very end belong to the last.
+
+    Parameters
+    ----------
+    outer : int64, shape (n_outer + 1,)
+        Offsets in the units of `inner`, with the same end.
+    inner : int64, shape (n_inner + 1,)
+    out : int64, shape (n_outer + 1,), in sequences of `inner`
+        Its content after a bad offset is of no use.
+
+    Returns
+    -------
+    int
+        The first outer offset that is not an offset of `inner`, or the last one if not all of `inner` is reached; -1 if
+        there is none.
+    """
+    cdef Py_ssize_t count = outer.shape[0], last = inner.shape[0] - 1, s, at = 0, bad = -1
+    agree(count > 0 and last >= 0 and out.shape[0] == count)
+    cdef const int64_t* source = &outer[0]
+    cdef const int64_t* through = &inner[0]
+    cdef int64_t* result = &out[0]
+    with nogil:
+        for s in range(count):
+            while at < last and through[at] < source[s]:
+                at += 1
+            if through[at] != source[s]:
+                bad = s
+                break
+            result[s] = at
+        if bad < 0 and (through[last] != source[count - 1] or (count == 1 and last > 0)):
+            bad = count - 1
+        if bad < 0:
+            result[count - 1] = last
+    return bad
+
+
+def join(levels, int64_t[::1] out not None):
+    """Put the sequences of one level of several batches one after another.
+
+    Parameters
+    ----------
+    levels : list of int64 arrays, shape (n_seqs + 1,) each
+    out : int64, shape (sum of n_seqs + 1,)
+    """
+    cdef Py_ssize_t at = 0
+    cdef int64_t base = 0
+    agree(out.shape[0] > 0)
+    cdef int64_t* result = &out[0]
+    cdef const int64_t[::1] offsets
+    result[0] = 0
+    for offsets in levels:
+        agree(0 < offsets.shape[0] <= out.shape[0] - at)
+        shift_offsets(&offsets[0], offsets.shape[0], base, result + at)
+        at += offsets.shape[0] - 1
+        base = result[at]
+
+
+cdef Py_ssize_t room_for(const int64_t[::1] outer, list finer) except -2:
+    """Count what `split` writes; -1 if a level has fewer sequences than the one before counts."""
+    cdef Py_ssize_t n_outer = outer.shape[0] - 1, n_seqs = outer[n_outer], total = 0
+    cdef const int64_t[::1] inner
+    for inner in finer:
+        if inner.shape[0] != n_seqs + 1:
+            return -1
+        total += n_seqs + n_outer
+        n_seqs = inner[n_seqs]
+    return total
+
+
+def split(levels, int64_t[::1] out not None):
+    """Write the levels of each outermost sequence, one level fewer, one after another.
+
+    Parameters
+    ----------
+    levels : list of int64 arrays, at least two
+        All levels of a batch, coarse first: shape (n_seqs + 1,) each.
+    out : int64, shape (sum over sequences and finer levels of the sequences there + 1,)
+        For each outermost sequence its finer levels, coarse first, each starting at 0.
+    """
+    cdef Py_ssize_t n_outer = levels[0].shape[0] - 1, d, s, start, stop, at = 0
+    cdef const int64_t[::1] outer = levels[0]
+    cdef const int64_t[::1] inner
+    cdef int64_t* result = &out[0] if out.shape[0] else NULL
+    finer = list(levels[1:])
+    agree(n_outer >= 0 and room_for(outer, finer) == out.shape[0])
+    if len(finer) == 1:  # the common depth without a view a sequence
+        inner = finer[0]
+        with nogil:
+            for d in range(n_outer):
+                start = outer[d]
+                for s in range(start, outer[d + 1] + 1):
+                    result[at] = inner[s] - inner[start]
+                    at += 1
+        return
+    views = [<object> view for view in finer]
+    for d in range(n_outer):
+        start, stop = outer[d], outer[d + 1]
+        for view in views:
+            inner = view
+            for s in range(start, stop + 1):
+                result[at] = inner[s] - inner[start]
+                at += 1
+            start, stop = inner[start], inner[stop]

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDTensor, ShapeError
-from reference.ops import scores as oracle
+from reference.ops import softmax as oracle
 from tests.helpers.agree import from_the_first
 from tests.helpers.draw import ROW_SHAPES, lods, read_only
 from tests.samples import Samples, call

@@ -5,7 +5,7 @@ from reference.corners import ROWS, STRUCTURES, walks
 from reference.draw import DTYPES
 from reference.draw_tensors import level_of, ragged
 from reference.dtypes import float_of
-from reference.ops import scores as oracle
+from reference.ops import softmax as oracle
 
 EVERY = STRUCTURES | ROWS | walks(4) | {*DTYPES, "ties"}
 

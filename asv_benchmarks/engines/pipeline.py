@@ -1,0 +1,327 @@
+"""Clean, tokenise and pack a corpus: what every engine's workers run, and what one process runs without an engine.
+
+Text goes in, bins of numbered words come out. What lies in one bin must not depend on how an engine cuts its work, so
+the corpus itself says what is packed together: a row group of a file, which is a *unit*. Engines are given the list of
+units, cut it as they like, and spread it over workers; a worker reads one unit after the other.
+"""
+
+import functools
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+
+import lodcore
+from lodcore import LoD, LoDTensor, Vocabulary
+from lodcore.batching import pack_plan
+from lodcore.interop import arrow_batches
+
+BUDGET = 2048  # tokens of a bin
+FEWEST = 3  # words of a document that is kept
+
+#: One row a bin. `file` and `first_row` name the unit, `bin` counts within it; `rows` are the places of the documents
+#: in their file, and `tokens` their words. Offsets of 32 bits are what Spark takes.
+BINS = pyarrow.schema(
+    [
+        ("file", pyarrow.int64()),
+        ("first_row", pyarrow.int64()),
+        ("bin", pyarrow.int64()),
+        ("rows", pyarrow.list_(pyarrow.int64())),
+        ("tokens", pyarrow.list_(pyarrow.list_(pyarrow.int32()))),
+    ]
+)
+UNITS = pyarrow.schema(
+    [
+        ("file", pyarrow.int64()),
+        ("path", pyarrow.string()),
+        ("row_group", pyarrow.int64()),
+        ("first_row", pyarrow.int64()),
+        ("num_rows", pyarrow.int64()),
+    ]
+)
+
+# What becomes of each byte: letters, figures, apostrophes and all beyond ASCII are kept, in lower case; the rest is 0.
+KEPT = np.zeros(256, np.uint8)
+KEPT[128:] = np.arange(128, 256)
+for character in "abcdefghijklmnopqrstuvwxyz0123456789'":
+    KEPT[ord(character)] = KEPT[ord(character.upper())] = ord(character)
+
+
+# -- functions of LoDTensors -------------------------------------------------------------------------------------------
+
+
+def split_words(text):
+    """Split documents of bytes into words in lower case.
+
+    Parameters
+    ----------
+    text : LoDTensor of uint8
+        Documents of bytes.
+
+    Returns
+    -------
+    LoDTensor of uint8
+        Documents of words of bytes.
+    """
+    letters, bounds = KEPT[text.values], text.lod.offsets()
+    edges = np.zeros(len(letters) + 1, bool)
+    kept = letters != 0
+    if len(letters):
+        edges[0], edges[-1] = kept[0], kept[-1]
+        np.not_equal(kept[1:], kept[:-1], out=edges[1:-1])
+    begins = edges[:-1] & kept
+    ends = edges[1:] & kept
+    inner = bounds[:-1][np.diff(bounds) > 0]  # where documents begin and end, words do
+    begins[inner] = kept[inner]
+    last = bounds[1:][np.diff(bounds) > 0] - 1
+    ends[last] = kept[last]
+    starts, stops = np.flatnonzero(begins), np.flatnonzero(ends) + 1
+    words = LoDTensor.from_starts_stops(letters, starts, stops)
+    documents = np.searchsorted(starts, bounds)
+    return LoDTensor(words.values, LoD.from_offsets(documents, words.lod.offsets()))
+
+
+@functools.lru_cache(maxsize=4)
+def vocabulary_of(file):
+    """Load a vocabulary, once in a process."""
+    return Vocabulary.load(file)
+
+
+def tokenise(text, vocabulary):
+    """Number the words of documents: a LoDTensor of int32.
+
+    Parameters
+    ----------
+    text : LoDTensor of uint8
+    vocabulary : str
+        A file that `Vocabulary.save` wrote; each worker reads it once.
+    """
+    ids = vocabulary_of(vocabulary).encode(split_words(text))
+    return LoDTensor(ids.values.astype(np.int32), ids.lod)
+
+
+def clean_and_tokenise(text, vocabulary):
+    """Return a column of tokens, and whether each document has words enough to be kept."""
+    tokens = tokenise(text, vocabulary)
+    return {"tokens": tokens, "is_kept": tokens.lengths >= FEWEST}
+
+
+def pack_unit(text, row, file, vocabulary="", budget=BUDGET):
+    """Clean, tokenise and pack the documents of one unit: columns of bins.
+
+    Parameters
+    ----------
+    text : LoDTensor of uint8, shape (n, None)
+    row, file : int64 ndarray, shape (n,)
+        The place of each document in its file, and the number of the file.
+    vocabulary : str
+    budget : int
+    """
+    made = clean_and_tokenise(text, vocabulary)
+    kept = np.flatnonzero(made["is_kept"])
+    tokens = lodcore.gather_sequences(made["tokens"], kept)
+    plan = pack_plan(tokens, budget, overflow="split")
+    count = plan.num_bins
+    return {
+        "file": np.full(count, file[0] if count else 0),
+        "first_row": np.full(count, row[0] if count else 0),
+        "bin": np.arange(count),
+        "rows": LoDTensor(row[kept][plan.documents], plan.bins),
+        "tokens": plan.apply(tokens),
+    }
+
+
+# -- units -------------------------------------------------------------------------------------------------------------
+
+
+def list_units(corpus, num_files=None):
+    """List the row groups of the Parquet files of a directory: a table, made of the footers alone."""
+    columns = {name: [] for name in UNITS.names}
+    for number, path in enumerate(sorted(Path(corpus).glob("*.parquet"))[:num_files]):
+        footer, first = pyarrow.parquet.read_metadata(path), 0
+        for group in range(footer.num_row_groups):
+            count = footer.row_group(group).num_rows
+            for name, entry in zip(UNITS.names, (number, str(path.resolve()), group, first, count), strict=True):
+                columns[name].append(entry)
+            first += count
+    return pyarrow.table(columns, UNITS)
+
+
+def read_units(batches, columns=("text",)):
+    """Read units, one record batch each, with the place of each row.
+
+    Parameters
+    ----------
+    batches : iterable of RecordBatch or Table
+        Rows of what `list_units` makes.
+    columns : sequence of str
+
+    Yields
+    ------
+    RecordBatch
+        The columns, and `file`, `path` and `row`. Nothing else of the file is in memory.
+    """
+    opened, reader = None, None
+    for batch in batches:
+        for unit in batch.to_pylist():
+            if opened != unit["path"]:
+                if reader is not None:
+                    reader.close()
+                opened, reader = unit["path"], pyarrow.parquet.ParquetFile(unit["path"], pre_buffer=False)
+            table = reader.read_row_group(unit["row_group"], columns=list(columns), use_threads=False)
+            count = table.num_rows
+            places = np.arange(unit["first_row"], unit["first_row"] + count)
+            path = pyarrow.DictionaryArray.from_arrays(np.zeros(count, np.int32), [unit["path"]])
+            for name, column in (("file", np.full(count, unit["file"])), ("path", path), ("row", places)):
+                table = table.append_column(name, pyarrow.array(column))
+            yield table.combine_chunks().to_batches()[0]
+    if reader is not None:
+        reader.close()
+
+
+class PackUnits:
+    """The function that engines are given: record batches of units in, record batches of bins out.
+
+    Parameters
+    ----------
+    vocabulary : str
+        A file that `Vocabulary.save` wrote.
+    budget : int
+    function : callable, optional
+        In place of `pack_unit`.
+    """
+
+    def __init__(self, vocabulary, budget=BUDGET, function=pack_unit):
+        packed = functools.partial(function, vocabulary=vocabulary, budget=budget)
+        self.pack = arrow_batches(packed, keep=False, schema=BINS)
+
+    def __call__(self, batches):
+        """Yield the bins of each unit of an iterator of record batches."""
+        use_one_thread()
+        return self.pack(read_units(batches))
+
+    def table(self, units):
+        """Return the bins of a table of units as a table."""
+        return pyarrow.Table.from_batches(self([units]), BINS)
+
+    def write(self, units, output):
+        """Write the bins of a table of units to a file, which is named after the first one.
+
+        The file is put in its place when it is complete, and replaces one of the same name: what a worker that died had
+        written does not count, and what is done twice is there once. No more than a unit is in memory.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row: the file, and how many rows were read and bins written.
+        """
+        first = units.slice(0, 1).to_pylist()[0]
+        path = Path(output) / f"bins-{first['file']:04d}-{first['row_group']:06d}.parquet"
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        with pyarrow.parquet.ParquetWriter(draft, BINS, compression="snappy", use_dictionary=False) as writer:
+            bins = 0
+            for batch in self([units]):
+                writer.write_batch(batch)
+                bins += batch.num_rows
+        os.replace(draft, path)
+        return pyarrow.table({"path": [str(path)], "rows": [sum(units["num_rows"].to_pylist())], "bins": [bins]})
+
+
+def use_one_thread():
+    """Compute in the thread that calls: an engine has a worker for each processor."""
+    lodcore.set_num_threads(1)
+    pyarrow.set_cpu_count(1)
+    pyarrow.set_io_thread_count(1)
+
+
+# -- without an engine -------------------------------------------------------------------------------------------------
+
+
+def fit_vocabulary(corpus, file, num_units=16, max_size=50_000):
+    """Make a vocabulary of the first units of a corpus, and save it; return the file."""
+    units = list_units(corpus).slice(0, num_units)
+    texts = [split_words(lodcore.from_arrow(batch.column("text"))) for batch in read_units([units])]
+    words = lodcore.concat_batches(texts) if texts else lodcore.encode_utf8([[]])
+    Vocabulary.fit(words, max_size=max_size).save(file)
+    return str(file)
+
+
+def run_alone(units, output, pack, units_per_file=64):
+    """Do the same in this process, without an engine: read, compute, write one file for so many units.
+
+    Parameters
+    ----------
+    units : pyarrow.Table
+    output : path
+    pack : PackUnits
+    units_per_file : int
+    """
+    Path(output).mkdir(parents=True, exist_ok=True)
+    for start in range(0, units.num_rows, units_per_file):
+        pack.write(units.slice(start, units_per_file), output)
+
+
+# -- what came out -----------------------------------------------------------------------------------------------------
+
+
+def parquet_files(output):
+    """List the Parquet files of a directory, in its folders too."""
+    return sorted(str(path) for path in Path(output).rglob("*.parquet") if not path.name.startswith("."))
+
+
+def read_bins(output):
+    """Read all bins, in the order of the corpus, with types that do not depend on who wrote them."""
+    tables = [pyarrow.parquet.ParquetFile(path).read().select(BINS.names) for path in parquet_files(output)]
+    tables = [table.cast(BINS) for table in tables]
+    return pyarrow.concat_tables([BINS.empty_table(), *tables]).sort_by(
+        [(name, "ascending") for name in ("file", "first_row", "bin")]
+    )
+
+
+def checksum(output):
+    """Summarise bins in a way that does not depend on their order, for more than fits into memory.
+
+    Returns
+    -------
+    dict of str to int
+        How many bins, pieces of documents and tokens there are, and a sum over all of them modulo 2**64, to which every
+        token contributes with its unit, bin, document and place.
+    """
+    totals = {"bins": 0, "documents": 0, "tokens": 0, "sum": 0}
+    for path in parquet_files(output):
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(4096, use_threads=False):
+                found = lodcore.from_arrow(batch.select(BINS.names))
+                tokens, rows = found["tokens"], found["rows"]
+                with np.errstate(over="ignore"):
+                    unit = mixed(mixed(found["file"]) + found["first_row"].astype(np.uint64))
+                    bins = mixed(unit + found["bin"].astype(np.uint64))
+                    pieces = mixed(bins[rows.lod.segment_ids()] + rows.values.astype(np.uint64))
+                    lod = tokens.lod.drop(0)
+                    places = lod.positions().astype(np.uint64)
+                    sums = mixed(
+                        pieces[lod.segment_ids()] + (places << np.uint64(32)) + tokens.values.astype(np.uint64)
+                    )
+                totals["bins"] += len(tokens)
+                totals["documents"] += len(rows.values)
+                totals["tokens"] += len(tokens.values)
+                totals["sum"] = (totals["sum"] + int(sums.sum(dtype=np.uint64))) % 2**64
+    return totals
+
+
+def mixed(keys):
+    """Mix the bits of integers (the finalizer of splitmix64)."""
+    keys = keys.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+def share_path():
+    """Let processes that an engine starts import what this one imports."""
+    root = str(Path(__file__).resolve().parents[2])
+    others = os.environ.get("PYTHONPATH", "")
+    if root not in others.split(os.pathsep):
+        os.environ["PYTHONPATH"] = os.pathsep.join([root, others]) if others else root

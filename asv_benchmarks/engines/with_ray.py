@@ -1,0 +1,75 @@
+"""The pipeline under Ray Data: `python -m asv_benchmarks.engines.with_ray CORPUS OUTPUT`.
+
+Ray shows how far it is by itself: bars in a terminal, lines of a log elsewhere.
+"""
+
+import functools
+import os
+from pathlib import Path
+
+import pyarrow
+
+from asv_benchmarks.engines import pipeline
+
+NAME = "ray"
+
+
+def start(workers, **options):
+    """Start Ray on this machine, with so many workers; return what stops it."""
+    pipeline.share_path()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    import ray
+    import ray.data
+
+    ray.init(num_cpus=workers, include_dashboard=False, **{"object_store_memory": 1 << 30, **options})
+    context = ray.data.DataContext.get_current()
+    # what Ray sets aside for each task is a multiple of this; with its default, 128 MiB, it runs one task at a time
+    context.target_max_block_size = 1 << 24
+    context.op_resource_reservation_enabled = False  # nor does it keep a worker for later steps
+    return ray.shutdown
+
+
+def run(units, output, pack, units_per_task=16, workers=2):
+    """Pack a table of units; one task, and one file, for so many of them.
+
+    A task whose worker dies is run again and writes a file of the same name. Workers write their files themselves:
+    `write_parquet` would keep all bins of a task in memory, and copy them.
+    """
+    import ray.data
+
+    Path(output).mkdir(parents=True, exist_ok=True)
+    parts = [units.slice(first, units_per_task) for first in range(0, units.num_rows, units_per_task)]
+    write = functools.partial(pack.write, output=str(output))
+    # one block, and so one call, a task (batch_size=None)
+    written = ray.data.from_arrow(parts).map_batches(write, batch_format="pyarrow", batch_size=None)
+    found = sum(row["rows"] for row in written.take_all())  # Dataset.sum would set a worker aside for itself
+    if found != sum(units["num_rows"].to_pylist()):
+        raise RuntimeError(f"with_ray: units: {found} rows were packed of {units.num_rows} units, which have others")
+
+
+def run_empty(count):
+    """Run so many tasks that do nothing, to see what a task costs."""
+    import ray.data
+
+    parts = [pyarrow.table({"k": [k]}) for k in range(count)]
+    ray.data.from_arrow(parts).map_batches(same, batch_format="pyarrow", batch_size=None).materialize()
+
+
+def same(table):
+    """Return what is given."""
+    return table
+
+
+def map_rows(files, function, output, batch_size):
+    """Call a function of record batches on Parquet files as Ray reads and cuts them, and write what it returns."""
+    import ray.data
+
+    dataset = ray.data.read_parquet(files, include_paths=True)
+    made = dataset.map_batches(function, batch_format="pyarrow", batch_size=batch_size)
+    made.write_parquet(str(output))
+
+
+if __name__ == "__main__":
+    from asv_benchmarks.engines.command import main
+
+    main(start, run, __doc__)

@@ -1,0 +1,52 @@
+"""Corpora for the tests of engines, and workers that die, fail, or tell what memory they took."""
+
+import os
+import resource
+import signal
+from pathlib import Path
+
+from asv_benchmarks.engines import pipeline
+from asv_benchmarks.engines.corpus import glosses_of_demo, write_corpus
+
+GROUP = 512
+
+
+def corpus(directory, num_bytes, file_bytes, group=GROUP):
+    """Write a corpus; return its directory and the file of its vocabulary."""
+    write_corpus(directory, glosses_of_demo(), num_bytes, file_bytes, group)
+    return directory, pipeline.fit_vocabulary(directory, directory.with_suffix(".vocabulary.npz"))
+
+
+def watched(text, row, file, vocabulary, budget, notes, die_at=None, fail_at=None):
+    """Pack a unit, and note what memory the process took; die once, or fail always, where a document stands.
+
+    Parameters
+    ----------
+    text, row, file, vocabulary, budget
+        As of `pipeline.pack_unit`.
+    notes : str
+        A directory: one file a process says the most memory it took, and its name how often it was called.
+    die_at, fail_at : (int, int), optional
+        File and row.
+    """
+    if die_at is not None and (file == die_at[0]).any() and (row == die_at[1]).any():
+        try:
+            os.close(os.open(Path(notes) / "died", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            pass
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
+    if fail_at is not None and ((file == fail_at[0]) & (row == fail_at[1])).any():
+        raise ValueError("this document cannot be packed")
+    made = pipeline.pack_unit(text, row, file, vocabulary, budget)
+    note = Path(notes) / f"worker-{os.getpid()}"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = [int(line) for line in note.read_text().split()] if note.exists() else [0, peak]
+    note.write_text(f"{before[0] + 1} {before[1]} {peak}")
+    return made
+
+
+def noted(directory):
+    """Read what each worker noted: how often it was called, the KiB that it took, and those since its first call."""
+    notes = [[int(word) for word in path.read_text().split()] for path in Path(directory).glob("worker-*")]
+    return [(calls, last, last - first) for calls, first, last in notes]

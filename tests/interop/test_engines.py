@@ -1,0 +1,68 @@
+"""arrow_batches: what needs no library, and, where pyarrow is installed, what it makes of batches."""
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore.errors import BatchError, DTypeError
+from lodcore.interop import arrow_batches
+
+pytestmark = pytest.mark.not_on_reference
+
+
+def double(values):
+    return values * 2
+
+
+def add(left, right, *, scale, offset=1.0):
+    return {"sum": (left + right) * scale + offset}
+
+
+def test_columns_are_named_by_the_parameters_without_default():
+    assert arrow_batches(double).columns == ("values",)
+    assert arrow_batches(add).columns == ("left", "right", "scale")
+    assert arrow_batches(functools.partial(add, scale=2.0)).columns == ("left", "right")
+    assert arrow_batches(np.negative, ["x"]).columns == ("x",)
+    assert arrow_batches(add, {"left": "a", "right": "a", "scale": "b"}).columns == ("a", "b")
+    assert repr(arrow_batches(functools.partial(add, scale=2.0))) == "arrow_batches(add, columns=('left', 'right'))"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        (((3,), {}), DTypeError, "f: is int; a function is needed"),
+        (((lambda *x: x,), {}), ValueError, r"takes \*x; columns= is needed"),
+        (((lambda **x: x,), {}), ValueError, r"takes \*\*x; columns= is needed"),
+        (((lambda: 1,), {}), ValueError, "columns: are none"),
+        (((iter,), {}), ValueError, "iter does not tell its parameters; columns= is needed"),
+        (((double, "values"), {}), DTypeError, "columns: is 'values'; a list of names"),
+        (((double, [3]), {}), DTypeError, "columns: has 3; names are needed"),
+        (((double,), {"keep": "name"}), DTypeError, "keep: is 'name'; True, False or a list"),
+        (((double,), {"max_rows": 0}), ValueError, "max_rows: is 0; 1 or more"),
+        (((double,), {"string": "fixed"}), TypeError, "has no option 'string'"),
+    ],
+)
+def test_wrong_arguments(arguments, error, says):
+    positional, named = arguments
+    with pytest.raises(error, match=says):
+        arrow_batches(*positional, **named)
+
+
+def test_an_error_keeps_its_place_when_it_is_sent():
+    error = BatchError("what")
+    error.path, error.rows = "a.parquet", (3, 5)
+    sent = pickle.loads(pickle.dumps(error))
+    assert (str(sent), sent.path, sent.rows) == ("what", "a.parquet", (3, 5))
+    assert (BatchError("new").path, BatchError("new").rows) == (None, (0, 0))
+
+
+def test_the_function_can_be_sent():
+    sent = pickle.loads(pickle.dumps(arrow_batches(double, keep=["name"], max_rows=5, nulls={"values": 0})))
+    assert (sent.f, sent.columns, sent.keep, sent.max_rows) == (double, ("values",), ("name",), 5)
+
+
+def test_lodcore_loads_no_engine():
+    assert lodcore.interop.arrow_batches is arrow_batches

@@ -1,0 +1,185 @@
+"""Offsets, lengths, segment ids, positions, and levels that are cut, composed, joined and split."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.helpers.against_twin import agree, unwritten
+from tests.helpers.draw import int64, lengths, levels, running_sum, wounded_levels
+
+ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
+SHAPES = st.sampled_from([(8, 5), (40, 3), (12, 20), (8, 60)])  # most sequences, longest
+LENGTHS = SHAPES.flatmap(lambda shape: lengths(None, *shape))
+OFFSETS = LENGTHS.map(running_sum).map(int64)
+SHORT_OFFSETS = lengths(most=12).map(running_sum).map(int64)
+TWO_LEVELS = levels(2, 2).map(lambda drawn: [int64(offsets) for offsets in drawn])
+MORE_LEVELS = levels(2, 4).map(lambda drawn: [int64(offsets) for offsets in drawn])
+
+
+@pytest.mark.not_on_reference
+class TestTwins:
+    @given(LENGTHS)
+    def test_offsets_from_lengths(self, drawn):
+        assert agree("lod.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1)) == -1
+
+    @given(LENGTHS, st.data())
+    def test_offsets_from_lengths_names_the_first_bad_one(self, drawn, data):
+        drawn = drawn or [0]
+        bad = data.draw(st.integers(0, len(drawn) - 1))
+        drawn[bad] = data.draw(st.sampled_from([-1, -(2**63)] + [2**63 - 1] * (sum(drawn[:bad]) > 0)))
+        if data.draw(st.booleans()):
+            drawn[bad + 1 :] = [data.draw(ANY_INT64) for _ in drawn[bad + 1 :]]
+        assert agree("lod.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1)) == bad
+
+    @given(st.lists(ANY_INT64, max_size=9) | st.lists(st.sampled_from([0, 1, 2, 2**62, 2**63 - 1]), max_size=9))
+    def test_offsets_from_any_lengths(self, drawn):
+        """Sums that wrap around to what looks right among them."""
+        agree("lod.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1))
+
+    @pytest.mark.parametrize("bad", range(9))
+    def test_offsets_from_lengths_of_which_one_is_negative(self, bad):
+        drawn = [2] * 9
+        drawn[bad] = -1
+        assert agree("lod.offsets_from_lengths", int64(drawn), unwritten(10)) == bad
+
+    @pytest.mark.parametrize("before", range(9))
+    @pytest.mark.parametrize("between", range(4))
+    def test_offsets_from_lengths_that_wrap_around_twice(self, before, between):
+        drawn = [0] * before + [2**63 - 1] + [0] * between + [2**63 - 1, 2, 0, 0, 0, 0]
+        assert agree("lod.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1)) == before + between + 1
+
+    @given(OFFSETS)
+    def test_valid_offsets(self, offsets):
+        rows = int(offsets[-1])
+        agree("lod.lengths_from_offsets", offsets, unwritten(len(offsets) - 1))
+        agree("lod.max_length", offsets)
+        agree("lod.segment_ids", offsets, unwritten(rows))
+        agree("lod.positions", offsets, unwritten(rows))
+        for stop in (-1, rows):
+            assert agree("lod.first_bad_offset", offsets, stop) == -1
+        for stop in {0, rows - 1, rows + 1} - {rows, -1}:
+            assert agree("lod.first_bad_offset", offsets, stop) == len(offsets) - 1
+
+    @given(wounded_levels())
+    def test_wounded_offsets(self, wounded):
+        offsets = wounded.levels[wounded.level]
+        if wounded.wound not in ("no offsets", "end"):
+            assert agree("lod.first_bad_offset", int64(offsets), -1) == wounded.position
+        elif wounded.wound == "end":
+            assert agree("lod.first_bad_offset", int64(offsets), offsets[-1] - 1) == wounded.position
+
+    @given(st.lists(st.sampled_from([0, 1, 2, 3, -1, 2**63 - 1, -(2**63)]), min_size=1, max_size=6), ANY_INT64)
+    def test_any_offsets(self, drawn, stop):
+        agree("lod.first_bad_offset", int64(drawn), stop)
+
+    @given(st.lists(st.integers(-1, 5)), st.integers(0, 5))
+    def test_offsets_from_any_segment_ids(self, ids, n_seqs):
+        agree("lod.offsets_from_segment_ids", int64(ids), unwritten(n_seqs + 1))
+
+    @given(OFFSETS)
+    def test_offsets_from_segment_ids(self, offsets):
+        ids = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        assert agree("lod.offsets_from_segment_ids", int64(ids), unwritten(len(offsets))) == -1
+
+
+class TestLaws:
+    @given(OFFSETS)
+    def test_lengths_and_back(self, offsets):
+        drawn, back = unwritten(len(offsets) - 1), unwritten(len(offsets))
+        kernels.lod.lengths_from_offsets(offsets, drawn)
+        assert kernels.lod.offsets_from_lengths(drawn, back) == -1
+        np.testing.assert_array_equal(back, offsets)
+
+    @given(OFFSETS)
+    def test_segment_ids_and_back(self, offsets):
+        ids, back = unwritten(int(offsets[-1])), unwritten(len(offsets))
+        kernels.lod.segment_ids(offsets, ids)
+        assert kernels.lod.offsets_from_segment_ids(ids, back) == -1
+        np.testing.assert_array_equal(back, offsets)
+
+    @given(OFFSETS)
+    def test_a_row_is_where_its_sequence_starts_plus_its_position(self, offsets):
+        rows = int(offsets[-1])
+        ids, places = unwritten(rows), unwritten(rows)
+        kernels.lod.segment_ids(offsets, ids)
+        kernels.lod.positions(offsets, places)
+        np.testing.assert_array_equal(offsets[ids] + places, np.arange(rows))
+
+
+def split_size(all_levels):
+    """Count what `split` writes."""
+    return sum(len(offsets) - 1 + len(all_levels[0]) - 1 for offsets in all_levels[1:])
+
+
+@pytest.mark.not_on_reference
+class TestTwinsOfLevels:
+    @given(SHORT_OFFSETS, st.data())
+    def test_rebase(self, offsets, data):
+        start = data.draw(st.integers(0, len(offsets) - 1))
+        stop = data.draw(st.integers(start, len(offsets) - 1))
+        agree("lod.rebase", offsets, start, stop, unwritten(stop - start + 1))
+
+    @given(TWO_LEVELS)
+    def test_compose(self, drawn):
+        outer, inner = drawn
+        agree("lod.compose", outer, inner, unwritten(len(outer)))
+
+    @given(TWO_LEVELS)
+    def test_relative(self, drawn):
+        outer, inner = drawn
+        absolute = inner[outer]
+        fits = len(outer) > 1 or len(inner) == 1
+        assert agree("lod.relative", int64(absolute), inner, unwritten(len(outer))) == (-1 if fits else 0)
+
+    @given(SHORT_OFFSETS, SHORT_OFFSETS)
+    def test_relative_of_levels_that_do_not_fit(self, outer, inner):
+        agree("lod.relative", outer, inner, unwritten(len(outer)))
+
+    @given(st.lists(SHORT_OFFSETS, min_size=1, max_size=4))
+    def test_join(self, batches):
+        agree("lod.join", batches, unwritten(sum(len(offsets) - 1 for offsets in batches) + 1))
+
+    @given(MORE_LEVELS)
+    def test_split(self, drawn):
+        agree("lod.split", drawn, unwritten(split_size(drawn)))
+
+
+class TestLawsOfLevels:
+    @given(TWO_LEVELS)
+    def test_compose_undoes_relative(self, drawn):
+        outer, inner = drawn
+        absolute, between, back = (unwritten(len(outer)) for _ in range(3))
+        kernels.lod.compose(outer, inner, absolute)
+        if kernels.lod.relative(absolute, inner, between) == -1:
+            kernels.lod.compose(between, inner, back)
+            np.testing.assert_array_equal(back, absolute)
+        else:  # sequences without an outer one to belong to
+            assert len(outer) == 1 < len(inner)
+
+    @given(st.lists(SHORT_OFFSETS, min_size=1, max_size=4))
+    def test_rebase_cuts_what_join_put_together(self, batches):
+        joined = unwritten(sum(len(offsets) - 1 for offsets in batches) + 1)
+        kernels.lod.join(batches, joined)
+        start = 0
+        for offsets in batches:
+            cut = unwritten(len(offsets))
+            kernels.lod.rebase(joined, start, start + len(offsets) - 1, cut)
+            np.testing.assert_array_equal(cut, offsets)
+            start += len(offsets) - 1
+
+    @given(MORE_LEVELS)
+    def test_join_undoes_split(self, drawn):
+        pieces = unwritten(split_size(drawn))
+        kernels.lod.split(drawn, pieces)
+        counts, at = np.diff(drawn[0]), 0
+        of_level = [[np.zeros(1, np.int64)] for _ in drawn[1:]]  # the pieces of each finer level
+        for count in counts:
+            for found in of_level:
+                found.append(pieces[at : at + count + 1])
+                at, count = at + count + 1, found[-1][-1]
+        for offsets, found in zip(drawn[1:], of_level, strict=True):
+            joined = unwritten(len(offsets))
+            kernels.lod.join(found, joined)
+            np.testing.assert_array_equal(joined, offsets)

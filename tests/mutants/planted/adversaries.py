@@ -153,8 +153,8 @@ MUTANTS = [
     Mutant(
         "writes-kept-of-what-raised",
         "lodcore/graph/autodiff.py",
-        "tape.release(keep_writes=finished)",
-        "tape.release(keep_writes=True)",
+        "    finally:\n        tape.closed = True\n        release_arrays(tape.captured",
+        "    finally:\n        tape.write_arrays()\n        tape.closed = True\n        release_arrays(tape.captured",
         "tests/graph/test_autodiff.py",
     ),
     Mutant(

@@ -46,9 +46,6 @@ MUTANTS = [
         "        return found\n",
         TEST_ARRAYS,
     ),
-    Mutant(
-        "writes-of-what-failed-kept", BLOCK, "if keep_writes and last.has_value:", "if last.has_value:", TEST_ARRAYS
-    ),
     Mutant("closed-block-records", BLOCK, "        if self.closed:\n", "        if False:\n", TEST_WHILE_LOOP),
     Mutant(
         "variables-of-strangers",

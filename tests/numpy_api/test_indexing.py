@@ -387,6 +387,30 @@ def test_vectors_of_other_lengths_say_what_is_wrong():
         x[:, [0, 1], [0, 1, 2]]
 
 
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("masks", [False, True])
+def test_vectors_go_together_where_those_of_numpy_do(levels, masks):
+    """All lengths of vectors on all axes, the first one a mask, too: what NumPy gives, or its error."""
+    x, array = even(levels, (3, 4, 5))
+    for sizes in itertools.product([None, 0, 1, 2, 3], repeat=3):
+        vectors = [np.arange(size or 0) for size in sizes]
+        if masks:
+            vectors[0] = np.isin(np.arange(len(array)), vectors[0])
+        keys = tuple(slice(None) if size is None else one for size, one in zip(sizes, vectors, strict=True))
+        try:
+            wanted = array[keys]
+        except IndexError:
+            with pytest.raises((IndexError, TypeError), match=r"shape mismatch|separated"):
+                x[keys]
+            continue
+        try:
+            found = x[keys]
+        except TypeError as error:
+            assert "separated" in str(error), sizes  # noqa: PT017  what is found is compared below
+            continue
+        np.testing.assert_array_equal(regular(found).reshape(wanted.shape), wanted, str(sizes))
+
+
 def test_sequences_of_any_length_and_their_gradient():
     x = lodcore.LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 4])
     assert x[[1, 0], [3, -1], [0, 1]].tolist() == [10.0, 3.0]

@@ -47,7 +47,7 @@ def expected_reduction(arguments):
     values = x.values if levels else x
     if axes is None:
         return function(values.ravel().tolist())
-    axes = [axis % values.ndim for axis in axes]
+    axes = tuple(axis % values.ndim for axis in axes)
     if 0 in axes:  # no sequences are left
         x, levels = values, 0
     shape = values.shape[1:]

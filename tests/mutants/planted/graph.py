@@ -46,9 +46,6 @@ MUTANTS = [
         "        return found\n",
         TEST_ARRAYS,
     ),
-    Mutant(
-        "writes-of-what-failed-kept", BLOCK, "if keep_writes and last.has_value:", "if last.has_value:", TEST_ARRAYS
-    ),
     Mutant("closed-block-records", BLOCK, "        if self.closed:\n", "        if False:\n", TEST_WHILE_LOOP),
     Mutant(
         "variables-of-strangers",
@@ -223,8 +220,8 @@ MUTANTS = [
     Mutant(
         "gradients-share-memory",
         GRADIENTS,
-        "if id(values) in seen or isinstance(values.base, np.ndarray) or not values.flags.writeable:",
-        "if id(values) in seen:",
+        "elif id(values) in seen or values.base is not None or not values.flags.writeable:",
+        "elif id(values) in seen:",
         TEST_AUTODIFF,
     ),
     Mutant("place-of-no-gradient-untouched", GRADIENTS, "        gradient[...] = 0\n", "        pass\n", TEST_AUTODIFF),

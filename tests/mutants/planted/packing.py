@@ -88,9 +88,9 @@ MUTANTS = [
     ),
     Mutant(
         "overlapping-windows-added-twice",
-        f"{BATCHING}/chunks.py",
-        "starts = np.minimum(starts, np.maximum(known[documents] - window, 0))",
-        "starts = np.minimum(starts, known[documents])",
+        "lodcore/ops/chunk.py",
+        "starts = np.minimum(starts, np.maximum(over, 0)[sequences])",
+        "starts = np.minimum(starts, lengths[sequences])",
         "tests/batching/test_chunks.py",
     ),
     Mutant(

@@ -148,8 +148,8 @@ MUTANTS = [
     Mutant(
         "indices-are-shared",
         SPARSE,
-        "index = index.copy() if index is indices or index.base is not None else index",
-        "index = index.view()",
+        'buffers.sealed(buffers.as_int64(indices, f"{where}: indices", IndexError))',
+        'buffers.as_int64(indices, f"{where}: indices", IndexError)',
         "tests/tensors/test_sparse_tensor.py",
     ),
 ]

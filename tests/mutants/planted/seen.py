@@ -137,7 +137,7 @@ MUTANTS = [
     ),
     Mutant(
         "best-seed-for-the-mean",
-        "lodcore/demo/vowels/__init__.py",
+        "lodcore/demo/vowels/page.py",
         "average = float(np.mean(accuracies))",
         "average = float(np.max(accuracies))",
         "tests/demo/test_numbers.py",

@@ -175,9 +175,9 @@ MUTANTS = [
     ),
     Mutant(
         "sort-saves-no-order",
-        SORT,
-        "if saving and cells.size else None",
-        "if saving and cells.size > 1 else None",
+        "lodcore/ops/ordering.py",
+        "if positions and target.size else None",
+        "if positions and target.size > 1 else None",
         OPERATORS,
     ),
     Mutant(

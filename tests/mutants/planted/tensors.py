@@ -37,14 +37,14 @@ MUTANTS = [
     # -- Python: tensors
     Mutant(
         "rows-without-structure",
-        "lodcore/tensors/tensor.py",
-        "if len(rows) != lod.num_rows:",
-        "if len(rows) < lod.num_rows:",
+        "lodcore/tensors/lod_tensor.py",
+        '        if len(rows) != lod.num_rows:\n            raise LoDError(f"LoDTensor: values',
+        '        if len(rows) < lod.num_rows:\n            raise LoDError(f"LoDTensor: values',
         "tests/tensors/test_tensor.py tests/test_errors.py",
     ),
     Mutant(
         "copy-that-shares",
-        "lodcore/tensors/tensor.py",
+        "lodcore/tensors/from_lists.py",
         "            return obj.clone()\n",
         "            return obj\n",
         "tests/tensors/test_nested.py tests/tensors/test_tensor.py",
@@ -58,16 +58,16 @@ MUTANTS = [
     ),
     Mutant(
         "regular-whatever-the-lengths",
-        "lodcore/tensors/conversion.py",
+        "lodcore/tensors/lod_tensor.py",
         "(lengths != lengths[0]).any()",
         "(lengths != lengths[0]).all()",
         "tests/tensors/test_tensor.py tests/test_errors.py",
     ),
     Mutant(
         "mask-of-the-wrong-side",
-        "lodcore/tensors/conversion.py",
-        "steps >= padded - lengths",
-        "steps > padded - lengths",
+        "lodcore/tensors/padding.py",
+        "steps >= longest - lengths",
+        "steps > longest - lengths",
         "tests/tensors/test_tensor.py",
     ),
     Mutant(
@@ -123,8 +123,8 @@ MUTANTS = [
     Mutant(
         "steps-writable",
         "lodcore/ops/steps.py",
-        "    buffers.seal(by_step.values)\n",
-        "",
+        "        buffers.seal(rows)\n        by_step = tensor_core.owned_tensor",
+        "        by_step = tensor_core.owned_tensor",
         "tests/tensors/test_tensor_array.py",
     ),
     Mutant(

@@ -71,8 +71,8 @@ MUTANTS = [
     Mutant(
         "erased-rows-stay-at-the-end",
         OPS,
-        "    elif count < len(kept):",
-        "    elif count > len(kept):",
+        "    if count < len(kept):",
+        "    if count > len(kept):",
         TESTS,
     ),
     Mutant(

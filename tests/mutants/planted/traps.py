@@ -48,8 +48,8 @@ MUTANTS = [
     Mutant(
         "field-written-to-a-copy",
         INDEXING,
-        "    return (tensor_core.writable_values(found), found.lod) if isinstance",
-        "    return (found.values.copy(), found.lod) if isinstance",
+        "(tensor_core.writable_values(found), found.lod)\n",
+        "(found.values.copy(), found.lod)\n",
         "tests/numpy_api/test_records.py",
     ),
     Mutant(
@@ -139,7 +139,7 @@ MUTANTS = [
     Mutant(
         "copy-that-counts-as-shared",
         NESTED,
-        '    return bool(rows.__array_interface__["data"] == given.__array_interface__["data"])\n',
+        "    return buffers.bytes_between(rows, given) == 0 and rows.flags.writeable == given.flags.writeable\n",
         "    return True\n",
         "tests/numpy_api/test_advice.py",
     ),

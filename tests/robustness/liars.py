@@ -206,6 +206,14 @@ def arguments(f: Any, known: list[Any], draw: random.Random) -> tuple[list[Any],
     return given, named
 
 
+def load_libraries() -> None:
+    """Use each door to another library once: a library whose import is interrupted may die when the process ends."""
+    for name in dir(X):
+        if name.startswith("to_"):
+            with suppress(Exception):
+                getattr(X, name)()
+
+
 def stop(number: int, frame: Any) -> None:
     """End a call that takes long, as an interrupt does."""
     raise TimeoutError
@@ -220,6 +228,7 @@ def main() -> None:
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
+    load_libraries()
     injection.bound_memory()
     draw, objects = random.Random(chosen.seed), things()
     known = [*objects.values(), 0, 1, 2, -1, "sum", "max", [0, 1], [[1, 2], [3]], np.array([0, 1]), ROWS, X, X.lod]

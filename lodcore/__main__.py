@@ -53,9 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return demo.main(others)
     if chosen.command == "pack":
-        from lodcore.batching import command
+        from lodcore.interop import pack_command
 
-        return command.main(others)
+        return pack_command.main(others)
     if chosen.command == "pronounce":
         from lodcore.demo import pronounce
 

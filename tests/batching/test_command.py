@@ -32,6 +32,26 @@ def test_npz(saved, capsys):
     assert sorted(path.name for path in saved.parent.iterdir()) == ["tokens.npz", "tokens.packed.npz"]
 
 
+@pytest.mark.parametrize("form", ["npz", "folder"])
+@pytest.mark.parametrize("named", [False, True])
+def test_what_was_saved(tmp_path, form, named, capsys):
+    file, ending = tmp_path / "tokens", {"npz": ".npz", "folder": ".lod"}[form]
+    path = file.with_suffix(ending)
+    lodcore.save(str(path), {"other": 3, "ids": X, "more": X[::-1]} if named else X)
+    assert main(["pack", str(path), "--budget", "9", "--quiet"]) == 0
+    packed = lodcore.load(str(file.with_suffix(f".packed{ending}")))
+    assert packed.equals(pack_plan(X, 9).apply(X))
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["tokens" + ending, f"tokens.packed{ending}"]
+    if named:
+        assert (
+            main(["pack", str(path), "--budget", "9", "--column", "no", "--output", str(tmp_path / f"x{ending}")]) == 1
+        )
+        assert "holds LoDTensors named 'ids', 'more'; 'no' is not one" in capsys.readouterr().err
+        arguments = ["--column", "more", "--output", str(tmp_path / f"x{ending}")]
+        assert main(["pack", str(path), "--budget", "9", *arguments]) == 0
+        assert lodcore.load(str(tmp_path / f"x{ending}")).equals(pack_plan(X[::-1], 9).apply(X[::-1]))
+
+
 def test_a_folder(tmp_path, capsys):
     folder = tmp_path / "tokens"
     folder.mkdir()

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from zipfile import BadZipFile
 
-from lodcore.batching.files import read_documents, write_packed
 from lodcore.batching.packing import METHODS, OVERFLOWS, pack_plan
 from lodcore.batching.show import show_bins
+from lodcore.interop.documents import is_saved, read_documents, write_packed
 
 __all__ = ["main"]
 
+KINDS = "what lodcore.save saved, .npz, .parquet, .arrow, .feather, or a folder of .npy files"
 FAILURES = (OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError, ImportError, BadZipFile, zlib.error)
 
 
@@ -27,7 +28,10 @@ def parser() -> argparse.ArgumentParser:
         description="Pack the documents of a file into bins of a token budget, and write the same kind of file.",
     )
     made.add_argument(
-        "file", metavar="FILE", type=Path, help=".npz, .parquet, .arrow, .feather, or a folder of .npy files"
+        "file",
+        metavar="FILE",
+        type=Path,
+        help=KINDS,
     )
     made.add_argument("--budget", type=int, required=True, metavar="N", help="the most tokens of a bin")
     made.add_argument("--output", type=Path, metavar="FILE", help="where to write; FILE.packed.ENDING, if not given")
@@ -44,7 +48,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--seed", type=int, metavar="N", help="shuffle")
     made.add_argument(
-        "--column", metavar="NAME", help="the column of lists, of Parquet and Arrow; the first one otherwise"
+        "--column",
+        metavar="NAME",
+        help="the column of lists, or the LoDTensor in a dict; the first one otherwise",
     )
     made.add_argument("--force", action="store_true", help="overwrite the output")
     made.add_argument("--quiet", action="store_true", help="no progress and no picture")
@@ -76,7 +82,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def pack(chosen: argparse.Namespace, path: Path) -> None:
     """Read, plan, pack and write."""
-    ending = "" if path.is_dir() else path.suffix
+    ending = "" if path.is_dir() and not is_saved(path) else path.suffix
     output: Path = chosen.output or path.with_name(f"{path.name.removesuffix(ending)}.packed{ending}")
     if ending and output.suffix != ending:
         raise ValueError(f"output {output.name}: has the ending {output.suffix!r}; it is of the same kind, {ending!r}")

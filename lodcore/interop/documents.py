@@ -1,4 +1,4 @@
-"""Documents in files, and packed ones: .npz, folders of .npy, and Parquet or Arrow where pyarrow is installed."""
+"""Documents in files, and packed ones: what `save` saved, .npz, folders of .npy, Parquet or Arrow (with pyarrow)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from lodcore.base.libraries import library
 from lodcore.batching.plan import PackPlan
 from lodcore.batching.stored import write_arrays
 from lodcore.errors import DTypeError, LoDError
+from lodcore.interop import folder, npz
+from lodcore.interop.storage import load, save
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["Documents", "read_documents", "write_packed"]
+__all__ = ["Documents", "is_saved", "read_documents", "write_packed"]
 
 #: Kinds of files by their endings.
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
@@ -35,11 +37,14 @@ class Documents(NamedTuple):
         The name of the column, of Parquet and Arrow.
     names : list of str
         Of the files of a folder.
+    saved : bool
+        Whether `lodcore.save` wrote the file, or folder.
     """
 
     tokens: LoDTensor
     column: str = ""
     names: list[str] = []
+    saved: bool = False
 
 
 def read_documents(path: Path, column: str | None = None, progress: Callable[[str], None] = print) -> Documents:
@@ -48,10 +53,11 @@ def read_documents(path: Path, column: str | None = None, progress: Callable[[st
     Parameters
     ----------
     path : Path
-        An .npz file of `values`, `offsets_0` and so on, a folder of one .npy file a document, or a Parquet or Arrow
-        file.
+        What `lodcore.save` saved, an .npz file or a folder; an .npz file of `values`, `offsets_0` and so on; a folder
+        of one .npy file per document; or a Parquet or Arrow file.
     column : str, optional
-        The column of lists, of Parquet and Arrow; the first one, if not given.
+        The column of lists, of Parquet and Arrow, or the name of the LoDTensor in a saved dict; the first one, if not
+        given.
     progress : callable
         Is told about long work.
 
@@ -67,22 +73,30 @@ def read_documents(path: Path, column: str | None = None, progress: Callable[[st
         If pyarrow is needed and not installed.
     """
     if path.is_dir():
-        return _read_folder(path, progress)
+        return _read_saved(path, column) if is_saved(path) else _read_folder(path, progress)
     if path.suffix == ".npz":
-        return Documents(_read_npz(path))
+        return _read_npz(path, column)
     if path.suffix in PARQUET + ARROW:
         return _read_arrow(path, column)
     raise ValueError(f"has the ending {path.suffix!r}; .npz, {', '.join(PARQUET + ARROW)} or a folder is needed")
 
 
+def is_saved(path: Path) -> bool:
+    """Return whether `lodcore.save` wrote a folder."""
+    return (path / folder.MANIFEST).is_file()
+
+
 def write_packed(path: Path, packed: LoDTensor, plan: PackPlan, like: Documents) -> None:
     """Write packed documents in the kind of file that they were read from: all of it, or nothing.
 
-    An .npz file has bins, documents and tokens as `values`, `offsets_0`, `offsets_1`; a folder one .npy file a bin, and
-    the plan; Parquet and Arrow one line a bin: its documents as lists of lists, and their numbers.
+    What `lodcore.save` saved becomes what it saves. Another .npz file has bins, documents and tokens as `values`,
+    `offsets_0`, `offsets_1`; a folder one .npy file per bin, and the plan; Parquet and Arrow one line per bin: its
+    documents as lists of lists, and their numbers.
     """
     with _replacing(path) as draft:
-        if like.names:
+        if like.saved:
+            save(str(draft), packed, form="npz" if path.suffix == ".npz" else "folder")
+        elif like.names:
             draft.mkdir()
             rows = packed.lod.row_offsets(0)
             for bin in range(plan.num_bins):
@@ -106,16 +120,30 @@ def _replacing(path: Path) -> Iterator[Path]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _read_npz(path: Path) -> LoDTensor:
-    """Read a LoDTensor of plain arrays; nothing is unpickled."""
+def _read_saved(path: Path, column: str | None) -> Documents:
+    """Read what `lodcore.save` saved: a LoDTensor, or one of those in a dict."""
+    tree = load(str(path))
+    if isinstance(tree, LoDTensor):
+        return Documents(tree, saved=True)
+    found = {name: x for name, x in tree.items() if isinstance(x, LoDTensor)} if isinstance(tree, dict) else {}
+    known = ", ".join(map(repr, found)) or "none"
+    if not found or column not in (None, *found):
+        raise ValueError(f"holds LoDTensors named {known}; " + (f"{column!r} is not one" if found else "one is needed"))
+    return Documents(found[column] if column is not None else next(iter(found.values())), saved=True)
+
+
+def _read_npz(path: Path, column: str | None) -> Documents:
+    """Read a LoDTensor of plain arrays, or of what `lodcore.save` saved; nothing is unpickled."""
     with np.load(path, allow_pickle=False) as archive:
         if isinstance(archive, np.ndarray):
             raise ValueError("is one array; an .npz file with values and offsets_0, offsets_1, ... is needed")
+        if npz.MANIFEST in archive.files:
+            return _read_saved(path, column)
         names = ["values", *(f"offsets_{k}" for k in range(len(archive.files) - 1))]
         if sorted(names) != sorted(archive.files) or len(names) < 2:
             raise ValueError(f"holds {', '.join(archive.files) or 'nothing'}; values, offsets_0 and so on are needed")
         values, *offsets = (archive[name] for name in names)
-    return LoDTensor.from_offsets(values, *offsets)
+    return Documents(LoDTensor.from_offsets(values, *offsets))
 
 
 def _read_folder(path: Path, progress: Callable[[str], None]) -> Documents:

@@ -22,10 +22,13 @@ def repeated(calls):
 
 
 def keep_something(calls):
-    """Return whether each round of calls leaves an object behind, or 32 bytes, the least that malloc gives."""
+    """Return whether calls leave an object behind each, or 32 bytes, the least that malloc gives.
+
+    Half as many count, too: what others have left may be released in the same round.
+    """
     for times in CALLS:
         objects, size = growth(repeated(calls), times)
-        if objects < times and size < 32 * times:
+        if objects < times / 2 and size < 16 * times:
             return False
     return True
 

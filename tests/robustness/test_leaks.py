@@ -44,6 +44,8 @@ def test_operators_leave_nothing_behind(group):
     assert not keep_something([CASES[name]() for name in OPERATORS[group::GROUPS]])
 
 
-def test_what_is_kept_would_be_seen():
+@pytest.mark.parametrize(("count", "size"), [(100, 100), (10, 10_000)], ids=["objects", "bytes"])
+def test_what_is_kept_would_be_seen(count, size):
+    """Much more than what earlier tests have left, which may be released in the same round."""
     kept = []
-    assert keep_something([lambda: kept.append(bytes(100))])
+    assert keep_something([lambda: kept.extend([bytes(size) for _ in range(count)])])

@@ -23,11 +23,13 @@ def alone(units, output, pack, units_per_task, workers, pool):
 
 
 def timed(run, units, output, *arguments):
-    """Time a run: rows a second."""
-    shutil.rmtree(output, ignore_errors=True)
+    """Time a run: rows per second, and the checksum of what it wrote, which is removed."""
     begin = time.perf_counter()
     run(units, output, *arguments)
-    return sum(units["num_rows"].to_pylist()) / (time.perf_counter() - begin)
+    seconds = time.perf_counter() - begin
+    checksum = pipeline.checksum(output)
+    shutil.rmtree(output)
+    return sum(units["num_rows"].to_pylist()) / seconds, checksum
 
 
 def tasks_per_second(engine, workers, count=1000):
@@ -48,16 +50,17 @@ def measure(engine, units, pack, where, workers, units_per_task, rounds):
     few = units.slice(0, 2 * workers)
     engine.run(few, where / "warm", pack, 1, workers)
     print(f"{engine.NAME}: {workers} workers ready in {time.perf_counter() - begin:.1f} s", flush=True)
-    rates = {"alone": [], engine.NAME: []}
+    rates, checksums = {"alone": [], engine.NAME: []}, []
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
         alone(few, where / "warm_alone", pack, 1, workers, pool)
         for _ in range(rounds):
-            without = (units_per_task, workers, pool)
-            rates["alone"].append(timed(alone, units, where / "alone", pack, *without))
-            rates[engine.NAME].append(timed(engine.run, units, where / "out", pack, units_per_task, workers))
+            for name, run, last in (("alone", alone, (workers, pool)), (engine.NAME, engine.run, (workers,))):
+                rate, checksum = timed(run, units, where / name, pack, units_per_task, *last)
+                print(f"{name}, {workers} workers: {rate:,.0f} rows/s, {checksum}", flush=True)
+                rates[name].append(rate)
+                checksums.append(checksum)
     stop()
-    same = pipeline.checksum(where / "out") == pipeline.checksum(where / "alone")
-    print(f"same bits: {same}", flush=True)
+    print(f"same bits: {all(checksum == checksums[0] for checksum in checksums)}", flush=True)
     return {name: max(found) for name, found in rates.items()}
 
 

@@ -46,6 +46,8 @@ def test_every_token_lies_in_one_bin_or_is_named(call):
     assert sorted(places + named) == [(d, t) for d, length in enumerate(lengths) for t in range(length)]
     assert not named or arguments["overflow"] in ("truncate", "drop")
     assert report.num_tokens == len(places)
+    lost = {document for document, start, _ in report.dropped if start == 0}
+    assert {*plan.documents.tolist()} == {*range(len(lengths))} - lost  # those without tokens, too
 
 
 @given(calls())

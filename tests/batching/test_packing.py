@@ -209,6 +209,14 @@ def test_overflow(overflow, packed, dropped, split):
     assert 0 < report.efficiency <= 1
 
 
+@pytest.mark.parametrize("overflow", ["split", "truncate", "drop", "own_bin"])
+@pytest.mark.parametrize("method", METHODS)
+def test_documents_without_tokens_lie_in_bins_beside_those_that_are_too_long(overflow, method):
+    plan = pack_plan([3, 0, 9, 2, 0], 4, method, overflow=overflow)
+    pieces = {"split": 3, "drop": 0}.get(overflow, 1)
+    assert np.bincount(plan.documents, minlength=5).tolist() == [1, 1, pieces, 1, 1]
+
+
 def test_overflow_is_an_error_that_says_what_to_do():
     with pytest.raises(LoDError, match=r"lengths: is 9 at document 1 and 1 others are longer; budget is 6: .*'split'"):
         pack_plan(OVER, 6)

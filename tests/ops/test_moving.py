@@ -9,16 +9,16 @@ import lodcore
 from lodcore import LoD, LoDTensor, array, vjp
 from lodcore.ops import per_sequence
 from tests.helpers.agree import same, same_memory
-from tests.helpers.draw import DTYPES, lod_tensors, read_only, values, whole_numbers
+from tests.helpers.draw import DTYPES, composite, integers, lod_tensors, read_only, values, whole_numbers
 
 FLOATS = [np.dtype("f4"), np.dtype("f8")]
 
 
-@st.composite
+@composite
 def tensors_with_level(draw, **options):
     """Draw a LoDTensor and a level of it."""
     x = draw(lod_tensors(**options))
-    return x, draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return x, draw(integers(-x.num_levels, x.num_levels - 1))
 
 
 # -- laws ----------------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_merge_undoes_split(drawn, data):
 def test_concat_of_pieces_is_the_whole(drawn, data):
     x, level = drawn
     lengths = x.lod.lengths(level)
-    cuts = np.array([data.draw(st.integers(0, int(length))) for length in lengths], np.int64)
+    cuts = np.array([data.draw(integers(0, int(length))) for length in lengths], np.int64)
     front = lodcore.sequence_slice(x, 0, cuts, level)
     back = lodcore.sequence_slice(x, cuts, lengths - cuts, level)
     assert same(lodcore.sequence_concat([front, back], level), x)

@@ -33,7 +33,7 @@ def test_eager_is_what_the_oracle_says(name, data):
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-def test_rules_tell_the_truth_and_every_way_gives_what_the_call_gives(name, data):
+def test_rules_and_ways_tell_the_truth(name, data):
     op, call = OPS[name], data.draw(SAMPLES[name].calls)
     rules.check_infer(op, call)
     rules.check_lod(op, call)

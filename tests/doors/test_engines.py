@@ -13,7 +13,7 @@ import pytest
 import lodcore
 from asv_benchmarks.engines import pipeline
 from lodcore.interop import arrow_batches
-from tests.helpers.engines import GROUP, corpus, noted, watched
+from tests.helpers.engines import GROUP, corpus, noted, start_patiently, watched
 from tests.helpers.libraries import MARKS, imported
 
 for name in ("ray", "ray.data", "dask.dataframe", "distributed", "pyspark"):
@@ -38,21 +38,9 @@ def made(tmp_path_factory):
 def engine(request):
     """An engine with two workers; their processes find the tests, too."""
     engine = importlib.import_module(f"asv_benchmarks.engines.with_{request.param}")
-    stop = start_patiently(engine)
+    stop = start_patiently(engine, WORKERS)
     yield engine
     stop()
-
-
-def start_patiently(engine, attempts=5):
-    """Start an engine; on a busy machine Ray takes longer than it waits for itself, and for workers that are nice."""
-    busy = {"_system_config": {"worker_register_timeout_seconds": 600, "worker_niceness": 0}}
-    for attempt in range(attempts):
-        try:
-            return engine.start(WORKERS, **(busy if engine.NAME == "ray" else {}))
-        except Exception as error:
-            if "timed out during startup" not in str(error) or attempt == attempts - 1:
-                raise
-            importlib.import_module("ray").shutdown()
 
 
 def packed(vocabulary, notes, **named):

@@ -18,8 +18,9 @@ cdef class Symbol:
     """What an operator may record instead of computing with it: a Variable, or what stands for one."""
 
     def recorder(self):
-        """Return what records the calls on it: its Block, or `AT_ONCE` where it stands for its value."""
-        return AT_ONCE
+        """Return what records the calls on it: the Block of what it stands for, or `AT_ONCE` where that is a value."""
+        standing = self.current()
+        return AT_ONCE if standing is self else recorder_of(standing) or AT_ONCE
 
     def current(self):
         """Return what stands for it now: a Variable, or a value."""
@@ -117,7 +118,7 @@ cpdef object recorder(given):
 
     Whoever does something else where an operator is recorded asks here, as the operators do. None: it computes.
     """
-    found = open_block() if opened[0] else None
+    found = open_block()
     if found is None:
         found = first_recorder(given, AT_ONCE)
     return None if found is AT_ONCE else found
@@ -212,7 +213,7 @@ cdef class OpBody:
         self.out_at = -2
 
     def __call__(self, *args, **kwargs):
-        recorder = open_block() if opened[0] else None
+        recorder = open_block()
         if kwargs and self.other_names is not None:
             renamed = {self.other_names.get(name, name): given for name, given in kwargs.items()}
             kwargs = renamed if len(renamed) == len(kwargs) else kwargs

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import AT_ONCE, open_block, recorder_of
+from lodcore.base.dispatch import Symbol, open_block
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
@@ -158,7 +158,7 @@ class LoopVariable(Variable):
 
     def recorder(self) -> Any:
         """Return the Block that records calls on it, after the loop that of the last value."""
-        return recorder_of(self.current()) or AT_ONCE if self._ended else super().recorder()
+        return Symbol.recorder(self) if self._ended else super().recorder()
 
     def current(self) -> Any:
         """Return what it stands for: itself in the body, its last value after the loop."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import AT_ONCE, Symbol, open_block, operators, recorder_of
+from lodcore.base.dispatch import Symbol, open_block, operators
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, resolved
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -60,10 +60,6 @@ class Slot(Symbol, TensorMethods):
         """Write it."""
         operators.tensor_array_write(self._array, self._index, resolved(value))
         self._value = None
-
-    def recorder(self) -> Any:
-        """Return what records calls on the element that it reads."""
-        return recorder_of(self.current()) or AT_ONCE
 
     shape = _as_variable("shape", "Shape of the tensor that it holds, None for each ragged axis.")
     dtype = _as_variable("dtype", "Type of the values.")

@@ -175,10 +175,8 @@ def _check_structures(query: Any, lod: LoD, values: Any, several: bool) -> None:
     last = lod.num_levels - 1
     if isinstance(query, LoDTensor):
         _check_levels(query.num_levels, lod.num_levels)
-        count, outer = (
-            query.lod.num_sequences(last) if several else query.num_rows,
-            core.slice_levels(query.lod, 0, last),
-        )
+        count = query.lod.num_sequences(last) if several else query.num_rows
+        outer = core.slice_levels(query.lod, 0, last)
         if last:
             check_equal(WHERE, core.slice_levels(lod, 0, last), outer, "query", "memory without its last level")
     else:

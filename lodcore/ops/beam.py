@@ -149,8 +149,8 @@ def beam_search(
     room = min((len(offsets) - 1) * most, n_prefixes * (columns or 1))
     kept_ids, kept_scores = buffers.new_int64(room), np.empty(room, values.dtype)
     parents, kept = np.empty(room, INT32), buffers.new_offsets(n_prefixes + 1)
-    flat = last if last.dtype is INT64 and _is_line(last) else _flat_ids(last)
-    earlier = before if _is_line(before) else np.require(before.ravel(), requirements=["C", "A"])
+    flat = _flat_ids(last)
+    earlier = _as_line(before)
     count = kernels.beam.select_best(
         flat, earlier, candidates, values, offsets, most, end, kept_ids, kept_scores, parents, kept
     )
@@ -261,10 +261,15 @@ def _is_line(x: Array) -> bool:
     return x.ndim == 1 and x.flags.c_contiguous and x.flags.aligned
 
 
+def _as_line(x: Array) -> Array:
+    """Return an array as such a vector."""
+    return x if _is_line(x) else np.require(x.ravel(), requirements=["C", "A"])
+
+
 def _flat_ids(rows: Array) -> Array:
     """Return ids for a kernel."""
     if rows.dtype is INT64:
-        return np.require(rows.ravel(), requirements=["C", "A"])
+        return _as_line(rows)
     return buffers.as_int64(rows, "beam_search: pre_ids", IndexError)
 
 

@@ -144,11 +144,9 @@ def pool(
     given = () if out is None or row is None else (np.asarray(pad_value),)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
     index = None
-    if work is None:
-        last = pool_type == "last"
-        kernels.pool.pick_rows(
-            tensor_core.rows_as_bytes(x), offsets, last, buffers.as_bytes(result)
-        )  # too few rows for threads
+    if work is None:  # too few rows for threads
+        source = tensor_core.rows_as_bytes(x)
+        kernels.pool.pick_rows(source, offsets, pool_type == "last", buffers.as_bytes(result))
     else:
         source, target = cells_of(values, work), cells_for(result, work)
         if pool_type in DIVIDE:

@@ -17,16 +17,13 @@ from lodcore.ops.common import Array, below
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
 from lodcore.tensors import core, tensor_core
-from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["row_conv", "sequence_conv"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-NO_PADDING = tensor_core.rows_as_bytes(
-    LoDTensor(np.empty((0, 0), np.uint8), LoD.from_lengths([]))
-)  # for a kernel: rows of zeros
+NO_PADDING = buffers.as_bytes(np.empty((0, 0), np.uint8))  # for a kernel: rows of zeros
 CACHED = 2**20  # bytes of windows that are multiplied at a time
 FAST = 10**6  # multiplications of a small product
 FEW, SOME = 128, 1024  # windows that are worth a product of their own, and that are surely enough

@@ -300,12 +300,11 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         -------
         list of ndarray, or of such lists
         """
-        if not self.lod.num_levels:
-            return list(tensor_core.private_values(self))
-        last = tensor_core.new_tensor(
-            tensor_core.private_values(self), core.slice_levels(self.lod, self.lod.num_levels - 1, self.lod.num_levels)
-        )
-        return nest(list(last), core.slice_levels(self.lod, 0, self.lod.num_levels - 1))
+        lod, values = self.lod, tensor_core.private_values(self)
+        if not lod.num_levels:
+            return list(values)
+        last = tensor_core.new_tensor(values, core.slice_levels(lod, lod.num_levels - 1, lod.num_levels))
+        return nest(list(last), core.slice_levels(lod, 0, lod.num_levels - 1))
 
     def to_regular(self) -> Array:
         """Return a dense array (a view), where all sequences of each level are equally long.
@@ -330,7 +329,8 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
                     f"{lengths[0]}; use to_padded, to_arrays or .values"
                 )
             shape.append(int(lengths[0]) if len(lengths) else 0)
-        return tensor_core.private_values(self).reshape(*shape, *tensor_core.private_values(self).shape[1:])
+        values = tensor_core.private_values(self)
+        return values.reshape(*shape, *values.shape[1:])
 
     @overload
     def to_padded(
@@ -462,12 +462,8 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         LoDTensor, or ndarray if no level is left
             Shares the values.
         """
-        lod = self.lod.drop(level)
-        return (
-            tensor_core.new_tensor(tensor_core.private_values(self), lod)
-            if lod.num_levels
-            else tensor_core.private_values(self)
-        )
+        lod, values = self.lod.drop(level), tensor_core.private_values(self)
+        return tensor_core.new_tensor(values, lod) if lod.num_levels else values
 
     def to_packed(self) -> LoDTensor:
         """Make a copy that keeps nothing else alive, as a slice of a large batch does."""
@@ -475,8 +471,9 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
     def clone(self) -> LoDTensor:
         """Make a copy that shares no values; the structure is shared."""
-        rows = buffers.new_rows("LoDTensor.clone", tensor_core.private_values(self), self.lod.num_rows)
-        unharmed(kernels.gather.join_rows([tensor_core.private_values(self)], buffers.as_bytes(rows)))
+        values = tensor_core.private_values(self)
+        rows = buffers.new_rows("LoDTensor.clone", values, self.lod.num_rows)
+        unharmed(kernels.gather.join_rows([values], buffers.as_bytes(rows)))
         return tensor_core.new_of_class(type(self), rows, self.lod)
 
     # -- protocols -----------------------------------------------------------------------------------------

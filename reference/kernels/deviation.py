@@ -2,19 +2,9 @@
 
 from numpy import errstate
 
+from reference.arithmetic import sum_in_lanes
+
 LANES, BLOCK = 32, 4096
-
-
-def _added(numbers, num_lanes):
-    """Add number k to lane k modulo the number of lanes, then the upper half of the lanes to the lower one."""
-    lanes = [0.0 for _ in range(num_lanes)]
-    for k in range(len(numbers)):
-        lanes[k % num_lanes] += numbers[k]
-    while num_lanes > 1:
-        num_lanes //= 2
-        for k in range(num_lanes):
-            lanes[k] += lanes[k + num_lanes]
-    return lanes[0]
 
 
 def _in_lanes(x, first, stop):
@@ -23,10 +13,10 @@ def _in_lanes(x, first, stop):
     for start in range(first, stop, BLOCK):
         end = start + BLOCK if start + BLOCK < stop else stop
         n, before = float(end - start), float(start - first)
-        middle = _added([float(x[r, 0]) for r in range(start, end)], LANES) / n
+        middle = sum_in_lanes([float(x[r, 0]) for r in range(start, end)], LANES, 0.0) / n
         distances = [float(x[r, 0]) - middle for r in range(start, end)]
-        rest = _added(distances, LANES)
-        part = _added([distance * distance for distance in distances], LANES) - rest * rest / n
+        rest = sum_in_lanes(distances, LANES, 0.0)
+        part = sum_in_lanes([distance * distance for distance in distances], LANES, 0.0) - rest * rest / n
         if before == 0:
             mean, total = middle, part
         else:
@@ -50,8 +40,8 @@ def vary_rows(x, offsets, ddof, means, out):
                     mean, total = _in_lanes(x, first, stop)
                 else:
                     cells = [float(x[r, c]) for r in range(first, stop)]
-                    mean = _added(cells, 1) / (len(cells) if cells else 1)
-                    total = _added([(cell - mean) * (cell - mean) for cell in cells], 1)
+                    mean = sum_in_lanes(cells, 1, 0.0) / (len(cells) if cells else 1)
+                    total = sum_in_lanes([(cell - mean) * (cell - mean) for cell in cells], 1, 0.0)
             means[s, c] = mean
             left = stop - first - ddof
             out[s, c] = total / left if left > 0 and stop > first else float("nan")

@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import logging
 import re
 
 import numpy as np
@@ -79,19 +78,6 @@ def test_a_batch_that_fails_is_named_with_file_and_row(made, engine, tmp_path):
     pack = packed(vocabulary, tmp_path / "notes", fail_at=(1, GROUP + 7))
     with pytest.raises(Exception, match=rf"{re.escape(path)}, row {GROUP + 7} of the batch of rows {GROUP} \.\. "):
         engine.run(units, tmp_path / "out", pack, 2, WORKERS)
-
-
-def test_progress_is_shown(made, engine, tmp_path, capfd):
-    units, vocabulary, _ = made
-    lines, log = [], logging.getLogger("ray.data")
-    handler = logging.Handler()
-    handler.emit = lambda record: lines.append(record.getMessage())
-    log.addHandler(handler)  # Ray keeps the stream that there was when it was imported
-    engine.run(units, tmp_path / "out", pipeline.PackUnits(vocabulary), 1, WORKERS)
-    log.removeHandler(handler)
-    printed = "".join([*capfd.readouterr(), *lines])
-    shown = {"ray": r"Total Progress: \d", "dask": r"100% Completed", "spark": r"\[Stage \d+:"}
-    assert re.search(shown[engine.NAME], printed)
 
 
 def test_memory_of_a_worker_is_bounded_by_the_batch(made, engine, tmp_path):

@@ -4,6 +4,9 @@ The offsets of all levels of a LoD lie one after another in one block of int64, 
 number of sequences is kept; each level's last offset tells how many sequences the next one has. So dropping the
 coarsest or the finest level is a matter of a pointer, and two LoDs are equal if their blocks are.
 
+A slice of many sequences has no block until somebody asks for its offsets: it knows of which LoD it is a part, and
+writes offsets that start at 0 then.
+
 The memory of a block is a `bytes` object, which NumPy can never make writable. What is handed out are fresh
 arrays over it: whatever is done to their shape or dtype does not reach the LoD.
 """
@@ -43,6 +46,9 @@ cdef bint own_kernels():
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
+# A slice of so many offsets writes them when it is asked for them; of fewer it would gain nothing. Until then it holds
+# those of the whole batch, which are at most so many times as many.
+cdef Py_ssize_t MANY = 512, MOST_HELD = 16
 cdef object LOD = LoDBody  # the public class, which `register` gives
 
 
@@ -69,9 +75,26 @@ cdef class LoDBody:
         """Number of rows that the last level counts."""
         return self.n_rows
 
-    cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept:
+    cdef const int64_t* block(self) except? NULL:
+        """Return the offsets of all levels; a slice writes them now. NULL if there are no levels."""
+        if self._block == NULL and self.n_levels:
+            self.write_offsets()
+        return self._block
+
+    cdef int write_offsets(self) except -1:
+        """Write the offsets of a slice."""
+        cdef cnp.ndarray memory
+        with cython.critical_section(self):
+            if self._block == NULL:
+                memory = offsets_from_0(self._source, self._first, self._start, self._start + self.n_outer)
+                self._memory = memory
+                self._block = <const int64_t*> cnp.PyArray_DATA(memory)
+                self._source = None
+        return 0
+
+    cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) except? NULL:
         """Return the offsets of level k, which exists, and the number of its sequences."""
-        cdef const int64_t* offsets = self.block
+        cdef const int64_t* offsets = self.block()
         cdef Py_ssize_t size = self.n_outer, _j
         for _j in range(k):
             offsets += size + 1
@@ -140,11 +163,13 @@ cdef class LoDBody:
             found = self._views[k] = taken
         return found
 
-    cdef Py_ssize_t block_size(self) noexcept:
+    cdef Py_ssize_t block_size(self) except -1:
         cdef Py_ssize_t count
+        cdef const int64_t* offsets
         if self.n_levels == 0:
             return 0
-        return self.level(self.n_levels - 1, &count) - self.block + count + 1
+        offsets = self.level(self.n_levels - 1, &count)
+        return offsets - self._block + count + 1
 
     def __eq__(self, other):
         if self is other:
@@ -156,11 +181,11 @@ cdef class LoDBody:
         if self.n_levels != that.n_levels or self.n_rows != that.n_rows or self.n_outer != that.n_outer:
             return False
         size = self.block_size()
-        return size == that.block_size() and (size == 0 or memcmp(self.block, that.block, 8 * size) == 0)
+        return size == that.block_size() and (size == 0 or memcmp(self._block, that._block, 8 * size) == 0)
 
     def __hash__(self):
         if self._hash == 0:
-            block = PyBytes_FromStringAndSize(<const char*> self.block, 8 * self.block_size())
+            block = PyBytes_FromStringAndSize(<const char*> self.block(), 8 * self.block_size())
             self._hash = hash((self.n_levels, self.n_rows, block)) or 1
         return self._hash
 
@@ -236,7 +261,7 @@ def slice_levels(LoDBody lod not None, Py_ssize_t first, Py_ssize_t stop):
 cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t num_levels, Py_ssize_t num_rows):
     """Make a LoD of a block that is known to be right."""
     cdef LoDBody lod = <LoDBody> instance_of(LoDBody, LOD)
-    lod._memory, lod.block, lod.n_outer = memory, block, count
+    lod._memory, lod._block, lod.n_outer = memory, block, count
     lod.n_levels, lod.n_rows = num_levels, num_rows
     return lod
 
@@ -415,18 +440,35 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     cdef Py_ssize_t k, count, total = 0, num_levels = lod.n_levels - first
     cdef Py_ssize_t low = start, high = stop
     cdef const int64_t* offsets
-    cdef cnp.npy_intp shape[1]
     cdef cnp.ndarray memory
-    cdef int64_t* place
+    cdef LoDBody made
     if num_levels == 0:
         return new_lod(None, NULL, 0, 0, stop - start), start, stop
     for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)
         total += high - low + 1
         low, high = offsets[low], offsets[high]
-    memory = new_offsets(total)
-    place = <int64_t*> cnp.PyArray_DATA(memory)
+    if total >= MANY and MOST_HELD * total >= lod.block_size():
+        made = new_lod(None, NULL, stop - start, num_levels, high - low)
+        made._source, made._first, made._start = lod, first, start
+        return made, low, high
+    memory = offsets_from_0(lod, first, start, stop)
+    return (new_lod(memory, <const int64_t*> cnp.PyArray_DATA(memory), stop - start, num_levels, high - low), low, high)
+
+
+cdef cnp.ndarray offsets_from_0(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
+    """Write the offsets of the sequences from `start` to `stop` of level `first`, and of all levels below."""
+    cdef Py_ssize_t k, count, total = 0, low = start, high = stop
+    cdef const int64_t* offsets
+    cdef cnp.npy_intp shape[1]
+    cdef int64_t* place
     cdef bint compiled = own_kernels()
+    for k in range(first, lod.n_levels):
+        offsets = lod.level(k, &count)
+        total += high - low + 1
+        low, high = offsets[low], offsets[high]
+    cdef cnp.ndarray memory = new_offsets(total)
+    place = <int64_t*> cnp.PyArray_DATA(memory)
     low, high = start, stop
     for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)
@@ -438,7 +480,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
         place += high - low + 1
         low, high = offsets[low], offsets[high]
     seal(memory)
-    return (new_lod(memory, <const int64_t*> cnp.PyArray_DATA(memory), stop - start, num_levels, high - low), low, high)
+    return memory
 
 
 cdef class Splitter:

@@ -15,7 +15,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, refused
 from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import aligned, shared
-from lodcore.ops.along import along, sort_along
+from lodcore.ops.along import along
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.roles import as_batches, spec_of
 from lodcore.tensors import tensor_core
@@ -414,19 +414,3 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Count what is not 0."""
     return ops.sum(ops.not_equal(a, 0), axis, keepdims=keepdims)
-
-
-@stands_for(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Sort the rows of each sequence column by column, what stands at the same place of sequences, or each row."""
-    x = tensor_of("sort", a)
-    levels = getattr(x, "num_levels", 0)
-    at = axis_of("sort", axis, x.ndim)
-    if order is not None:
-        raise TypeError(f"numpy.sort: order: is {order!r}; lodcore.sort_by_key(x, x[field]) sorts records")
-    if at < levels:
-        return sort_along(x, at)
-    if levels and at == levels:
-        return ops.sequence_sort(x)
-    refuse_symbols("sort", (x,))
-    return shared("sort", lambda values: np.sort(values, at - levels, kind), x)

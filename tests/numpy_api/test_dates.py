@@ -49,7 +49,8 @@ def test_what_stands_for_nothing():
     assert DAYS.max(axis=1, initial=np.datetime64("2021-01-01")).tolist() == [np.datetime64("2021-01-01").item()] * 2
     assert DAYS.argmin(axis=1, empty=-1).tolist() == [-1, 0]
     assert (DAYS - DAYS).sum(axis=1, initial=np.timedelta64(2, "D")).tolist() == [np.timedelta64(2, "D").item()] * 2
-    late = DAYS > np.datetime64("2021-01-01")
+    new_year = np.datetime64("2021-01-01")
+    late = np.greater(DAYS, new_year)
     assert DAYS.min(axis=1, where=late, initial=np.datetime64("2022-01-01"))[1] == np.datetime64("2022-01-01")
     with pytest.raises(ValueError, match="max: sequence 0 of level 0 is empty; give empty="):
         DAYS.max(axis=1)

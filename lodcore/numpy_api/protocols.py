@@ -376,11 +376,11 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
         raise TypeError("numpy.cumsum: out: is not supported; the result is a new tensor")
     if axis is None:
         raise TypeError("numpy.cumsum: axis: is None; an axis is needed, np.cumsum(x.values) adds up all rows")
+    levels, at = getattr(x, "num_levels", 0), axis_of("cumsum", axis, x.ndim)
+    if at > levels:
+        return accumulate(np.add, x, axis, dtype)
     x = x if dtype is None else ops.cast(x, dtype)
-    at = axis_of("cumsum", axis, x.ndim) - getattr(x, "num_levels", 0)
-    if at > 0:
-        return accumulate(np.add, x, axis)
-    return ops.sequence_cumsum(x) if at == 0 else along(x, at + x.num_levels, lambda x, _: ops.sequence_cumsum(x))
+    return ops.sequence_cumsum(x) if at == levels else along(x, at, lambda x, _: ops.sequence_cumsum(x))
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:

@@ -28,7 +28,7 @@ def drawn(dtype, lost):
 def test_reductions_as_numpy(dtype, name, lost):
     x, function = drawn(dtype, lost), getattr(np, name)
     if name == "sum" and x.dtype.kind == "M":
-        with pytest.raises(lodcore.DTypeError, match="sum: x: has dtype .*; numbers are needed"):
+        with pytest.raises(lodcore.DTypeError, match=r"sum: x: has dtype .*; numbers are needed"):
             function(x, axis=2)
         return
     found = function(x, axis=2)

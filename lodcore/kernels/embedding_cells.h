@@ -137,14 +137,6 @@ LODCORE_THRICE(OF_CELL(pool_wide_bags),
 static int64_t OF_CELL(pool_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
                                   const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *out)
 {
-    CELL *apart = width == 1 && n_seqs > 0 ? malloc((size_t)n_seqs * sizeof(CELL)) : NULL;
-    if (apart != NULL) { /* beside `out`, so that numbers need no look before they are used */
-        int64_t found = OF_CELL(pool_cell_bags)(table, n_rows, index, offsets, n_seqs, verb, divide, apart);
-        if (found < 0)
-            memcpy(out, apart, (size_t)n_seqs * sizeof(CELL));
-        free(apart);
-        return found;
-    }
     int64_t bad = first_outside(index, offsets[n_seqs], n_rows);
     if (bad < 0 && width == 1)
         bad = OF_CELL(pool_cell_bags)(table, n_rows, index, offsets, n_seqs, verb, divide, out);

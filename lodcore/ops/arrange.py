@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
-from lodcore.base import buffers, recycling
+from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, each_of, level_of
@@ -138,7 +138,7 @@ def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
     if k + 1 < lod.num_levels or not 0 < x.values.nbytes <= 16 * count or not 0 <= times < 2**62 // count:
         return None
     check_size("sequence_repeat", count, times, x.values.nbytes // count)
-    rows = recycling.computed(np.repeat, (x.values, times, 0))
+    rows = np.repeat(x.values, times, axis=0)
     levels = [*(lod.offsets(j) for j in range(k)), lod.offsets(k) * times]
     return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
 

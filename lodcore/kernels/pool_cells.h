@@ -201,24 +201,44 @@ static void OF_CELL(pool_narrow)(const CELL *x, const int64_t *offsets, int64_t 
 #undef POOL_NARROW
 }
 
-/* Many columns: four rows at a time into the result. */
+#ifdef LANES
+/* Sums of as many columns as there are lanes, which stay in registers, row after row; memory far ahead is asked for. */
+LODCORE_BODY OF_CELL(sum_columns)(const CELL *restrict x, int64_t length, int64_t width, CELL *restrict out)
+{
+    CELL cells[LANES] = {0};
+    for (int64_t r = 0; r < length; r++, x += width) {
+        for (size_t byte = 0; byte < LANES * sizeof(CELL); byte += LINE)
+            LODCORE_PREFETCH((const void *)((uintptr_t)x + (size_t)(FAR * width) * sizeof(CELL) + byte));
+        for (int c = 0; c < LANES; c++)
+            cells[c] += x[c];
+    }
+    for (int c = 0; c < LANES; c++)
+        out[c] = cells[c];
+}
+#endif
+
+/* Many columns: sums as many at a time as there are lanes, all others four rows at a time into the result. */
 LODCORE_BODY OF_CELL(pool_wide_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int64_t width,
                                    int verb, int divide, CELL *restrict out)
 {
     for (int64_t s = 0; s < n_seqs; s++, out += width) {
-        int64_t length = offsets[s + 1] - offsets[s], r = length > 0 && verb != SUM;
+        int64_t length = offsets[s + 1] - offsets[s], r = length > 0 && verb != SUM, first = 0;
         const CELL *row = x + offsets[s] * width;
-        for (int64_t c = 0; c < width; c++)
+#ifdef LANES
+        for (; verb == SUM && first + LANES <= width; first += LANES)
+            OF_CELL(sum_columns)(row + first, length, width, out + first);
+#endif
+        for (int64_t c = first; c < width; c++)
             out[c] = r ? row[c] : 0;
-        for (row += r * width; r + 4 <= length; r += 4, row += 4 * width)
-            for (int64_t c = 0; c < width; c++) {
+        for (row += r * width; first < width && r + 4 <= length; r += 4, row += 4 * width)
+            for (int64_t c = first; c < width; c++) {
                 CELL so_far = OF_CELL(fold)(out[c], row[c], verb);
                 so_far = OF_CELL(fold)(so_far, row[c + width], verb);
                 so_far = OF_CELL(fold)(so_far, row[c + 2 * width], verb);
                 out[c] = OF_CELL(fold)(so_far, row[c + 3 * width], verb);
             }
-        for (; r < length; r++, row += width)
-            for (int64_t c = 0; c < width; c++)
+        for (; first < width && r < length; r++, row += width)
+            for (int64_t c = first; c < width; c++)
                 out[c] = OF_CELL(fold)(out[c], row[c], verb);
         OF_CELL(divide_cells)(out, width, length, divide);
     }

@@ -22,14 +22,12 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, private_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
-from lodcore.base.memory import check_size, whole
+from lodcore.base.memory import whole
 
 # A view of an argument costs as much as a whole small call: as long as the kernels are the compiled ones their loops
 # are run on the memory itself, behind the same checks.
 cdef extern from "../kernels/rows.h" nogil:
     void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
-    int64_t longest(const int64_t* offsets, int64_t n_seqs)
-    void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
     void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
     int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
                           int64_t* ranges, int64_t* out)
@@ -341,29 +339,6 @@ cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
     return kernels.lod.first_bad_offset(offsets, -1)
 
 
-cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
-    """Add up how many sequences of level k reach each step: offsets of the steps, in elements."""
-    cdef Py_ssize_t n_seqs, n_steps
-    cdef const int64_t* offsets = lod.level(k, &n_seqs)
-    cdef cnp.ndarray steps
-    cdef int64_t* out
-    if not own_kernels():
-        n_steps = kernels.lod.max_length(lod.view(k))
-        check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
-        steps = new_offsets(n_steps + 1)
-        kernels.rank.step_offsets(lod.view(k), steps)
-        return steps
-    with nogil:
-        n_steps = longest(offsets, n_seqs)
-    if n_steps >= 2**16:
-        check_size("lod_rank_table", n_steps + 1, 16)
-    steps = new_offsets(n_steps + 1)
-    out = <int64_t*> cnp.PyArray_DATA(steps)
-    with nogil:
-        add_steps(offsets, n_seqs, n_steps, out)
-    return steps
-
-
 def broken_rule(offsets, bad):
     """Say which rule the offset at position `bad` breaks."""
     if not len(offsets):
@@ -437,38 +412,36 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     (LoD, int, int)
         Their LoD, without the levels before `first`, and where their rows start and stop.
     """
-    cdef Py_ssize_t k, count, total = 0, num_levels = lod.n_levels - first
-    cdef Py_ssize_t low = start, high = stop
-    cdef const int64_t* offsets
-    cdef cnp.ndarray memory
-    cdef LoDBody made
-    if num_levels == 0:
+    cdef Py_ssize_t low = start, high = stop, total
+    if lod.n_levels == first:
         return new_lod(None, NULL, 0, 0, stop - start), start, stop
+    total = count_offsets(lod, first, &low, &high)
+    cdef LoDBody made = new_lod(None, NULL, stop - start, lod.n_levels - first, high - low)
+    made._source, made._first, made._start = lod, first, start
+    if total < MANY or MOST_HELD * total < lod.block_size():
+        made.write_offsets()
+    return made, low, high
+
+
+cdef Py_ssize_t count_offsets(LoDBody lod, Py_ssize_t first, Py_ssize_t* low, Py_ssize_t* high) except -1:
+    """Count the offsets of sequences of level `first` and of all levels below; put in place of them where rows are."""
+    cdef Py_ssize_t k, count, total = 0
+    cdef const int64_t* offsets
     for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)
-        total += high - low + 1
-        low, high = offsets[low], offsets[high]
-    if total >= MANY and MOST_HELD * total >= lod.block_size():
-        made = new_lod(None, NULL, stop - start, num_levels, high - low)
-        made._source, made._first, made._start = lod, first, start
-        return made, low, high
-    memory = offsets_from_0(lod, first, start, stop)
-    return (new_lod(memory, <const int64_t*> cnp.PyArray_DATA(memory), stop - start, num_levels, high - low), low, high)
+        total += high[0] - low[0] + 1
+        low[0], high[0] = offsets[low[0]], offsets[high[0]]
+    return total
 
 
 cdef cnp.ndarray offsets_from_0(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     """Write the offsets of the sequences from `start` to `stop` of level `first`, and of all levels below."""
-    cdef Py_ssize_t k, count, total = 0, low = start, high = stop
+    cdef Py_ssize_t k, count, low = start, high = stop
     cdef const int64_t* offsets
     cdef cnp.npy_intp shape[1]
-    cdef int64_t* place
+    cdef cnp.ndarray memory = new_offsets(count_offsets(lod, first, &low, &high))
+    cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(memory)
     cdef bint compiled = own_kernels()
-    for k in range(first, lod.n_levels):
-        offsets = lod.level(k, &count)
-        total += high - low + 1
-        low, high = offsets[low], offsets[high]
-    cdef cnp.ndarray memory = new_offsets(total)
-    place = <int64_t*> cnp.PyArray_DATA(memory)
     low, high = start, stop
     for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)

@@ -14,6 +14,7 @@ MODE = os.environ.get("LODCORE_BUILD", "release")
 JOBS = int(os.environ.get("LODCORE_JOBS", os.cpu_count() or 1))
 
 KERNELS = Path("lodcore/kernels")
+TENSORS = Path("lodcore/tensors")  # whose compiled files run loops of the kernels themselves
 SOURCES = sorted(Path("lodcore").rglob("*.pyx"))
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
 
@@ -83,7 +84,7 @@ def extensions() -> list[Extension]:
             ".".join(path.with_suffix("").parts),
             [str(path)],
             depends=sorted(map(str, Path("lodcore").rglob("*.h"))),
-            **(common if path.parent == KERNELS else less),  # other loops are short, and as fast
+            **(common if path.parent in (KERNELS, TENSORS) else less),  # other loops are short, and as fast
         )
         for path in SOURCES
     ]

@@ -1,5 +1,6 @@
 """Text in the order of its characters, cells by their positions, and numbers between two neighbours of that order."""
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -261,7 +262,8 @@ def mix_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not Non
 
     Notes
     -----
-    Computed from the nearer neighbour, in float64. Neighbours that are equal are taken as they are.
+    Computed from the nearer neighbour, in float64; where they are infinitely far apart, as the weighted sum. Neighbours
+    that are equal are taken as they are.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], n_cells = out.shape[1], width = x.shape[1], s, c
     cdef int64_t row, last
@@ -291,7 +293,9 @@ def mix_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not Non
                 elif weight == 1:
                     out[s, c] = above
                 elif number is float or number is double:
-                    if weight < 0.5:
+                    if <double> above - below == INFINITY:
+                        out[s, c] = <number> (below * (1 - weight) + above * weight)
+                    elif weight < 0.5:
                         out[s, c] = <number> (below + (<double> above - below) * weight)
                     else:
                         out[s, c] = <number> (above - (<double> above - below) * (1 - weight))

@@ -201,24 +201,44 @@ static void OF_CELL(pool_narrow)(const CELL *x, const int64_t *offsets, int64_t 
 #undef POOL_NARROW
 }
 
-/* Many columns: four rows at a time into the result. */
+#ifdef LANES
+/* Sums of as many columns as there are lanes, which stay in registers, row after row; memory far ahead is asked for. */
+LODCORE_BODY OF_CELL(sum_columns)(const CELL *restrict x, int64_t length, int64_t width, CELL *restrict out)
+{
+    CELL cells[LANES] = {0};
+    for (int64_t r = 0; r < length; r++, x += width) {
+        for (size_t byte = 0; byte < LANES * sizeof(CELL); byte += LINE)
+            LODCORE_PREFETCH((const void *)((uintptr_t)x + (size_t)(FAR * width) * sizeof(CELL) + byte));
+        for (int c = 0; c < LANES; c++)
+            cells[c] += x[c];
+    }
+    for (int c = 0; c < LANES; c++)
+        out[c] = cells[c];
+}
+#endif
+
+/* Many columns: sums as many at a time as there are lanes, all others four rows at a time into the result. */
 LODCORE_BODY OF_CELL(pool_wide_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int64_t width,
                                    int verb, int divide, CELL *restrict out)
 {
     for (int64_t s = 0; s < n_seqs; s++, out += width) {
-        int64_t length = offsets[s + 1] - offsets[s], r = length > 0 && verb != SUM;
+        int64_t length = offsets[s + 1] - offsets[s], r = length > 0 && verb != SUM, first = 0;
         const CELL *row = x + offsets[s] * width;
-        for (int64_t c = 0; c < width; c++)
+#ifdef LANES
+        for (; verb == SUM && first + LANES <= width; first += LANES)
+            OF_CELL(sum_columns)(row + first, length, width, out + first);
+#endif
+        for (int64_t c = first; c < width; c++)
             out[c] = r ? row[c] : 0;
-        for (row += r * width; r + 4 <= length; r += 4, row += 4 * width)
-            for (int64_t c = 0; c < width; c++) {
+        for (row += r * width; first < width && r + 4 <= length; r += 4, row += 4 * width)
+            for (int64_t c = first; c < width; c++) {
                 CELL so_far = OF_CELL(fold)(out[c], row[c], verb);
                 so_far = OF_CELL(fold)(so_far, row[c + width], verb);
                 so_far = OF_CELL(fold)(so_far, row[c + 2 * width], verb);
                 out[c] = OF_CELL(fold)(so_far, row[c + 3 * width], verb);
             }
-        for (; r < length; r++, row += width)
-            for (int64_t c = 0; c < width; c++)
+        for (; first < width && r < length; r++, row += width)
+            for (int64_t c = first; c < width; c++)
                 out[c] = OF_CELL(fold)(out[c], row[c], verb);
         OF_CELL(divide_cells)(out, width, length, divide);
     }
@@ -271,86 +291,8 @@ static LODCORE_UNUSED void OF_CELL(pool_rows)(const CELL *x, const int64_t *offs
         OF_CELL(pool_wide)(x, offsets, n_seqs, width, verb, divide, out);
 }
 
-/* -- where the greatest and least cells are ------------------------------------------------------------------------ */
+#include "pool_places.h"
 
-/* Best cells of up to COLUMNS columns of one sequence that is not empty, and their rows in it. */
-LODCORE_BODY OF_CELL(find_best_columns)(const CELL *restrict x, int64_t length, int64_t width, int count, int verb,
-                                        CELL *restrict out, int64_t *restrict index)
-{
-    PLACE place[COLUMNS];
-    for (int c = 0; c < count; c++) {
-        out[c] = x[c];
-        index[c] = 0;
-    }
-    for (int64_t done = 1; done < length; done += PIECE) { /* a row of a piece fits a PLACE */
-        const CELL *row = x + done * width;
-        PLACE rows = (PLACE)(length - done < PIECE ? length - done : PIECE);
-        for (int c = 0; c < count; c++)
-            place[c] = -1;
-        for (PLACE r = 0; r < rows; r++, row += width)
-            for (int c = 0; c < count; c++) {
-                int stays = OF_CELL(stays)(out[c], row[c], verb);
-                out[c] = stays ? out[c] : row[c];
-                place[c] = stays ? place[c] : r;
-            }
-        for (int c = 0; c < count; c++)
-            index[c] = place[c] < 0 ? index[c] : done + place[c];
-    }
-}
-
-LODCORE_BODY OF_CELL(find_best_by)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,
-                                   CELL *out, int64_t *index)
-{
-    for (int64_t s = 0; s < n_seqs; s++, out += width, index += width) {
-        const CELL *rows = x + offsets[s] * width;
-        int64_t length = offsets[s + 1] - offsets[s];
-        for (int64_t c = 0; length == 0 && c < width; c++) {
-            out[c] = 0;
-            index[c] = -1;
-        }
-        for (int64_t c = 0; length > 0 && c < width; c += COLUMNS)
-            OF_CELL(find_best_columns)(rows + c, length, width, (int)(width - c < COLUMNS ? width - c : COLUMNS),
-                                   verb, out + c, index + c);
-    }
-}
-
-LODCORE_BODY BODY_OF_CELL(find_best_wide)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
-                                          int verb, CELL *out, int64_t *index)
-{
-    if (verb == GREATEST)
-        OF_CELL(find_best_by)(x, offsets, n_seqs, width, GREATEST, out, index);
-    else
-        OF_CELL(find_best_by)(x, offsets, n_seqs, width, LEAST, out, index);
-}
-LODCORE_TWICE(OF_CELL(find_best_wide),
-              (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, CELL *out,
-               int64_t *index),
-              (x, offsets, n_seqs, width, verb, out, index))
-
-/* The same as pool_rows, and the row in its sequence of each cell; -1 for an empty one. */
-static LODCORE_UNUSED void OF_CELL(find_best_rows)(const CELL *x, const int64_t *offsets, int64_t n_seqs,
-                                                   int64_t width, int verb, CELL *out, int64_t *index)
-{
-    if (width != 1) {
-        OF_CELL(find_best_wide)(x, offsets, n_seqs, width, verb, out, index);
-        return;
-    }
-    OF_CELL(pool_rows)(x, offsets, n_seqs, 1, verb, BY_ONE, out);
-#if defined(LANES) && LODCORE_HAS_SIMD
-    if (simd_level() == SIMD_AVX512)
-        OF_CELL(places_avx512)(x, offsets, n_seqs, out, index);
-    else if (simd_level() == SIMD_AVX2)
-        OF_CELL(places_avx2)(x, offsets, n_seqs, out, index);
-    if (simd_level() >= SIMD_AVX2)
-        return;
-#endif
-    for (int64_t s = 0; s < n_seqs; s++) {
-        int64_t length = offsets[s + 1] - offsets[s];
-        index[s] = length ? OF_CELL(first_place)(x + offsets[s], length, out[s]) : -1;
-    }
-}
-
-#ifdef LANES
 /* -- back to the rows ---------------------------------------------------------------------------------------------- */
 
 /* The cell of a sequence to all its rows, `span` at a time: the next sequence overwrites what is too much. */

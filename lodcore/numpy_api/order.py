@@ -7,10 +7,16 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
+from lodcore.base.dispatch import Symbol
+from lodcore.errors import LoDError
+from lodcore.numpy_api.indexing import getitem
 from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
 from lodcore.ops import nans
 from lodcore.ops.alignment import shared
+from lodcore.ops.along import argsort_along, sort_along
+from lodcore.ops.arguments import integer_of
 from lodcore.ops.axes import tensor_of
+from lodcore.ops.axes_of_levels import brought_last
 from lodcore.ops.common import rows_of
 from lodcore.tensors import core, tensor_core
 
@@ -20,54 +26,73 @@ for _name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nan
     stands_for(getattr(np, _name))(getattr(nans, _name))
 
 
-def _last(where: str, x: Any, axis: Any) -> int:
-    """Check that an axis is that of the last level, or one of rows; give the axis of the values."""
+def _from_last(where: str, x: Any, axis: Any) -> int:
+    """Count an axis from that of the last level: those of coarser levels are below 0, those of rows above."""
     levels: int = getattr(x, "num_levels", 0)
-    at = axis_of(where, axis, x.ndim)
+    return axis_of(where, axis, x.ndim) - levels
+
+
+@stands_for(np.sort)
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Sort the rows of each sequence column by column, what stands at the same place of sequences, or each row."""
+    x = tensor_of("sort", a)
+    levels = getattr(x, "num_levels", 0)
+    at = axis_of("sort", axis, x.ndim)
+    if order is not None:
+        raise TypeError(f"numpy.sort: order: is {order!r}; lodcore.sort_by_key(x, x[field]) sorts records")
     if at < levels:
-        raise TypeError(f"numpy.{where}: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
-    return at - levels
+        return sort_along(x, at)
+    if levels and at == levels:
+        return ops.sequence_sort(x)
+    refuse_symbols("sort", (x,))
+    return shared("sort", lambda values: np.sort(values, at - levels, kind), x)
 
 
 @stands_for(np.argsort)
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Find the order of the rows of each sequence, column by column, or of each row; always stable."""
+    """Find the order of the rows of each sequence, column by column, of sequences, or of each row; always stable."""
     x = tensor_of("argsort", a)
     if order is not None or axis is None:
         raise TypeError("numpy.argsort: an axis is needed for sequences, and no order of fields")
-    at = _last("argsort", x, axis)
+    at = _from_last("argsort", x, axis)
     levels = getattr(x, "num_levels", 0)
-    if levels and at == 0:
-        return ops.sequence_argsort(x)
+    if levels and at <= 0:
+        return ops.sequence_argsort(x) if at == 0 else argsort_along(x, levels + at)
     refuse_symbols("argsort", (x,))
     return shared("argsort", lambda values: np.argsort(values, at, "stable"), x)
 
 
-def _bounds(where: str, x: Any, kth: Any, axis: Any) -> None:
-    """Raise if a sequence has no such place."""
+def _sorted(where: str, a: Any, kth: Any, axis: Any, of_last: Any, of_coarser: Any) -> Any:
+    """Sort along an axis of levels; raise if a sequence has no such place."""
+    x = tensor_of(where, a)
     levels = getattr(x, "num_levels", 0)
-    if not levels or _last(where, x, axis) != 0:
-        raise TypeError(f"numpy.{where}: axis: is {axis}; that of the last level, {levels}, is supported")
+    at = _from_last(where, x, axis)
+    if not levels or at > 0:
+        raise TypeError(f"numpy.{where}: axis: is {axis}; those of levels, up to {levels}, are supported")
     for one in np.atleast_1d(kth):
         if not hasattr(one, "__index__") or isinstance(one, (bool, np.bool_)):
             raise TypeError(f"numpy.{where}: kth: is {kth!r}; integers are needed")
-        ops.pick_along(x, int(one), levels)
+        try:
+            ops.pick_along(brought_last(x, [levels + at]), int(one), levels)
+        except IndexError as error:
+            if at == 0:
+                raise
+            raise IndexError(
+                f"numpy.{where}: kth: is {one}; fewer sequences than that have the same place along axis {axis}"
+            ) from error
+    return of_last(x) if at == 0 else of_coarser(x, levels + at)
 
 
 @stands_for(np.partition)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
     """Put the rows of each sequence so that place kth has what sorting puts there: sorted as a whole."""
-    x = tensor_of("partition", a)
-    _bounds("partition", x, kth, axis)
-    return ops.sequence_sort(x)
+    return _sorted("partition", a, kth, axis, ops.sequence_sort, sort_along)
 
 
 @stands_for(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
     """Find an order of the rows of each sequence that puts to place kth what sorting puts there."""
-    x = tensor_of("argpartition", a)
-    _bounds("argpartition", x, kth, axis)
-    return ops.sequence_argsort(x)
+    return _sorted("argpartition", a, kth, axis, ops.sequence_argsort, argsort_along)
 
 
 @stands_for(np.take_along_axis)
@@ -196,15 +221,37 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) ->
 
 @stands_for(np.diff)
 def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
-    """Subtract from each row the one before it in its sequence, n times; or entries of a row."""
+    """Subtract from each row the one before it in its sequence, n times; or sequences, or entries of a row."""
     x = tensor_of("diff", a)
-    at, levels = _last("diff", x, axis), getattr(x, "num_levels", 0)
-    if at or not levels:
+    at, levels = _from_last("diff", x, axis), getattr(x, "num_levels", 0)
+    if at > 0 or not levels:
         refuse_symbols("diff", (x, prepend, append))
         return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)
-    around = [_beside(x, prepend), x, _beside(x, append)]
+    beside = _beside if at == 0 else _given
+    around = [beside(x, prepend), x, beside(x, append)]
     parts = [part for part in around if part is not None]
-    return ops.sequence_diff(x if len(parts) == 1 else concatenate(parts, levels), n)
+    x = x if len(parts) == 1 else concatenate(parts, levels + at)
+    return ops.sequence_diff(x, n) if at == 0 else _diff_along(x, n, levels + at)
+
+
+def _diff_along(x: Any, n: Any, axis: int) -> Any:
+    """Subtract from each sequence the one before it along an axis of equally long ones."""
+    different = ops.not_equal if x.dtype.kind == "b" else ops.minus
+    front, times = [slice(None)] * axis, integer_of("numpy.diff: n", n, 0)
+    for _ in range(times if isinstance(x, Symbol) else min(times, x.lod.num_sequences(axis) + 1)):
+        after, before = (getitem(x, (*front, part)) for part in (slice(1, None), slice(None, -1)))
+        try:
+            x = different(after, before)
+        except LoDError as error:
+            raise LoDError(
+                f"numpy.diff: axis: is {axis}; sequences beside each other are not equally long, and have no difference"
+            ) from error
+    return x
+
+
+def _given(x: Any, given: Any) -> Any:
+    """Return what is put beside sequences, if there is something."""
+    return None if given is np._NoValue else given
 
 
 @stands_for(np.ediff1d)

@@ -15,6 +15,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, refused
 from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import aligned, shared
+from lodcore.ops.along import along
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.roles import as_batches, spec_of
 from lodcore.tensors import tensor_core
@@ -369,29 +370,36 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
 
 @stands_for(np.cumsum)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Add up the rows of each sequence, one after another."""
+    """Add up the rows of each sequence, one after another, or what stands at the same place of sequences."""
     x = tensor_of("cumsum", a)
     if out is not None:
         raise TypeError("numpy.cumsum: out: is not supported; the result is a new tensor")
-    if axis is None or axes_of("cumsum", axis, x.ndim) != (x.num_levels,):
-        raise TypeError(f"numpy.cumsum: axis: is {axis}; only that of the last level, {x.num_levels}, is supported")
-    return ops.sequence_cumsum(x if dtype is None else ops.cast(x, dtype))
+    if axis is None:
+        raise TypeError("numpy.cumsum: axis: is None; an axis is needed, np.cumsum(x.values) adds up all rows")
+    levels, at = getattr(x, "num_levels", 0), axis_of("cumsum", axis, x.ndim)
+    if at > levels:
+        return accumulate(np.add, x, axis, dtype)
+    x = x if dtype is None else ops.cast(x, dtype)
+    return ops.sequence_cumsum(x) if at == levels else along(x, at, lambda x, _: ops.sequence_cumsum(x))
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:
-    """Apply a ufunc to what rows before come to and each row: along the last level, or along axes of rows."""
+    """Apply a ufunc to what rows before come to and each row: along axes of levels, or of rows."""
     where = f"{ufunc.__name__}.accumulate"
     x = tensor_of(where, array)
     levels = getattr(x, "num_levels", 0)
     at = axis_of(where, axis, x.ndim)
-    if out is not None or at < levels:
-        given = "out: is given" if out is not None else f"axis: is {axis}"
-        raise TypeError(f"numpy.{where}: {given}; only the axis of the last level, {levels}, or of rows is supported")
+    if out is not None:
+        raise TypeError(f"numpy.{where}: out: is not supported; the result is a new tensor")
     if at > levels:
         refuse_symbols(where, (x,))
         return shared(where, lambda values: ufunc.accumulate(values, at - levels, dtype), x)
     x = x if dtype is None else ops.cast(x, dtype)
-    return ops.sequence_cumsum(x) if ufunc is np.add and x.dtype.kind != "b" else ops.sequence_accumulate(x, ufunc)
+
+    def accumulated(x: Any, _: Any = None) -> Any:
+        return ops.sequence_cumsum(x) if ufunc is np.add and x.dtype.kind != "b" else ops.sequence_accumulate(x, ufunc)
+
+    return accumulated(x) if at == levels else along(x, at, accumulated)
 
 
 @stands_for(np.dot)
@@ -406,19 +414,3 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Count what is not 0."""
     return ops.sum(ops.not_equal(a, 0), axis, keepdims=keepdims)
-
-
-@stands_for(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Sort the rows of each sequence column by column, or each row."""
-    x = tensor_of("sort", a)
-    levels = getattr(x, "num_levels", 0)
-    at = axis_of("sort", axis, x.ndim)
-    if order is not None:
-        raise TypeError(f"numpy.sort: order: is {order!r}; lodcore.sort_by_key(x, x[field]) sorts records")
-    if at < levels:
-        raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
-    if levels and at == levels:
-        return ops.sequence_sort(x)
-    refuse_symbols("sort", (x,))
-    return shared("sort", lambda values: np.sort(values, at - levels, kind), x)

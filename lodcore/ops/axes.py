@@ -15,6 +15,7 @@ from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.axes_of_levels import brought_last, is_below, over_levels, pooled, put_back, with_axes_of_1
 from lodcore.ops.compare import greater_than
 from lodcore.ops.convert import full_like
+from lodcore.ops.dates import are_dates, reduce_dates
 from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.expand import sequence_expand_as
 from lodcore.ops.math import add, div, minus, mul, sqrt
@@ -76,6 +77,8 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     if out is not None:
         raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
     levels = getattr(x, "num_levels", 0)
+    if levels and are_dates(name, x):
+        return _reduced_dates(name, x, axis, keepdims, initial, mask, empty)
     plain = mask is True and initial is None and empty is None and not keepdims
     if plain and levels and type(axis) is int and levels in (axis, axis + x.ndim):  # what is mostly asked for
         check_kind(name, x.dtype, True)
@@ -108,6 +111,19 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     if initial is None or name in ("max", "min"):
         return reduced
     return add(reduced, initial) if name == "sum" else mul(reduced, initial)
+
+
+def _reduced_dates(name: str, x: Any, axis: Any, keepdims: bool, initial: Any, mask: Any, empty: Any) -> Any:
+    """Reduce dates as integers; `initial` and `empty` are checked as those of dates."""
+    if mask is not True and name in ("max", "min") and initial is None:
+        raise ValueError(f"{name}: where: needs an initial value, for where nothing is chosen")
+    first = kept_initial(name, initial, x.dtype) if initial is not None else None
+    none = _checked_empty(name, empty, first, x.dtype) if empty is not None else None
+
+    def reduce(name: str, values: Any, initial: Any, empty: Any) -> Any:
+        return _reduced(name, values, axis, None, keepdims, initial, mask, empty)
+
+    return reduce_dates(name, x, reduce, first, none)
 
 
 def _checked_empty(name: str, empty: Any, initial: Any, dtype: np.dtype[Any]) -> Any:

@@ -63,13 +63,17 @@ def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
         x, places = by_position(x, at), by_position(places, at)
     x = x if chosen is None else chosen(x)
     last = x.num_levels - 1
-    numbers = drop_level(lod_positions(insert_level(x, 0, whole=True), 0), 0)  # of all rows
-    firsts = pick_along(numbers, 0, last + 1)
+    firsts = pick_along(row_numbers(x), 0, last + 1)
     found = values_of(sequence_place(x, name, last))
     for _ in range(found.ndim - 1):
         firsts = index_values(firsts, [..., None])
     taken = index_values(values_of(places), [add(found, values_of(firsts))])
     return with_values(firsts, taken) if last else taken
+
+
+def row_numbers(x: Any) -> Any:
+    """Return for each row its number among all rows."""
+    return drop_level(lod_positions(insert_level(x, 0, whole=True), 0), 0)
 
 
 def with_axes_of_1(x: Any, count: int) -> Any:

@@ -28,7 +28,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match_keys"]
 
 ORDERS = ("sorted", "first", "runs")
-WAYS = ("inner", "left", "outer")
+WAYS = ("inner", "left", "right", "outer")
 
 #: What makes it a secret which keys meet in a slot of a table: nobody can choose keys that all do.
 SEED = int.from_bytes(os.urandom(8), "little")
@@ -278,14 +278,15 @@ def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Arr
     ----------
     x_keys, y_keys : array_like, shape (n,) and (m,)
         Of kinds that NumPy promotes to one dtype. nan equals nan.
-    how : {"inner", "left", "outer"}
-        What is kept besides the pairs: nothing, the keys of x without a partner, or those of both.
+    how : {"inner", "left", "right", "outer"}
+        What is kept besides the pairs: nothing, the keys of x without a partner, those of y, or those of both.
 
     Returns
     -------
     keys : ndarray, shape (number of pairs,)
     x_places, y_places : int64, shape (number of pairs,)
-        Where the key stands, -1 if it does not. In the order of x, and of y for equal keys; those of y alone come last.
+        Where the key stands, -1 if it does not. In the order of x, and of y for equal keys, those of y alone last;
+        with "right" in the order of y, and of x for equal keys.
 
     Raises
     ------
@@ -302,8 +303,17 @@ def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Arr
     where = "match_keys"
     choice_of(f"{where}: how", how, WAYS)
     x_keys, y_keys = _keys(f"{where}: x_keys", x_keys), _keys(f"{where}: y_keys", y_keys)
+    dtype = _common_dtype(x_keys.dtype, y_keys.dtype)
+    if how == "right":
+        keys, y_places, x_places = _matched(y_keys, x_keys, "left", dtype)
+        return keys, x_places, y_places
+    return _matched(x_keys, y_keys, how, dtype)
+
+
+def _matched(x_keys: Array, y_keys: Array, how: str, dtype: np.dtype[Any]) -> tuple[Array, Array, Array]:
+    """Pair equal keys, in the order of x."""
     n = len(x_keys)
-    both = np.concatenate([x_keys, y_keys], dtype=_common_dtype(x_keys.dtype, y_keys.dtype))
+    both = np.concatenate([x_keys, y_keys], dtype=dtype)
     ids, firsts = _numbered(both)
     offsets, order = _ordered(ids[n:], len(firsts))
     counts = np.diff(offsets)[ids[:n]]
@@ -354,8 +364,8 @@ def join_by_key(x: Any, y: Any, x_keys: Any, y_keys: Any, how: str = "inner", de
         Sequences; an ndarray has one row a key.
     x_keys, y_keys : array_like, shape (len(x),) and (len(y),)
         Keys that come again are paired with all of their like.
-    how : {"inner", "left", "outer"}
-        What is kept besides the pairs: nothing, the sequences of x without a partner, or those of both.
+    how : {"inner", "left", "right", "outer"}
+        What is kept besides the pairs: nothing, the sequences of x without a partner, those of y, or those of both.
     default : scalar
         The row of an ndarray where there is no partner; of sequences there is an empty one.
 

@@ -36,7 +36,8 @@ def sequence_argsort(x: Any, level: int = -1, descending: bool = False) -> LoDTe
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of bool, integers, float16, float32 or float64, of text or bytes, of dates or differences of them.
+        Of bool, integers, float16, float32 or float64, of complex numbers, text or bytes, of dates or differences of
+        them.
     level : int
         All rows below a sequence of this level are put in order together.
     descending : bool

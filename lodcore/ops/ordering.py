@@ -1,4 +1,4 @@
-"""Cells of sequences in order, for the operators that need them so: numbers, text and dates."""
+"""Cells of sequences in order, for the operators that need them so: numbers, complex ones too, text and dates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ COST = 8  # of bringing numbers into order, beside copying them
 
 def check_order(where: str, dtype: np.dtype[Any]) -> None:
     """Raise if a dtype has no order that kernels know, of numbers, text or dates."""
-    if dtype.char not in "dfliqbhBHILQ?eSUMm":
+    if dtype.char not in "dfliqbhBHILQ?eFDSUMm":
         raise DTypeError(
-            f"{where}: x: has dtype {dtype}; bool, integers, floats of at most float64, text or dates are needed"
+            f"{where}: x: has dtype {dtype}; bool, integers, floats of at most float64, complex numbers of these, "
+            "text or dates are needed"
         )
 
 
@@ -55,6 +56,8 @@ def ordered(where: str, values: Array, offsets: Any, descending: bool, cells: bo
         return None if found is None else found.view(values.dtype), places
     if kind in "SU":
         return _text(where, values, offsets, descending, cells, positions)
+    if kind == "c":
+        return _complex(where, values, offsets, descending, cells, positions)
     result = buffers.new_rows(where, values, len(values))
     source, target = buffers.as_cells(values), buffers.as_cells(result)
     places = buffers.new_int64(*target.shape) if positions and target.size else None
@@ -84,6 +87,35 @@ def _text(
     return result, places if positions else None
 
 
+def _complex(
+    where: str, values: Array, offsets: Any, descending: bool, cells: bool, positions: bool
+) -> tuple[Any, Array | None]:
+    """Sort complex numbers as NumPy does: by real parts, then by imaginary ones; those with nan behind all others."""
+    table = values.reshape(len(values), math.prod(values.shape[1:]))
+    result = buffers.new_rows(where, values, len(values)) if cells else None
+    if not table.size:
+        return result, None
+    keys = [table.imag, table.real]
+    lost = np.isnan(keys)
+    if lost.any():  # by what is nan before all else: nothing, the imaginary part, the real one, both
+        keys.append(lost[0] + 2 * lost[1].astype(np.uint8))
+    places: Any = None
+    for key in keys:  # from the least to the most important; each keeps the order of the one before where it is equal
+        part = np.ascontiguousarray(key)
+        kept = part if places is None else np.empty_like(part)
+        if places is not None:
+            take(where, buffers.as_bytes(part), offsets, places, buffers.as_bytes(kept))
+        found = ordered(where, kept, offsets, descending, False, True)[1]
+        if places is not None:
+            before, places = places, np.empty_like(found)
+            take(where, buffers.as_bytes(before), offsets, found, buffers.as_bytes(places))
+        else:
+            places = found
+    if result is not None:
+        take(where, buffers.as_bytes(values), offsets, places, buffers.as_bytes(result))
+    return result, places if positions else None
+
+
 def take(where: str, rows: Array, offsets: Any, positions: Array, out: Array) -> None:
     """Take cells by their positions, which somebody else may have seen."""
     bad = kernels.order.take_cells(rows, offsets, positions, out)
@@ -94,6 +126,11 @@ def take(where: str, rows: Array, offsets: Any, positions: Array, out: Array) ->
 def placed(where: str, d: Array, offsets: Any, kept: Any, positions: Array | None, d_x: Array) -> Array:
     """Put a cotangent back to the rows that were taken."""
     if positions is None:  # there are no numbers
+        return d_x
+    if d_x.dtype.kind == "c":
+        for part in ("real", "imag"):
+            numbers = np.ascontiguousarray(getattr(d, part))
+            setattr(d_x, part, placed(where, numbers, offsets, kept, positions, np.empty_like(d_x.real, order="C")))
         return d_x
     bad = kernels.sort.place_cells(buffers.as_cells(d), offsets, kept, positions, buffers.as_cells(d_x))
     if bad >= 0:

@@ -93,7 +93,14 @@ def _sorted_runs(where: str, column: Array, offsets: Any, positions: bool) -> tu
     """Sort a column within its sequences, and find the runs."""
     cells, places = ordered(where, column, offsets, False, True, positions)
     flat = np.empty(0, COUNT) if places is None else places.reshape(-1)
-    return cells, flat, Runs(cells, offsets)
+    return cells, flat, Runs(_one_nan(cells), offsets)
+
+
+def _one_nan(cells: Array) -> Array:
+    """Make all complex numbers with nan equal to each other, as they are to NumPy where it counts values."""
+    if cells.dtype.kind != "c" or not np.isnan(cells).any():
+        return cells
+    return np.where(np.isnan(cells), cells.dtype.type(complex(np.nan, np.nan)), cells)
 
 
 def _joined(columns: list[Array], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -306,10 +313,10 @@ def sequence_mode(x: Any, level: int = -1) -> Any:
         if not empty.any():
             made.append(cells[places])
             continue
-        if x.dtype.kind not in "fMm":
+        if x.dtype.kind not in "fcMm":
             s = int(np.argmax(empty))
             raise ValueError(f"{where}: x: sequence {s} of level {k} is empty; {x.dtype} has no nan")
-        best = np.full(n_seqs, np.nan if x.dtype.kind == "f" else "NaT", x.dtype)
+        best = np.full(n_seqs, np.nan if x.dtype.kind in "fc" else "NaT", x.dtype)
         best[~empty] = cells[places[~empty]]
         made.append(best)
     return with_levels(_joined(made, (n_seqs, *x.values.shape[1:]), x.dtype), x.lod, k)
@@ -364,7 +371,7 @@ def sequence_rank(x: Any, method: str = "average", level: int = -1, descending: 
     for column in _columns(x.values):
         cells, places = ordered(where, column, offsets, bool(descending), True, True)
         flat = np.empty(0, COUNT) if places is None else places.reshape(-1)
-        found = Runs(cells, offsets).ranks(flat, method)
+        found = Runs(_one_nan(cells), offsets).ranks(flat, method)
         made.append(found * 0.5 if method == "average" else found)
     return tensor_core.new_tensor(_joined(made, x.values.shape, dtype), x.lod)
 

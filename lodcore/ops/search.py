@@ -24,15 +24,16 @@ PLACE, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
 
 
 def _check_rows(where: str, ordered: bool = False, **given: Any) -> None:
-    """Raise if rows are not single real numbers (text and dates are in order, too), or the numbers of levels differ."""
+    """Raise if rows are not single real numbers, or others that are in order, or the numbers of levels differ."""
     levels = None
     alike = ordered and len({x.dtype.kind for x in given.values()}) == 1
     for name, x in given.items():
         row_shape = tuple(x.shape[1:] if isinstance(x, Spec) else x.values.shape[1:])
         if row_shape:
             raise ShapeError(f"{where}: {name}: has rows of shape {row_shape}; one number per row is needed")
-        if x.dtype.kind not in ("biufSUmM" if alike else "biuf") or (x.dtype.kind not in "SU" and x.dtype.itemsize > 8):
-            also = ", or text or dates beside such" if ordered else ""
+        taken = x.dtype.kind in ("biufcSUmM" if alike else "biuf")
+        if not taken or x.dtype.itemsize > {"c": 16, "S": 2**31, "U": 2**31}.get(x.dtype.kind, 8):
+            also = ", or complex ones, text or dates beside such" if ordered else ""
             raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64{also} are needed")
         if levels is not None and x.num_levels != levels[1]:
             raise LoDError(f"{where}: {name}: has {x.num_levels} levels; {levels[0]} has {levels[1]}")
@@ -55,7 +56,7 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Real numbers, text or dates, in order within each sequence of the last level; nan is the greatest.
+        Numbers, text or dates, in order within each sequence of the last level; nan is the greatest.
     v : LoDTensor or nested lists
         Of as many sequences, of any lengths; of the same kind.
     side : {"left", "right"}
@@ -95,9 +96,9 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
 
 
 def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
-    """Make numbers of two arrays whose order is theirs: of dates their places, of text ranks among all of both."""
+    """Make numbers of two arrays whose order is theirs: of dates their places, of what is wider ranks among both."""
     kind = x.dtype.kind
-    if kind in "SU":
+    if kind in "SUc":
         ranks = np.unique(np.concatenate([x, v]), return_inverse=True)[1].reshape(-1).astype(np.int64)
         return ranks[: len(x)], ranks[len(x) :]
     if kind in "mM":

@@ -36,7 +36,8 @@ def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTenso
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of bool, integers, float16, float32 or float64, of text or bytes, of dates or differences of them.
+        Of bool, integers, float16, float32 or float64, of complex numbers, text or bytes, of dates or differences of
+        them.
     level : int
         All rows below a sequence of this level are sorted together.
     descending : bool
@@ -57,7 +58,8 @@ def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTenso
     Notes
     -----
     As in NumPy nan is the greatest: the last one, or the first of a descending order; so is NaT. Equal numbers keep
-    their order. Text stands in the order of the numbers of its characters.
+    their order. Text stands in the order of the numbers of its characters, complex numbers in that of their real parts,
+    and of imaginary ones where these are equal.
 
     Examples
     --------

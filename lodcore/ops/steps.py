@@ -16,7 +16,7 @@ from lodcore.ops.common import Array, rows_of
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Map, Nested, Steps
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import core, structure, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
@@ -83,7 +83,7 @@ def in_step_order(
     k = core.normalize_level(lod, level, where)
     offsets = core.offsets_view(lod, k)
     count = len(offsets) - 1
-    steps = core.steps_of(lod, k)
+    steps = structure.steps_of(lod, k)
     if sort_by_length:
         order = buffers.new_offsets(count)
         kernels.rank.rank_by_length(offsets, steps, order)

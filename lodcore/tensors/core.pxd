@@ -9,16 +9,20 @@ cdef extern from "core.h":
 @cython.no_gc
 cdef class LoDBody:
     cdef object _memory  # the array over the bytes
-    cdef const int64_t* block
+    cdef const int64_t* _block  # NULL where there are no levels, and of a slice whose offsets are not yet written
+    cdef LoDBody _source  # of which this is a slice, as long as its offsets are not written
+    cdef Py_ssize_t _first, _start  # the level of the source that is the first one here, and where it starts there
     cdef Py_ssize_t n_outer, n_levels, n_rows  # n_outer: sequences of level 0
     cdef list _views
     cdef Py_hash_t _hash
 
-    cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept
+    cdef const int64_t* block(self) except? NULL
+    cdef int write_offsets(self) except -1
+    cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) except? NULL
     cdef Py_ssize_t number(self, level, str where=*) except -1
     cdef cnp.ndarray array(self, Py_ssize_t k)
     cdef view(self, Py_ssize_t k)
-    cdef Py_ssize_t block_size(self) noexcept
+    cdef Py_ssize_t block_size(self) except -1
     cdef LoDBody part(self, Py_ssize_t first, Py_ssize_t stop)
 
 

@@ -4,6 +4,9 @@ The offsets of all levels of a LoD lie one after another in one block of int64, 
 number of sequences is kept; each level's last offset tells how many sequences the next one has. So dropping the
 coarsest or the finest level is a matter of a pointer, and two LoDs are equal if their blocks are.
 
+A slice of many sequences has no block until somebody asks for its offsets: it knows of which LoD it is a part, and
+writes offsets that start at 0 then.
+
 The memory of a block is a `bytes` object, which NumPy can never make writable. What is handed out are fresh
 arrays over it: whatever is done to their shape or dtype does not reach the LoD.
 """
@@ -19,14 +22,12 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, private_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
-from lodcore.base.memory import check_size, whole
+from lodcore.base.memory import whole
 
 # A view of an argument costs as much as a whole small call: as long as the kernels are the compiled ones their loops
 # are run on the memory itself, behind the same checks.
 cdef extern from "../kernels/rows.h" nogil:
     void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
-    int64_t longest(const int64_t* offsets, int64_t n_seqs)
-    void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
     void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
     int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
                           int64_t* ranges, int64_t* out)
@@ -43,6 +44,9 @@ cdef bint own_kernels():
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
+# A slice of so many offsets writes them when it is asked for them; of fewer it would gain nothing. Until then it holds
+# those of the whole batch, which are at most so many times as many.
+cdef Py_ssize_t MANY = 512, MOST_HELD = 16
 cdef object LOD = LoDBody  # the public class, which `register` gives
 
 
@@ -69,9 +73,26 @@ cdef class LoDBody:
         """Number of rows that the last level counts."""
         return self.n_rows
 
-    cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) noexcept:
+    cdef const int64_t* block(self) except? NULL:
+        """Return the offsets of all levels; a slice writes them now. NULL if there are no levels."""
+        if self._block == NULL and self.n_levels:
+            self.write_offsets()
+        return self._block
+
+    cdef int write_offsets(self) except -1:
+        """Write the offsets of a slice."""
+        cdef cnp.ndarray memory
+        with cython.critical_section(self):
+            if self._block == NULL:
+                memory = offsets_from_0(self._source, self._first, self._start, self._start + self.n_outer)
+                self._memory = memory
+                self._block = <const int64_t*> cnp.PyArray_DATA(memory)
+                self._source = None
+        return 0
+
+    cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) except? NULL:
         """Return the offsets of level k, which exists, and the number of its sequences."""
-        cdef const int64_t* offsets = self.block
+        cdef const int64_t* offsets = self.block()
         cdef Py_ssize_t size = self.n_outer, _j
         for _j in range(k):
             offsets += size + 1
@@ -140,11 +161,13 @@ cdef class LoDBody:
             found = self._views[k] = taken
         return found
 
-    cdef Py_ssize_t block_size(self) noexcept:
+    cdef Py_ssize_t block_size(self) except -1:
         cdef Py_ssize_t count
+        cdef const int64_t* offsets
         if self.n_levels == 0:
             return 0
-        return self.level(self.n_levels - 1, &count) - self.block + count + 1
+        offsets = self.level(self.n_levels - 1, &count)
+        return offsets - self._block + count + 1
 
     def __eq__(self, other):
         if self is other:
@@ -156,11 +179,11 @@ cdef class LoDBody:
         if self.n_levels != that.n_levels or self.n_rows != that.n_rows or self.n_outer != that.n_outer:
             return False
         size = self.block_size()
-        return size == that.block_size() and (size == 0 or memcmp(self.block, that.block, 8 * size) == 0)
+        return size == that.block_size() and (size == 0 or memcmp(self._block, that._block, 8 * size) == 0)
 
     def __hash__(self):
         if self._hash == 0:
-            block = PyBytes_FromStringAndSize(<const char*> self.block, 8 * self.block_size())
+            block = PyBytes_FromStringAndSize(<const char*> self.block(), 8 * self.block_size())
             self._hash = hash((self.n_levels, self.n_rows, block)) or 1
         return self._hash
 
@@ -236,7 +259,7 @@ def slice_levels(LoDBody lod not None, Py_ssize_t first, Py_ssize_t stop):
 cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t num_levels, Py_ssize_t num_rows):
     """Make a LoD of a block that is known to be right."""
     cdef LoDBody lod = <LoDBody> instance_of(LoDBody, LOD)
-    lod._memory, lod.block, lod.n_outer = memory, block, count
+    lod._memory, lod._block, lod.n_outer = memory, block, count
     lod.n_levels, lod.n_rows = num_levels, num_rows
     return lod
 
@@ -316,29 +339,6 @@ cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
     return kernels.lod.first_bad_offset(offsets, -1)
 
 
-cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
-    """Add up how many sequences of level k reach each step: offsets of the steps, in elements."""
-    cdef Py_ssize_t n_seqs, n_steps
-    cdef const int64_t* offsets = lod.level(k, &n_seqs)
-    cdef cnp.ndarray steps
-    cdef int64_t* out
-    if not own_kernels():
-        n_steps = kernels.lod.max_length(lod.view(k))
-        check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
-        steps = new_offsets(n_steps + 1)
-        kernels.rank.step_offsets(lod.view(k), steps)
-        return steps
-    with nogil:
-        n_steps = longest(offsets, n_seqs)
-    if n_steps >= 2**16:
-        check_size("lod_rank_table", n_steps + 1, 16)
-    steps = new_offsets(n_steps + 1)
-    out = <int64_t*> cnp.PyArray_DATA(steps)
-    with nogil:
-        add_steps(offsets, n_seqs, n_steps, out)
-    return steps
-
-
 def broken_rule(offsets, bad):
     """Say which rule the offset at position `bad` breaks."""
     if not len(offsets):
@@ -412,20 +412,35 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     (LoD, int, int)
         Their LoD, without the levels before `first`, and where their rows start and stop.
     """
-    cdef Py_ssize_t k, count, total = 0, num_levels = lod.n_levels - first
-    cdef Py_ssize_t low = start, high = stop
-    cdef const int64_t* offsets
-    cdef cnp.npy_intp shape[1]
-    cdef cnp.ndarray memory
-    cdef int64_t* place
-    if num_levels == 0:
+    cdef Py_ssize_t low = start, high = stop, total
+    if lod.n_levels == first:
         return new_lod(None, NULL, 0, 0, stop - start), start, stop
+    total = count_offsets(lod, first, &low, &high)
+    cdef LoDBody made = new_lod(None, NULL, stop - start, lod.n_levels - first, high - low)
+    made._source, made._first, made._start = lod, first, start
+    if total < MANY or MOST_HELD * total < lod.block_size():
+        made.write_offsets()
+    return made, low, high
+
+
+cdef Py_ssize_t count_offsets(LoDBody lod, Py_ssize_t first, Py_ssize_t* low, Py_ssize_t* high) except -1:
+    """Count the offsets of sequences of level `first` and of all levels below; put in place of them where rows are."""
+    cdef Py_ssize_t k, count, total = 0
+    cdef const int64_t* offsets
     for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)
-        total += high - low + 1
-        low, high = offsets[low], offsets[high]
-    memory = new_offsets(total)
-    place = <int64_t*> cnp.PyArray_DATA(memory)
+        total += high[0] - low[0] + 1
+        low[0], high[0] = offsets[low[0]], offsets[high[0]]
+    return total
+
+
+cdef cnp.ndarray offsets_from_0(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
+    """Write the offsets of the sequences from `start` to `stop` of level `first`, and of all levels below."""
+    cdef Py_ssize_t k, count, low = start, high = stop
+    cdef const int64_t* offsets
+    cdef cnp.npy_intp shape[1]
+    cdef cnp.ndarray memory = new_offsets(count_offsets(lod, first, &low, &high))
+    cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(memory)
     cdef bint compiled = own_kernels()
     low, high = start, stop
     for k in range(first, lod.n_levels):
@@ -438,7 +453,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
         place += high - low + 1
         low, high = offsets[low], offsets[high]
     seal(memory)
-    return (new_lod(memory, <const int64_t*> cnp.PyArray_DATA(memory), stop - start, num_levels, high - low), low, high)
+    return memory
 
 
 cdef class Splitter:

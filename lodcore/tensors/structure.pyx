@@ -8,9 +8,12 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.buffers cimport array_over, new_offsets
 from lodcore.tensors.core cimport LoDBody, make_lod, new_lod, own_kernels
+from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError
 
 cdef extern from "../kernels/rows.h" nogil:
+    int64_t longest(const int64_t* offsets, int64_t n_seqs)
+    void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
     void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
 
 cnp.import_array()
@@ -161,3 +164,26 @@ def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
     if num_levels == 0:
         return new_lod(None, NULL, 0, 0, sizes[0])
     return new_lod(memory, sizes + num_levels + 1, sizes[0], num_levels, sizes[num_levels])
+
+
+def steps_of(LoDBody lod not None, Py_ssize_t k):
+    """Add up how many sequences of level k reach each step: offsets of the steps, in elements."""
+    cdef Py_ssize_t n_seqs, n_steps
+    cdef const int64_t* offsets = lod.level(k, &n_seqs)
+    cdef cnp.ndarray steps
+    cdef int64_t* out
+    if not own_kernels():
+        n_steps = kernels.lod.max_length(lod.view(k))
+        check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
+        steps = new_offsets(n_steps + 1)
+        kernels.rank.step_offsets(lod.view(k), steps)
+        return steps
+    with nogil:
+        n_steps = longest(offsets, n_seqs)
+    if n_steps >= 2**16:
+        check_size("lod_rank_table", n_steps + 1, 16)
+    steps = new_offsets(n_steps + 1)
+    out = <int64_t*> cnp.PyArray_DATA(steps)
+    with nogil:
+        add_steps(offsets, n_seqs, n_steps, out)
+    return steps

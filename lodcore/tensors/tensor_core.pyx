@@ -141,7 +141,7 @@ cdef class LoDTensorBody:
 
     def __getitem__(self, key):
         cdef Py_ssize_t i, start, stop, step, size = len(self)
-        cdef const int64_t* outer = self.structure.block
+        cdef const int64_t* outer
         if type(key) is slice:
             if is_symbol((<PySliceObject*> key).start) or is_symbol((<PySliceObject*> key).stop):
                 return GENERAL_ITEM(self, key)
@@ -159,6 +159,7 @@ cdef class LoDTensorBody:
             raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
         i = key
         i = i + size if i < 0 else i
+        outer = self.structure.block()
         if self.structure.n_levels == 1:
             return self.field[outer[i]:outer[i + 1]] if self.field is not None else self.rows(outer[i], outer[i + 1])
         if self.structure.n_levels == 0:
@@ -411,11 +412,13 @@ cdef class Sequences:
     def __next__(self):
         cdef LoDBody lod
         cdef Py_ssize_t start
+        cdef const int64_t* outer
         if self.at >= self.x.structure.n_outer:
             raise StopIteration
         if self.lods is None:
             self.at += 1
-            return self.x.rows(self.x.structure.block[self.at - 1], self.x.structure.block[self.at])
+            outer = self.x.structure.block()
+            return self.x.rows(outer[self.at - 1], outer[self.at])
         lod = self.lods.following()
         self.at += 1
         start = self.row

@@ -23,7 +23,7 @@ def _(key, order):
 def match_keys(source):
     dtype = source.choice(DTYPES)
     sides = [dense(source, (source.integer(0, 6),), [dtype], ("quarters", "nan")) for _ in range(2)]
-    return {"x_keys": sides[0], "y_keys": sides[1], "how": source.choice(["inner", "left", "outer"])}
+    return {"x_keys": sides[0], "y_keys": sides[1], "how": source.choice(["inner", "left", "right", "outer"])}
 
 
 @match_keys.expected

@@ -110,6 +110,8 @@ def mix_rows(x, offsets, low, weights, out):
                 with errstate(all="ignore"):
                     one, other = float(one), float(other)
                     near = one + (other - one) * weight if weight < 0.5 else other - (other - one) * (1 - weight)
+                    if other - one == float("inf"):
+                        near = one * (1 - weight) + other * weight
                     out[s, c] = x.dtype.type(near)
 
 

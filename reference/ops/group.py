@@ -32,6 +32,9 @@ def group_rows(keys, order):
 
 def match_keys(x_keys, y_keys, how):
     """Find equal keys of two columns: the keys, their places in both, -1 for none."""
+    if how == "right":
+        keys, y_places, x_places = match_keys(y_keys, x_keys, "left")
+        return keys, x_places, y_places
     pairs = []
     for row, key in enumerate(x_keys):
         others = [place for place, other in enumerate(y_keys) if known(key) == known(other)]

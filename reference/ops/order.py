@@ -39,7 +39,7 @@ def quantile(column, q, method, skip_nan):
     one, other = known[min(low, len(known) - 1)], known[min(low + 1, len(known) - 1)]
     if weight in (0, 1):
         return other if weight else one
-    if one == other:  # infinite ones, too, and each has its part of the derivative
+    if one == other or other - one == math.inf:  # infinite ones, too, and each has its part of the derivative
         return one * (1 - weight) + other * weight
     return one + (other - one) * weight if weight < 0.5 else other - (other - one) * (1 - weight)
 

@@ -8,9 +8,17 @@ __all__ = ["sequence_sort", "sequence_topk"]
 
 def order_of(column, descending):
     """List the places of a column's numbers, in order; NaT, which is None or the least of 64 bits, is the greatest."""
-    lost = [number is None or number != number for number in column]
-    keys = [(True, 0) if lost[r] else (False, column[r]) for r in range(len(column))]
+    keys = [key_of(number) for number in column]
     return sorted(range(len(column)), key=keys.__getitem__, reverse=descending)
+
+
+def key_of(number):
+    """Return what stands for a number in the order of numbers: of a complex one its parts, of which nan is greater."""
+    if isinstance(number, complex):
+        parts = [key_of(number.real), key_of(number.imag)]
+        return [lost for lost, _ in parts], [known for _, known in parts]
+    lost = number is None or number != number
+    return lost, 0 if lost else number
 
 
 def sequence_sort(nested, level, descending, num_levels, row_shape):

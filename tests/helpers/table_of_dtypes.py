@@ -5,21 +5,108 @@
 """
 
 TABLE = """
-sigmoid
-cross_entropy
-sequence_accumulate hypot
-elementwise cbrt
-elementwise deg2rad
-elementwise degrees
-elementwise fabs
-elementwise rad2deg
-elementwise radians
-    ?:f2 u1:f2 i1:f2 u2:f4 i2:f4 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
+sequence_roll
+sequence_repeat
+sequence_unflatten
+rows_to_level
+tensor_array_write
+tensor_array_unstack
+sequence_chunk
+lookup_table
+sequence_expand
+sequence_reverse
+gather_sequences
+sequence_slice
+slice_along
+pick_along
+select_by_mask
+take_nested
+take_of_each
+sequence_shift
+sliding_window
+sequence_unpad
+gather_nested
+insert_level
+drop_level
+by_position
+rows
+index_values
+refuse_empty
+reorder_by_rank
+shrink_memory
+sequence_unique
+sequence_mode
+repeat_runs
+sequence_sort
+sequence_reshape
+lod_reset
+lod_append
+transpose_rows
+reshape_rows
+sequence_pool first
+sequence_pool last
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
+tensor_array_unpack
+    ?:b1,i4 u1:u1,i4 i1:i1,i4 u2:u2,i4 i2:i2,i4 u4:u4,i4 i4:i4,i4 u8:u8,i4 i8:i8,i4 f2:f2,i4 f4:f4,i4 f8:f8,i4
+    F:c8,i4 D:c16,i4 U3:U3,i4 M8:M8,i4
+dot_attention
+    ?:f8,f8 u1:f8,f8 i1:f8,f8 u2:f8,f8 i2:f8,f8 u4:f8,f8 i4:f8,f8 u8:f8,f8 i8:f8,f8 f2:f4,f4 f4:f4,f4 f8:f8,f8 F:-
+    D:- U3:- M8:-
+    f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:f8,f8 u8/i8:f8,f8 ?/f2:f4,f4
+    i2/?:f8,f8 F/f8:- f4/D:-
+beam_search
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:i8,f4,i4 f8:i8,f8,i4 F:- D:- U3:- M8:-
+    f4/f8:i8,f8,i4 f8/f4:i8,f4,i4 f2/f4:i8,f4,i4 f4/f2:- f4/i8:- i8/f4:i8,f4,i4 i4/u4:- u8/i8:- ?/f2:- i2/?:- F/f8:-
+    f4/D:-
+beam_search_decode
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:i8,f4 f8:i8,f8 F:- D:- U3:- M8:-
+sequence_pairs
+split_by_mask
+    ?:b1,b1 u1:u1,u1 i1:i1,i1 u2:u2,u2 i2:i2,i2 u4:u4,u4 i4:i4,i4 u8:u8,u8 i8:i8,i8 f2:f2,f2 f4:f4,f4 f8:f8,f8
+    F:c8,c8 D:c16,c16 U3:U3,U3 M8:M8,M8
+cartesian
+    ?:b1,b1 u1:u1,u1 i1:i1,i1 u2:u2,u2 i2:i2,i2 u4:u4,u4 i4:i4,i4 u8:u8,u8 i8:i8,i8 f2:f2,f2 f4:f4,f4 f8:f8,f8
+    F:c8,c8 D:c16,c16 U3:U3,U3 M8:M8,M8
+    f4/f8:f4,f8 f8/f4:f8,f4 f2/f4:f2,f4 f4/f2:f4,f2 f4/i8:f4,i8 i8/f4:i8,f4 i4/u4:i4,u4 u8/i8:u8,i8 ?/f2:b1,f2
+    i2/?:i2,b1 F/f8:c8,f8 f4/D:f4,c16
+combination_places
+lod_lengths
+structure_of
+sequence_argsort
+lod_num
+lod_positions
+lod_segment_ids
+lod_rank_table
+sequence_n_unique
+sample_places
+reduce_values argmax
+reduce_values argmin
+    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:i8 M8:i8
+interleave_places
+    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:i8 M8:i8
+    f4/f8:i8 f8/f4:i8 f2/f4:i8 f4/f2:i8 f4/i8:i8 i8/f4:i8 i4/u4:i8 u8/i8:i8 ?/f2:i8 i2/?:i8 F/f8:i8 f4/D:i8
+less_than
+less_equal_than
+greater_than
+greater_equal_than
+equal
+not_equal
+logical_not
+    ?:b1 u1:b1 i1:b1 u2:b1 i2:b1 u4:b1 i4:b1 u8:b1 i8:b1 f2:b1 f4:b1 f8:b1 F:b1 D:b1 U3:- M8:-
+logical_and
+logical_or
+    ?:b1 u1:b1 i1:b1 u2:b1 i2:b1 u4:b1 i4:b1 u8:b1 i8:b1 f2:b1 f4:b1 f8:b1 F:b1 D:b1 U3:b1 M8:b1
+    f4/f8:b1 f8/f4:b1 f2/f4:b1 f4/f2:b1 f4/i8:b1 i8/f4:b1 i4/u4:b1 u8/i8:b1 ?/f2:b1 i2/?:b1 F/f8:b1 f4/D:b1
+sequence_matmul
+matmul
+elementwise multiply
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
+    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:f2 i2/?:i2 F/f8:c16 f4/D:c16
+softmax
 tanh
 exp
 log
 sqrt
-softmax
 elementwise arccos
 elementwise arccosh
 elementwise arcsin
@@ -42,15 +129,23 @@ elementwise sqrt
 elementwise tan
 elementwise tanh
     ?:f2 u1:f2 i1:f2 u2:f4 i2:f4 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
-relu
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
-sequence_softmax
-sequence_logsumexp
+cross_entropy
+sigmoid
+sequence_accumulate hypot
+elementwise cbrt
+elementwise deg2rad
+elementwise degrees
+elementwise fabs
+elementwise rad2deg
+elementwise radians
+    ?:f2 u1:f2 i1:f2 u2:f4 i2:f4 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
 sequence_var
 sequence_std
 sequence_moving_average
-sequence_rolling
 sequence_quantile
+sequence_rolling
+sequence_softmax
+sequence_logsumexp
 sequence_rolling sum
 sequence_rolling mean
 sequence_rolling max
@@ -61,11 +156,13 @@ sequence_quantile linear
 sequence_quantile midpoint
 sequence_moving_average adjusted
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
-sequence_cumsum
+dropout
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
 embedding_bag
+sequence_pool
 pool_positions
 reduce_values
-sequence_pool
+sequence_cumsum
 sequence_pool sum
 pool_positions sum
 sequence_accumulate add
@@ -73,92 +170,39 @@ sequence_accumulate multiply
 reduce_values sum
 reduce_values prod
     ?:i8 u1:u8 i1:i8 u2:u8 i2:i8 u4:u8 i4:i8 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
-sequence_sort
-sequence_unique
-sequence_mode
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:U3 M8:M8
-sequence_argsort
-sequence_n_unique
-    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:- D:- U3:i8 M8:i8
-sequence_unique_all
-    ?:b1,i8,i8,i8 u1:u1,i8,i8,i8 i1:i1,i8,i8,i8 u2:u2,i8,i8,i8 i2:i2,i8,i8,i8 u4:u4,i8,i8,i8 i4:i4,i8,i8,i8
-    u8:u8,i8,i8,i8 i8:i8,i8,i8,i8 f2:f2,i8,i8,i8 f4:f4,i8,i8,i8 f8:f8,i8,i8,i8 F:- D:- U3:U3,i8,i8,i8 M8:M8,i8,i8,i8
-sequence_rank
-    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:- D:- U3:f8 M8:f8
-run_lengths
-sequence_pad
-    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8
-    F:c8,i8 D:c16,i8 U3:U3,i8 M8:M8,i8
-sequence_diff
-sequence_diff twice
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:m8
-sequence_shift
-sliding_window
-repeat_runs
-sequence_reverse
-by_position
-drop_level
-rows
-gather_nested
-gather_sequences
-index_values
-insert_level
-lod_append
-lod_reset
-lookup_table
-pick_along
-refuse_empty
-reshape_rows
-rows_to_level
-sequence_chunk
-sequence_repeat
-sequence_roll
-sequence_unflatten
-transpose_rows
-reorder_by_rank
-select_by_mask
-sequence_expand
-sequence_reshape
-sequence_slice
-sequence_unpad
-shrink_memory
-slice_along
-take_nested
-take_of_each
-tensor_array_unstack
-tensor_array_write
-sequence_pool first
-sequence_pool last
+with_values
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
-fill_nan
-sequence_pool max
-sequence_pool min
-pool_positions max
-pool_positions min
-sequence_quantile lower
-sequence_quantile inverted_cdf
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
-sequence_searchsorted
-    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:- D:- U3:i8 M8:i8
-    f4/f8:i8 f8/f4:i8 f2/f4:i8 f4/f2:i8 f4/i8:i8 i8/f4:i8 i4/u4:i8 u8/i8:i8 ?/f2:i8 i2/?:i8 F/f8:- f4/D:-
-sequence_interp
-    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:- D:- U3:- M8:-
-    f4/f8:f8 f8/f4:f8 f2/f4:f8 f4/f2:f8 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f8 i2/?:f8 F/f8:- f4/D:-
-sequence_accumulate
-sequence_accumulate minimum
-reduce_values max
-reduce_values min
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:M8
-sequence_prod
-    ?:i8 u1:u8 i1:i8 u2:u8 i2:i8 u4:u8 i4:i8 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
-logical_not
-less_than
-less_equal_than
-greater_than
-greater_equal_than
-equal
-not_equal
-    ?:b1 u1:b1 i1:b1 u2:b1 i2:b1 u4:b1 i4:b1 u8:b1 i8:b1 f2:b1 f4:b1 f8:b1 F:b1 D:b1 U3:- M8:-
+    f4/f8:f8 f8/f4:f4 f2/f4:f4 f4/f2:f2 f4/i8:i8 i8/f4:f4 i4/u4:u4 u8/i8:i8 ?/f2:f2 i2/?:b1 F/f8:f8 f4/D:c16
+sequence_expand_as
+sequence_rank
+    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:f8 D:f8 U3:f8 M8:f8
+concat_batches
+sequence_concat
+merge_by_mask
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
+    f4/f8:- f8/f4:- f2/f4:- f4/f2:- f4/i8:- i8/f4:- i4/u4:- u8/i8:- ?/f2:- i2/?:- F/f8:- f4/D:-
+group_rows
+    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8 F:-
+    D:- U3:U3,i8 M8:M8,i8
+match_keys
+    ?:b1,i8,i8 u1:u1,i8,i8 i1:i1,i8,i8 u2:u2,i8,i8 i2:i2,i8,i8 u4:u4,i8,i8 i4:i4,i8,i8 u8:u8,i8,i8 i8:i8,i8,i8
+    f2:f2,i8,i8 f4:f4,i8,i8 f8:f8,i8,i8 F:- D:- U3:U3,i8,i8 M8:M8,i8,i8
+    f4/f8:f8,i8,i8 f8/f4:f8,i8,i8 f2/f4:f4,i8,i8 f4/f2:f4,i8,i8 f4/i8:f8,i8,i8 i8/f4:f8,i8,i8 i4/u4:i8,i8,i8 u8/i8:-
+    ?/f2:f2,i8,i8 i2/?:i2,i8,i8 F/f8:- f4/D:-
+lstm_layer
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4,f4 f8:f8,f8,f8 F:- D:- U3:- M8:-
+    f4/f8:f8,f8,f8 f8/f4:f8,f8,f8 f2/f4:f4,f4,f4 f4/f2:f4,f4,f4 f4/i8:f8,f8,f8 i8/f4:f8,f8,f8 i4/u4:- u8/i8:f8,f8,f8
+    ?/f2:- i2/?:- F/f8:- f4/D:-
+gru_layer
+simple_layer
+dynamic_lstm
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4 f8:f8,f8 F:- D:- U3:- M8:-
+    f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:- u8/i8:f8,f8 ?/f2:- i2/?:- F/f8:-
+    f4/D:-
+linear
+layer_norm
+    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f4 f4:f4 f8:f8 F:- D:- U3:- M8:-
+    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f4 i2/?:f8 F/f8:- f4/D:-
 add
 minus
 mul
@@ -170,70 +214,8 @@ pool_positions mean
 reduce_values mean
 embedding_bag mean
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
-logical_and
-logical_or
-    ?:b1 u1:b1 i1:b1 u2:b1 i2:b1 u4:b1 i4:b1 u8:b1 i8:b1 f2:b1 f4:b1 f8:b1 F:b1 D:b1 U3:b1 M8:b1
-    f4/f8:b1 f8/f4:b1 f2/f4:b1 f4/f2:b1 f4/i8:b1 i8/f4:b1 i4/u4:b1 u8/i8:b1 ?/f2:b1 i2/?:b1 F/f8:b1 f4/D:b1
-concat_batches
-sequence_concat
-merge_by_mask
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
-    f4/f8:- f8/f4:- f2/f4:- f4/f2:- f4/i8:- i8/f4:- i4/u4:- u8/i8:- ?/f2:- i2/?:- F/f8:- f4/D:-
-lod_num
-lod_positions
-lod_segment_ids
-combination_places
-lod_lengths
-lod_rank_table
-structure_of
-sample_places
-reduce_values argmax
-reduce_values argmin
-    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:i8 M8:i8
-sequence_pairs
-split_by_mask
-    ?:b1,b1 u1:u1,u1 i1:i1,i1 u2:u2,u2 i2:i2,i2 u4:u4,u4 i4:i4,i4 u8:u8,u8 i8:i8,i8 f2:f2,f2 f4:f4,f4 f8:f8,f8
-    F:c8,c8 D:c16,c16 U3:U3,U3 M8:M8,M8
-arange
-    ?:- u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:f8 f4:f8 f8:f8 F:- D:- U3:- M8:-
-argwhere
-    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:- M8:-
-cartesian
-    ?:b1,b1 u1:u1,u1 i1:i1,i1 u2:u2,u2 i2:i2,i2 u4:u4,u4 i4:i4,i4 u8:u8,u8 i8:i8,i8 f2:f2,f2 f4:f4,f4 f8:f8,f8
-    F:c8,c8 D:c16,c16 U3:U3,U3 M8:M8,M8
-    f4/f8:f4,f8 f8/f4:f8,f4 f2/f4:f2,f4 f4/f2:f4,f2 f4/i8:f4,i8 i8/f4:i8,f4 i4/u4:i4,u4 u8/i8:u8,i8 ?/f2:b1,f2
-    i2/?:i2,b1 F/f8:c8,f8 f4/D:f4,c16
-beam_search
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:i8,f4,i4 f8:i8,f8,i4 F:- D:- U3:- M8:-
-    f4/f8:i8,f8,i4 f8/f4:i8,f4,i4 f2/f4:i8,f4,i4 f4/f2:- f4/i8:- i8/f4:i8,f4,i4 i4/u4:- u8/i8:- ?/f2:- i2/?:- F/f8:-
-    f4/D:-
-beam_search_decode
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:i8,f4 f8:i8,f8 F:- D:- U3:- M8:-
-cast
-cast f4
-full_like f4
-    ?:f4 u1:f4 i1:f4 u2:f4 i2:f4 u4:f4 i4:f4 u8:f4 i8:f4 f2:f4 f4:f4 f8:f4 F:f4 D:f4 U3:f4 M8:f4
-concat_values
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
-    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:f2 i2/?:i2 F/f8:c16 f4/D:c16
-dot_attention
-    ?:f8,f8 u1:f8,f8 i1:f8,f8 u2:f8,f8 i2:f8,f8 u4:f8,f8 i4:f8,f8 u8:f8,f8 i8:f8,f8 f2:f4,f4 f4:f4,f4 f8:f8,f8 F:-
-    D:- U3:- M8:-
-    f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:f8,f8 u8/i8:f8,f8 ?/f2:f4,f4
-    i2/?:f8,f8 F/f8:- f4/D:-
-dropout
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
-dynamic_gru
-row_conv
-sequence_conv
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4 f8:f8 F:- D:- U3:- M8:-
-    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:- u8/i8:f8 ?/f2:- i2/?:- F/f8:- f4/D:-
-dynamic_lstm
-gru_layer
-simple_layer
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4 f8:f8,f8 F:- D:- U3:- M8:-
-    f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:- u8/i8:f8,f8 ?/f2:- i2/?:- F/f8:-
-    f4/D:-
+relu
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
 elementwise
 elementwise fmax
 elementwise fmin
@@ -241,63 +223,79 @@ elementwise maximum
 elementwise minimum
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:M8
     f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:f2 i2/?:i2 F/f8:c16 f4/D:c16
+cast
+cast f4
+full_like f4
+    ?:f4 u1:f4 i1:f4 u2:f4 i2:f4 u4:f4 i4:f4 u8:f4 i8:f4 f2:f4 f4:f4 f8:f4 F:f4 D:f4 U3:f4 M8:f4
 full_like
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:-
-group_rows
-    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8 F:-
-    D:- U3:U3,i8 M8:M8,i8
-interleave_places
-    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:i8 M8:i8
-    f4/f8:i8 f8/f4:i8 f2/f4:i8 f4/f2:i8 f4/i8:i8 i8/f4:i8 i4/u4:i8 u8/i8:i8 ?/f2:i8 i2/?:i8 F/f8:i8 f4/D:i8
-last_of_steps
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:- f8:f8 F:- D:- U3:- M8:-
-layer_norm
-linear
-    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f4 f4:f4 f8:f8 F:- D:- U3:- M8:-
-    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f4 i2/?:f8 F/f8:- f4/D:-
-lstm_layer
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4,f4 f8:f8,f8,f8 F:- D:- U3:- M8:-
-    f4/f8:f8,f8,f8 f8/f4:f8,f8,f8 f2/f4:f4,f4,f4 f4/f2:f4,f4,f4 f4/i8:f8,f8,f8 i8/f4:f8,f8,f8 i4/u4:- u8/i8:f8,f8,f8
-    ?/f2:- i2/?:- F/f8:- f4/D:-
-match_keys
-    ?:b1,i8,i8 u1:u1,i8,i8 i1:i1,i8,i8 u2:u2,i8,i8 i2:i2,i8,i8 u4:u4,i8,i8 i4:i4,i8,i8 u8:u8,i8,i8 i8:i8,i8,i8
-    f2:f2,i8,i8 f4:f4,i8,i8 f8:f8,i8,i8 F:- D:- U3:U3,i8,i8 M8:M8,i8,i8
-    f4/f8:f8,i8,i8 f8/f4:f8,i8,i8 f2/f4:f4,i8,i8 f4/f2:f4,i8,i8 f4/i8:f8,i8,i8 i8/f4:f8,i8,i8 i4/u4:i8,i8,i8 u8/i8:-
-    ?/f2:f2,i8,i8 i2/?:i2,i8,i8 F/f8:- f4/D:-
-matmul
-sequence_matmul
-elementwise multiply
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
-    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:f2 i2/?:i2 F/f8:c16 f4/D:c16
-sequence_bitwise
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:- f8:- F:- D:- U3:- M8:-
-spread
-refuse_unlike
+fill_nan
+sequence_pool max
+sequence_pool min
+pool_positions max
+pool_positions min
+sequence_quantile lower
+sequence_quantile inverted_cdf
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
+sequence_diff
+sequence_diff twice
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:m8
+sequence_accumulate
+sequence_accumulate minimum
+reduce_values max
+reduce_values min
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:M8
+sequence_pad
+run_lengths
+    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8
+    F:c8,i8 D:c16,i8 U3:U3,i8 M8:M8,i8
+concat_values
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
-    f4/f8:f4 f8/f4:f8 f2/f4:f2 f4/f2:f4 f4/i8:f4 i8/f4:i8 i4/u4:i4 u8/i8:u8 ?/f2:b1 i2/?:i2 F/f8:c8 f4/D:f4
-sequence_enumerate
-sequence_erase
-    ?:- u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:- f8:- F:- D:- U3:- M8:-
-sequence_expand_as
-    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:f8 D:f8 U3:f8 M8:f8
-sequence_place
-sequence_place argmin
-    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:- D:- U3:- M8:-
-sequence_scatter
-    ?:- u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:f4 f8:f8 F:- D:- U3:- M8:-
-    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:- i2/?:i2 F/f8:- f4/D:-
-sequence_topk
-    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8 F:-
-    D:- U3:- M8:-
+    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:f2 i2/?:i2 F/f8:c16 f4/D:c16
+sequence_prod
+    ?:i8 u1:u8 i1:i8 u2:u8 i2:i8 u4:u8 i4:i8 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
 sequence_truth
 sequence_truth all
     ?:b1 u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:- f8:- F:- D:- U3:- M8:-
-tensor_array_unpack
-    ?:b1,i4 u1:u1,i4 i1:i1,i4 u2:u2,i4 i2:i2,i4 u4:u4,i4 i4:i4,i4 u8:u8,i4 i8:i8,i4 f2:f2,i4 f4:f4,i4 f8:f8,i4
-    F:c8,i4 D:c16,i4 U3:U3,i4 M8:M8,i4
-with_values
+sequence_place
+sequence_place argmin
+    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:- D:- U3:- M8:-
+arange
+    ?:- u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:f8 f4:f8 f8:f8 F:- D:- U3:- M8:-
+dynamic_gru
+sequence_conv
+row_conv
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4 f8:f8 F:- D:- U3:- M8:-
+    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:- u8/i8:f8 ?/f2:- i2/?:- F/f8:- f4/D:-
+sequence_unique_all
+    ?:b1,i8,i8,i8 u1:u1,i8,i8,i8 i1:i1,i8,i8,i8 u2:u2,i8,i8,i8 i2:i2,i8,i8,i8 u4:u4,i8,i8,i8 i4:i4,i8,i8,i8
+    u8:u8,i8,i8,i8 i8:i8,i8,i8,i8 f2:f2,i8,i8,i8 f4:f4,i8,i8,i8 f8:f8,i8,i8,i8 F:c8,i8,i8,i8 D:c16,i8,i8,i8
+    U3:U3,i8,i8,i8 M8:M8,i8,i8,i8
+sequence_searchsorted
+    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:i8 M8:i8
+    f4/f8:i8 f8/f4:i8 f2/f4:i8 f4/f2:i8 f4/i8:i8 i8/f4:i8 i4/u4:i8 u8/i8:i8 ?/f2:i8 i2/?:i8 F/f8:- f4/D:-
+sequence_interp
+    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:- D:- U3:- M8:-
+    f4/f8:f8 f8/f4:f8 f2/f4:f8 f4/f2:f8 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f8 i2/?:f8 F/f8:- f4/D:-
+sequence_topk
+    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8 F:-
+    D:- U3:- M8:-
+refuse_unlike
+spread
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
-    f4/f8:f8 f8/f4:f4 f2/f4:f4 f4/f2:f2 f4/i8:i8 i8/f4:f4 i4/u4:u4 u8/i8:i8 ?/f2:f2 i2/?:b1 F/f8:f8 f4/D:c16
+    f4/f8:f4 f8/f4:f8 f2/f4:f2 f4/f2:f4 f4/i8:f4 i8/f4:i8 i4/u4:i4 u8/i8:u8 ?/f2:b1 i2/?:i2 F/f8:c8 f4/D:f4
+last_of_steps
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:- f8:f8 F:- D:- U3:- M8:-
+sequence_enumerate
+sequence_erase
+    ?:- u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:- f8:- F:- D:- U3:- M8:-
+sequence_scatter
+    ?:- u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:f4 f8:f8 F:- D:- U3:- M8:-
+    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:- i2/?:i2 F/f8:- f4/D:-
+argwhere
+    ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:- M8:-
+sequence_bitwise
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:- f8:- F:- D:- U3:- M8:-
 reduce_values any
 reduce_values all
     ?:b1 u1:b1 i1:b1 u2:b1 i2:b1 u4:b1 i4:b1 u8:b1 i8:b1 f2:b1 f4:b1 f8:b1 F:b1 D:b1 U3:b1 M8:b1

@@ -42,6 +42,34 @@ def test_the_descending_order_is_stable(x, data):
         assert ones.tobytes() == np.take_along_axis(rows, want, 0).tobytes()
 
 
+COMPLEX = [complex(a, b) for a in (1, 0, -0.0, np.nan, -np.inf) for b in (np.nan, 1, 0, -0.0, np.inf)]
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_numbers_stand_as_in_numpy(dtype):
+    """By real parts, then by imaginary ones; those with nan behind all others, by what is nan in them."""
+    numbers = np.random.default_rng(0).permutation(np.array(COMPLEX * 2, dtype))
+    x = LoDTensor.from_lengths(numbers, [20, 0, 1, 29])
+    for part, order, kept in zip(x.to_arrays(), sequence_argsort(x), sequence_sort(x), strict=True):
+        np.testing.assert_array_equal(order, np.argsort(part, kind="stable"))
+        assert kept.tobytes() == part[order].tobytes()
+    for part, rank in zip(x.to_arrays(), lodcore.sequence_rank(x, "dense"), strict=True):
+        np.testing.assert_array_equal(rank - 1, np.unique(part, return_inverse=True)[1])
+    places = lodcore.sequence_searchsorted(sequence_sort(x), x, "right")
+    known = lodcore.sequence_unique(x)
+    for part, found, different in zip(x.to_arrays(), places, known, strict=True):
+        known_ones = ~np.isnan(part)
+        np.testing.assert_array_equal(found[known_ones], np.searchsorted(np.sort(part), part[known_ones], "right"))
+        np.testing.assert_array_equal(different, np.unique(part))
+    assert lodcore.sequence_n_unique(x).tolist() == [len(np.unique(part)) for part in x.to_arrays()]
+
+
+def test_gradients_of_complex_numbers_go_where_they_were():
+    x = lodcore.array([[3 + 1j, 1 + 2j, 1 + 1j], []])
+    _, pullback = vjp(sequence_sort, x)
+    assert pullback(np.array([1 + 5j, 10, 100j]))[0].values.tolist() == [100j, 10, 1 + 5j]
+
+
 def quantiles(part, chances, method):
     """As NumPy has them, but "closest_observation" as it is defined: NumPy 2.0 counts its places from 0."""
     if method != "closest_observation":
@@ -74,6 +102,14 @@ def test_quantiles_where_there_are_nan():
     wide = LoDTensor.from_lengths(np.array([[1.0, np.nan], [3.0, 5.0]]), [2])
     np.testing.assert_array_equal(sequence_median(wide), [[2.0, np.nan]])
     np.testing.assert_array_equal(sequence_quantile(wide, [0, 1], skip_nan=True), [[[1, 5], [3, 5]]])
+
+
+def test_medians_beside_infinity():
+    """As np.median has them; np.quantile has nan there."""
+    parts = [[1.0, 2, np.inf, np.inf], [-np.inf, 1.0], [-np.inf, np.inf], [-1.7e308, 1.7e308]]
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(sequence_median(parts), [np.median(part) for part in parts])
+    np.testing.assert_array_equal(sequence_quantile(parts[:2], 0.25), [1.75, -np.inf])
 
 
 def test_gradients_go_to_the_neighbours():

@@ -190,11 +190,16 @@ def test_implode_is_the_inverse_of_explode(lod):
     assert back.tolist() == [one for one in x.tolist() if one]
 
 
-@given(FLAT, FLAT, SEEDS, st.sampled_from(["inner", "left", "outer"]))
+@given(FLAT, FLAT, SEEDS, st.sampled_from(["inner", "left", "right", "outer"]))
 def test_joins_pair_equal_keys(lod, other, seed, how):
     x, y = of(lod), of(other, 1)
     x_keys, y_keys = drawn_keys(seed, len(x), "i8"), drawn_keys(seed + 1, len(y), "i8")
     keys, left, right = lodcore.join_by_key(x, y, x_keys, y_keys, how)
+    if how == "right":
+        keys, right, left = lodcore.join_by_key(y, x, y_keys, x_keys, "left")
+        found = lodcore.join_by_key(x, y, x_keys, y_keys, how)
+        assert [part.tolist() for part in found] == [keys.tolist(), left.tolist(), right.tolist()]
+        return
     wanted = []
     for key, one in zip(x_keys.tolist(), x.tolist(), strict=True):
         partners = [two for two_key, two in zip(y_keys.tolist(), y.tolist(), strict=True) if two_key == key]

@@ -33,7 +33,7 @@ def key_calls(draw):
 def match_calls(draw):
     dtypes = draw(sampled_from([("i8", "i8"), ("i4", "u2"), ("f4", "i2"), ("f8", "f8"), ("U3", "U1"), ("S2", "S4")]))
     sides = [keys_of(draw(SEEDS), draw(integers(0, 6)), dtype) for dtype in dtypes]
-    return call(*sides, draw(sampled_from(["inner", "left", "outer"])))
+    return call(*sides, draw(sampled_from(["inner", "left", "right", "outer"])))
 
 
 def matched(arguments):
@@ -62,7 +62,7 @@ SAMPLES = {
             ("match_keys(rows, ['a'])", DTypeError, "y_keys: has dtype <U1; x_keys has int64"),
             ("match_keys(rows, np.array([1], 'u8'))", DTypeError, "y_keys: has dtype uint64; x_keys has int64"),
             ("match_keys(dense, rows)", ShapeError, "x_keys: has shape"),
-            ("match_keys(rows, rows, 'right')", ValueError, "how: is 'right'"),
+            ("match_keys(rows, rows, 'cross')", ValueError, "how: is 'cross'"),
         ],
     ),
 }

@@ -10,7 +10,7 @@ from tests.helpers.draw import ROW_SHAPES, composite, integers, lods, read_only,
 from tests.samples import Samples, call
 
 CELLS = [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u1", "u8", "?")]
-TEXT_AND_DATES = [np.dtype(name) for name in ("S3", "S9", "U2", "U5", "M8[ns]", "m8[ns]")]
+TEXT_AND_DATES = [np.dtype(name) for name in ("S3", "S9", "U2", "U5", "M8[ns]", "m8[ns]", "c8", "c16")]
 
 
 @composite
@@ -26,7 +26,7 @@ def tensors(draw):
 
 @composite
 def texts(draw):
-    """Draw a tensor of text of few letters, or of dates, some of them NaT."""
+    """Draw a tensor of text of few letters, of dates, some of them NaT, or of complex numbers, some of them nan."""
     lod, dtype = draw(lods(1, 3, most=5)), draw(sampled_from(TEXT_AND_DATES))
     shape = (lod.num_rows, *draw(sampled_from(ROW_SHAPES)))
     random = np.random.default_rng(draw(integers(0, 2**32)))
@@ -34,6 +34,10 @@ def texts(draw):
         made = random.integers(-3, 3, shape)
         made[random.random(shape) < 0.2] = -(2**63)
         return LoDTensor(read_only(made.view(dtype)), lod)
+    if dtype.kind == "c":
+        numbers = (random.integers(-1, 2, shape) + 1j * random.integers(-1, 2, shape)).astype(dtype)
+        numbers[random.random(shape) < 0.2] = complex(np.nan, np.nan)
+        return LoDTensor(read_only(numbers), lod)
     unit, size = ("u1", dtype.itemsize) if dtype.kind == "S" else ("u4", dtype.itemsize // 4)
     letters = random.choice([0, 97, 98, 233], (*shape, size)).astype(unit)
     letters[..., : size // 2] = 98
@@ -83,7 +87,6 @@ def errors(name, k=""):
         (f"{name}(x{k}, level=0.0)", DTypeError, "level: is 0.0"),
         (f"{name}(lod{k})", DTypeError, "x: .*LoD"),
         (f"{name}(rows{k})", DTypeError, "x: .*ndarray"),
-        (f"{name}(LoDTensor(np.zeros(5, complex), flat.lod){k})", DTypeError, "x: has dtype complex128"),
         (f"{name}(LoDTensor(np.zeros(5, 'g'), flat.lod){k})", DTypeError, "x: has dtype"),
         (f"{name}(LoDTensor(np.zeros(5, 'V3'), flat.lod){k})", DTypeError, r"x: has dtype \|V3"),
     ]
@@ -102,6 +105,7 @@ SAMPLES = {
         topk_calls(distinct()),
         [
             *errors("sequence_topk", ", 1"),
+            ("sequence_topk(LoDTensor(np.zeros(5, complex), flat.lod), 1)", DTypeError, "x: has dtype complex128"),
             ("sequence_topk([['a']], 1)", DTypeError, "x: has dtype <U1"),
             ("sequence_topk(LoDTensor(np.zeros(5, 'M8[s]'), flat.lod), 1)", DTypeError, "x: has dtype datetime64"),
             ("sequence_topk(flat, -1)", ValueError, "k: is -1; 0 or more"),

@@ -293,6 +293,7 @@ static LODCORE_UNUSED void OF_CELL(pool_rows)(const CELL *x, const int64_t *offs
 
 #include "pool_places.h"
 
+#ifdef LANES
 /* -- back to the rows ---------------------------------------------------------------------------------------------- */
 
 /* The cell of a sequence to all its rows, `span` at a time: the next sequence overwrites what is too much. */

@@ -76,5 +76,3 @@ static LODCORE_UNUSED void OF_CELL(find_best_rows)(const CELL *x, const int64_t 
         index[s] = length ? OF_CELL(first_place)(x + offsets[s], length, out[s]) : -1;
     }
 }
-
-#ifdef LANES

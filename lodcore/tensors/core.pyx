@@ -163,11 +163,8 @@ cdef class LoDBody:
 
     cdef Py_ssize_t block_size(self) except -1:
         cdef Py_ssize_t count
-        cdef const int64_t* offsets
-        if self.n_levels == 0:
-            return 0
-        offsets = self.level(self.n_levels - 1, &count)
-        return offsets - self._block + count + 1
+        cdef const int64_t* last = self.level(self.n_levels - 1, &count) if self.n_levels else NULL
+        return 0 if last == NULL else last - self._block + count + 1
 
     def __eq__(self, other):
         if self is other:

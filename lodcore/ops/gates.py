@@ -225,13 +225,17 @@ def side_by_side(tasks: Sequence[Callable[[], Any]], work: int) -> None:
         Multiplications of each, about.
     """
 
-    def one(start: int, stop: int) -> None:
+    if work < 2 * WIDE or get_num_threads() == 1 or len(tasks) == 1:
         with Recycled():
-            for task in tasks[start:stop]:
+            for task in tasks:
                 task()
+        return
 
-    count = len(tasks)
-    in_parts(one, [(0, count)] if work < 2 * WIDE else [(number, number + 1) for number in range(count)])
+    def one(number: int, _: int) -> None:
+        with Recycled():
+            tasks[number]()
+
+    in_parts(one, [(number, number + 1) for number in range(len(tasks))])
 
 
 # -- products over all rows --------------------------------------------------------------------------------------------
@@ -264,7 +268,8 @@ class Neighbours:
         offsets, ends = self._offsets, self._offsets[1:]
         self.sequences = (ends > offsets[:-1]).nonzero()[0]
         self.firsts = ends[self.sequences] - 1 if self.backwards else offsets[self.sequences]
-        others = np.ones(int(offsets[-1]), np.bool_)
+        others = np.empty(int(offsets[-1]), np.bool_)
+        others.fill(True)
         others[self.firsts] = False
         self.behind = others.nonzero()[0]
         self.before = self.behind + 1 if self.backwards else self.behind - 1

@@ -350,14 +350,18 @@ def fits(shape: Shape, *needed: int | None) -> bool:
     """Compare a shape with the one that is needed, where both are known."""
     if shape == needed:  # mostly
         return True
-    pairs = zip(shape, needed, strict=False)
-    return len(shape) == len(needed) and all(size == wanted or size is None or wanted is None for size, wanted in pairs)
+    if len(shape) != len(needed):
+        return False
+    for size, wanted in zip(shape, needed, strict=True):
+        if size != wanted and size is not None and wanted is not None:
+            return False
+    return True
 
 
 def dtype_of(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[Any]:
     """Find the dtype in which all are computed."""
     dtypes = [x, *[one.dtype for one in given.values() if one is not None]]
-    if all(one is SINGLE for one in dtypes):
+    if dtypes.count(SINGLE) == len(dtypes):
         return SINGLE
     try:
         dtype = np.result_type(*dtypes)
@@ -372,8 +376,13 @@ def dtype_of(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[An
 def of_one_dtype(where: str, rows: Array, given: dict[str, Array | None]) -> tuple[Array, dict[str, Any]]:
     """Convert all operands to one dtype, C-contiguous."""
     dtype = dtype_of(where, rows.dtype, given)
-    arrays = {name: None if one is None else np.ascontiguousarray(one, dtype) for name, one in given.items()}
-    return np.ascontiguousarray(rows, dtype), arrays
+    arrays = {name: None if one is None else _of_dtype(one, dtype) for name, one in given.items()}
+    return _of_dtype(rows, dtype), arrays
+
+
+def _of_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert an array to a dtype, C-contiguous, if it is not."""
+    return array if array.dtype is dtype and array.flags.c_contiguous else np.ascontiguousarray(array, dtype)
 
 
 def cotangent_of(d: Array | None, dtype: np.dtype[Any]) -> Array | None:

@@ -322,11 +322,7 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
         for place in places:
             check_differentiable(f"value_and_grad: argument {place}", args[place])
         value, pullback = vjp(of_chosen, *[args[place] for place in places])
-        if isinstance(value, np.floating):  # mostly
-            seed = np.ones((), value.dtype)
-        else:
-            seed = _seed(value)
-        gradients = pullback(seed)
+        gradients = pullback(np.ones((), value.dtype) if isinstance(value, np.floating) else _seed(value))
         return value, gradients if several else gradients[0]
 
     return with_gradient

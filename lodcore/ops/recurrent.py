@@ -120,7 +120,6 @@ def _lstm(
     weights = LSTMWeights(arrays["weight"], None, None if line is None else line[: 4 * width], peepholes)
     offsets = np.asarray(below(lod, level))
     hidden, cell, network = lstm_forward(rows, offsets, weights, rule, arrays["h_0"], arrays["c_0"], bool(is_reverse))
-    assert cell is not None
     return (tensor_core.new_tensor(hidden, lod), tensor_core.new_tensor(cell, lod)), network
 
 

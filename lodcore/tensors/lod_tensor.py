@@ -497,7 +497,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
                 "LoDTensor: sequences of different lengths are not a dense array; use to_padded (filled up), "
                 f"to_regular (all equally long), to_arrays (one array per sequence) or .values (all rows){for_caller()}"
             )
-        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+        return np.array(self.values, dtype, copy=copy)
 
     def __copy__(self) -> LoDTensor:
         return self.clone()

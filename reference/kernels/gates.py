@@ -27,7 +27,7 @@ def lstm_steps(
         for r in range(steps[t + 1] - steps[t]):
             row = starts[r] + stride * t
             if with_state:
-                _set_product(state[r], weight, products[r], 0, 4 * width)
+                _set_product(state[r], 0, wide, weight, products[r], 0, 4 * width)
             for c in range(width):
                 was = state_cell[r, c]
                 u, i, f, o = [
@@ -56,7 +56,7 @@ def lstm_steps(
                     if len(hidden):
                         hidden[row, c] = shown
             if len(inner) and len(projection):
-                _set_product(products[r, :width], projection, state[r], 0, wide)
+                _set_product(products[r], 0, width, projection, state[r], 0, wide)
                 for c in range(wide if len(hidden) else 0):
                     hidden[row, c] = state[r, c]
 
@@ -84,9 +84,9 @@ def lstm_steps_back(
                 for c in range(wide if len(projection) else 0):
                     d_state[r, c] = d_state[r, c] + (d_hidden[row, c] if len(d_hidden) else zero)
                     d_full[row, c] = d_state[r, c]
-                if wide == 0:
-                    d_step[r, :width] = 0
-                _set_product(d_state[r], projection, d_step[r], 0, width)
+                for c in range(width if wide == 0 else 0):
+                    d_step[r, c] = zero
+                _set_product(d_state[r], 0, wide, projection, d_step[r], 0, width)
             for c in range(width):
                 u, i, f, o = [gates[row, j * width + c] for j in range(4)]
                 was, now = _before(cell, boot_cell, t, r, row - stride, c), cell[row, c]
@@ -107,11 +107,13 @@ def lstm_steps_back(
                 d_f, d_old = _act_back(gate, f, d_now * was), d_now * f
                 if len(peepholes):
                     d_old = (d_old + d_i * peepholes[c]) + d_f * peepholes[width + c]
-                for k, found in enumerate((d_u, d_i, d_f, d_o)):
-                    d_gates[row, k * width + c] = d_step[r, k * width + c] = one_nan(found)
+                d_gates[row, c] = d_step[r, c] = one_nan(d_u)
+                d_gates[row, width + c] = d_step[r, width + c] = one_nan(d_i)
+                d_gates[row, 2 * width + c] = d_step[r, 2 * width + c] = one_nan(d_f)
+                d_gates[row, 3 * width + c] = d_step[r, 3 * width + c] = one_nan(d_o)
                 carry[r, c] = one_nan(d_old)
             if t > 0 or to_boot:
-                _set_product(d_step[r], weight, d_state[r], 0, wide)
+                _set_product(d_step[r], 0, 4 * width, weight, d_state[r], 0, wide)
 
 
 @errstate(all="ignore")
@@ -133,7 +135,7 @@ def gru_steps(
             row = starts[r] + stride * t
             if stage != 2:
                 if with_state:
-                    _set_product(state[r], weight, products[r], 0, 2 * width)
+                    _set_product(state[r], 0, width, weight, products[r], 0, 2 * width)
                 for c in range(width):
                     for k in (c, width + c):
                         total = gates[row, k] + (products[r, k] if with_state else zero)
@@ -141,7 +143,7 @@ def gru_steps(
                     if with_state:
                         products[r, c] = one_nan(gates[row, width + c] * state[r, c])
             if stage == 0 and with_state:
-                _set_product(products[r, :width], weight_candidate, products[r], 2 * width, width)
+                _set_product(products[r], 0, width, weight_candidate, products[r], 2 * width, width)
             if stage != 1:
                 for c in range(width):
                     k = 2 * width + c
@@ -181,7 +183,7 @@ def gru_steps_back(
                     d_gates[row, 2 * width + c] = d_step[r, 2 * width + c] = d_n
                     d_state[r, c] = one_nan(d * (u if origin else (one - u)))
             if stage == 0 and with_state:
-                _set_product(d_step[r, 2 * width :], weight_candidate, d_step[r], width, width)
+                _set_product(d_step[r], 2 * width, width, weight_candidate, d_step[r], width, width)
             if stage != 1:
                 for c in range(width):
                     e, was = gates[row, width + c], _before(hidden, boot, t, r, row - stride, c)
@@ -191,7 +193,7 @@ def gru_steps_back(
                     reset[row, c] = one_nan(e * was)
                 if (t > 0 or to_boot) and len(weight):
                     for c in range(width):
-                        d_state[r, c] = _product_cell(d_step[r, : 2 * width], weight, c, d_state[r, c])
+                        d_state[r, c] = _product_cell(d_step[r], 0, 2 * width, weight, c, d_state[r, c])
 
 
 @errstate(all="ignore")
@@ -207,7 +209,7 @@ def simple_steps(steps, starts, stride, first, stop, weight, bias, activation, b
         for r in range(steps[t + 1] - steps[t]):
             row = starts[r] + stride * t
             if t > 0 or booted:
-                _set_product(state[r], weight, products[r], 0, width)
+                _set_product(state[r], 0, width, weight, products[r], 0, width)
             for c in range(width):
                 total = hidden[row, c] + (products[r, c] if t > 0 or booted else zero)
                 now = one_nan(_act(activation, total + (bias[c] if len(bias) else zero)))
@@ -231,7 +233,7 @@ def simple_steps_back(
                 d = one_nan(_act_back(activation, hidden[row, c], d_state[r, c] + d_hidden[row, c]))
                 d_gates[row, c] = d_step[r, c] = d
             if t > 0 or to_boot:
-                _set_product(d_step[r], weight, d_state[r], 0, width)
+                _set_product(d_step[r], 0, width, weight, d_state[r], 0, width)
 
 
 # -- activations -------------------------------------------------------------------------------------------------------
@@ -290,20 +292,20 @@ def _before(states, boot, t, r, row, c):
     return boot[r, c] if len(boot) else states.dtype.type(0)
 
 
-def _product_cell(row, packed, c, total):
-    """Add to a number the product of a row and a column of a packed matrix."""
+def _product_cell(row, first, depth, packed, c, total):
+    """Add to a number the product of some cells of a row and a column of a packed matrix."""
     cells = 128 // row.itemsize
-    for k in range(len(row)):
-        total += row[k] * packed[(c // cells * len(row) + k) * cells + c % cells]
+    for k in range(depth):
+        total += row[first + k] * packed[(c // cells * depth + k) * cells + c % cells]
     return total
 
 
-def _set_product(row, packed, out, first, width):
-    """Write the product of a row and a packed matrix to some cells of another row, if there is a matrix."""
+def _set_product(row, first, depth, packed, out, at, width):
+    """Write the product of some cells of a row and a packed matrix to cells of a row, if there is a matrix."""
     if len(packed):
-        found = [_product_cell(row, packed, c, row.dtype.type(0)) for c in range(width)]
+        found = [_product_cell(row, first, depth, packed, c, row.dtype.type(0)) for c in range(width)]
         for c in range(width):
-            out[first + c] = found[c]
+            out[at + c] = found[c]
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -314,11 +316,11 @@ def _check(steps, starts, stride, first, stop, n_rows):
     n_steps, count = len(steps) - 1, len(starts)
     fit = n_steps >= 0 and 0 <= first <= stop <= n_steps and steps[0] == 0 and stride in (1, -1)
     sizes = [steps[t + 1] - steps[t] for t in range(n_steps)]
-    fit = fit and all(size > 0 for size in sizes) and sizes == sorted(sizes, reverse=True)
-    fit = fit and (sizes[0] if sizes else 0) == count
-    for k in range(count if fit else 0):
-        length = sum(size > k for size in sizes)
-        fit = fit and 0 <= starts[k] < n_rows and 0 <= starts[k] + stride * (length - 1) < n_rows
+    fit = fit and all(sizes[t] > 0 and (t == 0 or sizes[t] <= sizes[t - 1]) for t in range(n_steps))
+    fit = fit and (sizes[0] if n_steps > 0 else 0) == count
+    for t in range(n_steps if fit else 0):
+        for k in range(sizes[t]):
+            fit = fit and 0 <= starts[k] + stride * t < n_rows
     if not fit:
         raise ValueError("the arrays do not belong together")
 

@@ -322,7 +322,7 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
         for place in places:
             check_differentiable(f"value_and_grad: argument {place}", args[place])
         value, pullback = vjp(of_chosen, *[args[place] for place in places])
-        gradients = pullback(np.ones((), value.dtype) if isinstance(value, np.floating) else _seed(value))
+        gradients = pullback(np.array(1, value.dtype) if isinstance(value, np.floating) else _seed(value))
         return value, gradients if several else gradients[0]
 
     return with_gradient

@@ -342,9 +342,9 @@ def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, o
 
 def split_rows(count: int, work: int) -> list[slice]:
     """Cut rows, or columns in whole panels, for threads; a single piece if it is not worth more."""
-    pieces = 1
-    if get_num_threads() > 1 and kernels.matrix.is_fast():
-        pieces = max(1, min(get_num_threads(), count // PANEL, count * work // WIDE))
+    if get_num_threads() == 1 or not kernels.matrix.is_fast():
+        return [slice(0, count)]
+    pieces = max(1, min(get_num_threads(), count // PANEL, count * work // WIDE))
     cuts = [count * j // pieces // PANEL * PANEL for j in range(pieces)] + [count]
     return [slice(a, b) for a, b in pairwise(cuts)]
 

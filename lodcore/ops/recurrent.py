@@ -275,7 +275,10 @@ def operands(where: str, x: Any, **others: Any) -> tuple[Any, dict[str, Any]]:
     x = nested_of(f"{where}: x", x)
     if x.num_levels == 0:
         raise LoDError(f"{where}: x: has 0 levels; sequences are needed")
-    return x, {name: None if one is None else dense_of(f"{where}: {name}", one) for name, one in others.items()}
+    for name, one in others.items():
+        if one is not None and not (type(one) is np.ndarray and one.dtype.kind == "f"):  # what it mostly is
+            others[name] = dense_of(f"{where}: {name}", one)
+    return x, others
 
 
 def _activations(where: str, **names: Any) -> list[int]:

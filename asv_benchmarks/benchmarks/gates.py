@@ -31,7 +31,7 @@ def network(cell, width, count):
         weights = LSTMWeights(weight, weight_x, bias)
 
         def there():
-            return lstm_forward(x, offsets, weights, Rule(), with_cell=False)[2]
+            return lstm_forward(x, offsets, weights, Rule())[2]
 
         return there, lambda: lstm_backward(there(), ones, None)
     forward, backward, rule = {

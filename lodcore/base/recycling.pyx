@@ -25,15 +25,16 @@ lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
 
 cdef object begin():
     """Let new arrays of this thread have memory that may have been used before; give what `end` takes."""
-    before = cnp.PyDataMem_SetHandler(HANDLER)
-    if before is not NUMPYS and before is not HANDLER:  # the user's own, who has a reason for it
-        cnp.PyDataMem_SetHandler(before)
+    before = cnp.PyDataMem_GetHandler()
+    if before is NUMPYS:  # any other is ours already, or the user's own, who has a reason for it
+        cnp.PyDataMem_SetHandler(HANDLER)
     return before
 
 
 cdef int end(before) except -1:
     """Let new arrays have memory as before."""
-    cnp.PyDataMem_SetHandler(before)
+    if before is NUMPYS:
+        cnp.PyDataMem_SetHandler(NUMPYS)
     return 0
 
 

@@ -10,8 +10,9 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from itertools import pairwise
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,6 @@ def set_num_threads(n: int) -> None:
         raise ValueError(f"set_num_threads: n: is {count}; 1 .. 1024 is valid")
     if count != _count:
         _forget_pool()
-    if count > 1:
-        import_module("concurrent.futures.thread")  # a fork in the middle of an import leaves a child that waits for it
     _count = count
 
 
@@ -149,6 +148,7 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
         work(*runs[0])
         return
     left = deque(runs)
+    failed: list[BaseException] = []
 
     def take() -> None:
         while left:
@@ -158,44 +158,83 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
                 return
             work(*run)
 
-    helpers: list[Any] = []
+    helpers = _helpers(min(_count, len(runs)) - 1)
+    asked: deque[Any] = deque(helpers)
+    done: SimpleQueue[None] = SimpleQueue()
+
+    def help_out() -> None:
+        try:
+            asked.popleft()
+        except IndexError:  # too late: all is done
+            return
+        try:
+            take()
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            done.put(None)
+
+    for calls in helpers:
+        calls.put(help_out)
     try:
-        with suppress(RuntimeError):  # no more threads can be started: those that run do it all
-            more = min(_count, len(runs)) - 1
-            if more > 0:
-                pool = _threads()
-                helpers.extend(pool.submit(take) for _ in range(more))
         take()
     finally:
         left.clear()
-        failed = [helper.exception() for helper in helpers if not helper.cancel()]
+        missing = len(helpers)
+        with suppress(IndexError):
+            while True:  # those that have not begun need not
+                asked.popleft()
+                missing -= 1
+        for _ in range(missing):
+            done.get()
     for error in failed:
-        if error is not None:
-            raise error
+        raise error
 
 
-def _threads() -> Any:
-    """Return the pool, which starts when it is first used."""
+def _helpers(count: int) -> list[Any]:
+    """Return the queue of the pool, which starts when it is first used, once for each helper that is wanted."""
     global _pool
     pool = _pool  # another thread may forget it
-    if pool is None:
-        from concurrent.futures.thread import ThreadPoolExecutor
+    if pool is None and count > 0:
+        calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        started = 0
+        with suppress(RuntimeError):  # no more threads can be started: those that run do it all
+            for number in range(_count - 1):
+                Thread(target=_serve, args=(calls,), name=f"lodcore_{number}", daemon=True).start()
+                started += 1
+        pool = calls, started
+        _pool = pool if started else None
+    return [pool[0]] * min(count, pool[1]) if count > 0 else []
 
-        pool = _pool = ThreadPoolExecutor(max(1, _count - 1), "lodcore")
-    return pool
+
+def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
+    """Do what comes, until there is nothing to come."""
+    while True:
+        call = calls.get()
+        if call is None:
+            return
+        call()
+        del call  # keeps arrays alive
 
 
 def _forget_pool() -> None:
-    """Release the pool: another number is wanted, or this is a child process, where its threads are not."""
+    """Release the pool: another number is wanted."""
+    global _pool
+    pool, _pool = _pool, None
+    if pool is not None:
+        for _ in range(pool[1]):
+            pool[0].put(None)
+
+
+def _forget_threads() -> None:
+    """Forget the pool in a child process, where its threads are not."""
     global _pool
     _pool = None
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_forget_threads)
 
 _wish = os.environ.get("LODCORE_NUM_THREADS", "")
 if _wish.isdigit() and 1 <= int(_wish) <= 1024:
     _count = int(_wish)
-    if _count > 1:
-        import_module("concurrent.futures.thread")

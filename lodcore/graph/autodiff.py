@@ -147,7 +147,7 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
     LoDError, ShapeError, DTypeError
         If it has another structure, another shape, or no real numbers.
     """
-    if type(cotangent) is np.ndarray and type(value) is np.ndarray:  # mostly
+    if type(cotangent) is np.ndarray and (type(value) is np.ndarray or isinstance(value, np.generic)):  # mostly
         alike = cotangent.dtype is value.dtype and cotangent.shape == value.shape and cotangent.flags.c_contiguous
         if alike and value.dtype.kind in "fc":
             return cotangent.view()
@@ -322,19 +322,27 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
         for place in places:
             check_differentiable(f"value_and_grad: argument {place}", args[place])
         value, pullback = vjp(of_chosen, *[args[place] for place in places])
-        if not isinstance(value, (Tensor, np.generic, int, float)) or np.size(values_of(value)) != 1:
-            raise ShapeError(f"value_and_grad: f: gave {_described(value)}; one number is needed")
-        if not differentiable(value):
-            raise DTypeError(f"value_and_grad: f: gave dtype {values_of(value).dtype}; a real number is needed")
-        gradients = pullback(np.ones(values_of(value).shape))
+        gradients = pullback(np.array(1, value.dtype) if isinstance(value, np.floating) else _seed(value))
         return value, gradients if several else gradients[0]
 
     return with_gradient
 
 
+def _seed(value: Any) -> Array:
+    """Make the cotangent of a result with respect to itself, which is one real number."""
+    if not isinstance(value, (np.generic, int, float, Tensor)) or np.size(values_of(value)) != 1:
+        raise ShapeError(f"value_and_grad: f: gave {_described(value)}; one number is needed")
+    if not differentiable(value):
+        raise DTypeError(f"value_and_grad: f: gave dtype {values_of(value).dtype}; a real number is needed")
+    return np.ones(values_of(value).shape)
+
+
 def check_differentiable(where: str, argument: Any) -> None:
     """Raise if there is nothing in an argument that has a gradient."""
-    if not any(differentiable(x.get() if isinstance(x, Variable) else x) for x in tree_leaves(argument)):
+    for x in tree_leaves(argument):
+        if differentiable(x.get() if isinstance(x, Variable) else x):
+            break
+    else:
         raise DTypeError(f"{where}: is {_described(argument)}; a floating-point tensor is needed, or a tree with one")
 
 

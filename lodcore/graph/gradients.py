@@ -31,8 +31,11 @@ Array = np.ndarray[Any, Any]
 
 def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     """Make of a gradient a tensor of the type of a value, zeros if there is none."""
-    if type(value) is np.ndarray and type(gradient) is np.ndarray and place is None:  # mostly
-        return gradient
+    if type(gradient) is np.ndarray and place is None:  # mostly
+        if type(value) is np.ndarray:
+            return gradient
+        if type(value) is LoDTensor:
+            return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
     if isinstance(value, TensorArray):
         return _array_of_type(value, {} if gradient is None else gradient)
     if isinstance(gradient, SparseTensor):

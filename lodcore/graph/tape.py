@@ -132,13 +132,12 @@ class Tape(Block):
             result = result[0]
         else:
             frame.append(result)
+        name = op.__name__
         if type(result) is tuple or op.writes is not None:
-            outputs = [
-                new_variable(op.__name__, one, None, self) for one in (result if type(result) is tuple else [result])
-            ]
+            outputs = [new_variable(name, one, None, self) for one in (result if type(result) is tuple else [result])]
             given: Any = tuple(outputs)
         else:
-            given = new_variable(op.__name__, result, None, self)
+            given = new_variable(name, result, None, self)
             outputs = [given]
         if taped:
             self.needed.update([out for out in outputs if differentiable(out.held)])

@@ -233,7 +233,9 @@ class Variable(Symbol, TensorMethods):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the values."""
-        return self.spec.dtype
+        held = self.held
+        found: np.dtype[Any] = held.dtype if type(held) in (np.ndarray, LoDTensor) else self.spec.dtype
+        return found
 
     @property
     def ndim(self) -> int:

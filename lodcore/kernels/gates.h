@@ -58,6 +58,13 @@ LODCORE_IF_LESS_512(if_less_double_avx512, __m512d, DO_DOUBLE_512, _mm512_cmp_pd
     (((z * -9.64399179425052238628e-1 - 9.92877231001918586564e1) * z - 1.61468768441708447952e3) * z /              \
          (((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z + 4.84406305325125486048e3) * x + x)
 
+/* The rows of a step, and where they lie in the batch. */
+typedef struct {
+    int64_t count, shift;  /* row r of the step is row starts[r] + shift */
+    const int64_t *starts;
+    int64_t back; /* how far before it the row of the step before lies; 0 for the first step */
+} Rows;
+
 /* What the functions below have besides rows. */
 typedef struct {
     int64_t width;                     /* of a state */
@@ -125,32 +132,36 @@ typedef struct {
 
 #define LODCORE_GATES(CELL)                                                                                          \
     LODCORE_GATES_OF(lstm_rows, CELL,                                                                                \
-                     (const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *cell,            \
-                      CELL *hidden),                                                                                 \
-                     (rule, rows, before, gates, cell, hidden))                                                      \
+                     (const Rule *rule, const Rows *rows, const CELL *products, CELL *gates, CELL *state_cell,       \
+                      CELL *cell, CELL *state, int64_t line, CELL *shown),                                           \
+                     (rule, rows, products, gates, state_cell, cell, state, line, shown))                            \
     LODCORE_GATES_OF(lstm_back_rows, CELL,                                                                           \
-                     (const Rule *rule, int64_t rows, const CELL *before, const CELL *gates,                  \
-                      const CELL *cell, const CELL *d_hidden, const CELL *d_cell, CELL *carry, CELL *d_gates),       \
-                     (rule, rows, before, gates, cell, d_hidden, d_cell, carry, d_gates))                            \
+                     (const Rule *rule, const Rows *rows, const CELL *boot_cell, const CELL *gates,                  \
+                      const CELL *cell, const CELL *d_shown, const CELL *d_state, int64_t line, const CELL *d_cell,  \
+                      CELL *carry, CELL *d_step, CELL *d_gates),                                                     \
+                     (rule, rows, boot_cell, gates, cell, d_shown, d_state, line, d_cell, carry, d_step, d_gates))   \
     LODCORE_GATES_OF(gru_reset_rows, CELL,                                                                           \
-                     (const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *reset),          \
-                     (rule, rows, before, gates, reset))                                                             \
+                     (const Rule *rule, const Rows *rows, const CELL *state, CELL *products, CELL *gates),           \
+                     (rule, rows, state, products, gates))                                                           \
     LODCORE_GATES_OF(gru_update_rows, CELL,                                                                          \
-                     (const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *hidden),         \
-                     (rule, rows, before, gates, hidden))                                                            \
+                     (const Rule *rule, const Rows *rows, const CELL *products, CELL *state, CELL *gates,            \
+                      CELL *hidden),                                                                                 \
+                     (rule, rows, products, state, gates, hidden))                                                   \
     LODCORE_GATES_OF(gru_update_back_rows, CELL,                                                                     \
-                     (const Rule *rule, int64_t rows, const CELL *before, const CELL *gates,                  \
-                      const CELL *d_hidden, CELL *d_before, CELL *d_gates),                                          \
-                     (rule, rows, before, gates, d_hidden, d_before, d_gates))                                       \
+                     (const Rule *rule, const Rows *rows, const CELL *boot, const CELL *gates, const CELL *hidden,   \
+                      const CELL *d_hidden, CELL *d_state, CELL *d_step, CELL *d_gates),                             \
+                     (rule, rows, boot, gates, hidden, d_hidden, d_state, d_step, d_gates))                          \
     LODCORE_GATES_OF(gru_reset_back_rows, CELL,                                                                      \
-                     (const Rule *rule, int64_t rows, const CELL *before, const CELL *gates, CELL *reset,     \
-                      CELL *d_before, CELL *d_gates),                                                                \
-                     (rule, rows, before, gates, reset, d_before, d_gates))                                          \
-    LODCORE_GATES_OF(simple_rows, CELL, (const Rule *rule, int64_t rows, CELL *hidden), (rule, rows, hidden)) \
+                     (const Rule *rule, const Rows *rows, const CELL *boot, const CELL *gates, const CELL *hidden,   \
+                      CELL *d_state, CELL *d_step, CELL *d_gates, CELL *reset),                                      \
+                     (rule, rows, boot, gates, hidden, d_state, d_step, d_gates, reset))                             \
+    LODCORE_GATES_OF(simple_rows, CELL,                                                                              \
+                     (const Rule *rule, const Rows *rows, const CELL *products, CELL *state, CELL *hidden),          \
+                     (rule, rows, products, state, hidden))                                                          \
     LODCORE_GATES_OF(simple_back_rows, CELL,                                                                         \
-                     (const Rule *rule, int64_t rows, const CELL *hidden, const CELL *d_hidden,               \
-                      CELL *d_gates),                                                                                \
-                     (rule, rows, hidden, d_hidden, d_gates))
+                     (const Rule *rule, const Rows *rows, const CELL *hidden, const CELL *d_hidden,                  \
+                      const CELL *d_state, CELL *d_step, CELL *d_gates),                                             \
+                     (rule, rows, hidden, d_hidden, d_state, d_step, d_gates))
 
 LODCORE_GATES(float)
 LODCORE_GATES(double)

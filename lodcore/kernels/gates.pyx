@@ -1,7 +1,8 @@
 """Recurrent networks, step after step: one product and the gates of a step, in the forward and in the backward pass.
 
-Rows lie in step order, as `rank.unpack_rows` brings them: step t has the rows steps[t] .. steps[t + 1], longest
-sequence first. A state belongs to the sequences that have any rows, longest first. Activations are numbers: 0 sigmoid,
+Rows stay in the order of the batch. Step t has steps[t + 1] - steps[t] rows: those of the sequences that are longer
+than t, longest first, of which sequence k has its row starts[k] + stride * t. Arrays of a state, and of what a step
+needs besides, have one row for each sequence that has any rows, in the same order. Activations are numbers: 0 sigmoid,
 1 tanh, 2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, transposed in the backward pass. Where they are
 empty the caller multiplies and calls step by step: the functions then compute the gates of steps first .. stop alone,
 whose bits are the same on every processor. Every nan that gates store is the positive quiet one.
@@ -22,47 +23,55 @@ cdef extern from "gates_loops.h" nogil:
         const void* peepholes
 
     void lstm_forward_float(
-        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* projection,
-        int64_t state_width, const float* boot, const float* boot_cell, float* gates, float* cell, float* inner,
-        float* hidden)
+        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
+        const float* weight, const float* projection, int64_t state_width, int booted, float* state, float* state_cell,
+        float* products, float* gates, float* cell, float* inner, float* hidden)
     void lstm_backward_float(
-        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* projection,
-        int64_t state_width, const float* boot_cell, const float* gates, const float* cell, const float* d_cell,
-        float* d_inner, float* d_hidden, float* carry, float* d_gates, float* d_boot)
+        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
+        const float* weight, const float* projection, int64_t state_width, const float* boot_cell, const float* gates,
+        const float* cell, const float* d_hidden, const float* d_cell, int to_boot, float* d_state, float* carry,
+        float* d_step, float* d_full, float* d_gates)
     void gru_forward_float(
-        const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
-        const float* weight_candidate, const float* boot, float* gates, float* reset, float* hidden)
+        const Rule*, int stage, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first,
+        int64_t stop, const float* weight, const float* weight_candidate, int booted, float* state, float* products,
+        float* gates, float* hidden)
     void gru_backward_float(
-        const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const float* weight,
-        const float* weight_candidate, const float* boot, const float* gates, const float* hidden, float* d_hidden,
-        float* reset, float* d_gates, float* d_boot)
+        const Rule*, int stage, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first,
+        int64_t stop, const float* weight, const float* weight_candidate, const float* boot, const float* gates,
+        const float* hidden, const float* d_hidden, int to_boot, float* d_state, float* d_step, float* reset,
+        float* d_gates)
     void simple_forward_float(
-        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* boot,
-        float* hidden)
+        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
+        const float* weight, int booted, float* state, float* products, float* hidden)
     void simple_backward_float(
-        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const float* weight, const float* hidden,
-        float* d_hidden, float* d_gates, float* d_boot)
+        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
+        const float* weight, const float* hidden, const float* d_hidden, int to_boot, float* d_state, float* d_step,
+        float* d_gates)
     void lstm_forward_double(
-        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* projection,
-        int64_t state_width, const double* boot, const double* boot_cell, double* gates, double* cell, double* inner,
-        double* hidden)
+        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop, const
+        double* weight, const double* projection, int64_t state_width, int booted, double* state, double* state_cell,
+        double* products, double* gates, double* cell, double* inner, double* hidden)
     void lstm_backward_double(
-        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* projection,
-        int64_t state_width, const double* boot_cell, const double* gates, const double* cell, const double* d_cell,
-        double* d_inner, double* d_hidden, double* carry, double* d_gates, double* d_boot)
+        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop, const
+        double* weight, const double* projection, int64_t state_width, const double* boot_cell, const double* gates,
+        const double* cell, const double* d_hidden, const double* d_cell, int to_boot, double* d_state, double* carry,
+        double* d_step, double* d_full, double* d_gates)
     void gru_forward_double(
-        const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
-        const double* weight_candidate, const double* boot, double* gates, double* reset, double* hidden)
+        const Rule*, int stage, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first,
+        int64_t stop, const double* weight, const double* weight_candidate, int booted, double* state, double* products,
+        double* gates, double* hidden)
     void gru_backward_double(
-        const Rule*, int stage, const int64_t* steps, int64_t first, int64_t stop, const double* weight,
-        const double* weight_candidate, const double* boot, const double* gates, const double* hidden, double* d_hidden,
-        double* reset, double* d_gates, double* d_boot)
+        const Rule*, int stage, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first,
+        int64_t stop, const double* weight, const double* weight_candidate, const double* boot, const double* gates,
+        const double* hidden, const double* d_hidden, int to_boot, double* d_state, double* d_step, double* reset,
+        double* d_gates)
     void simple_forward_double(
-        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* boot,
-        double* hidden)
+        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
+        const double* weight, int booted, double* state, double* products, double* hidden)
     void simple_backward_double(
-        const Rule*, const int64_t* steps, int64_t first, int64_t stop, const double* weight, const double* hidden,
-        double* d_hidden, double* d_gates, double* d_boot)
+        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop, const
+        double* weight, const double* hidden, const double* d_hidden, int to_boot, double* d_state, double* d_step,
+        double* d_gates)
 
 ctypedef fused real:
     float
@@ -70,17 +79,21 @@ ctypedef fused real:
 
 
 def lstm_steps(
-    const int64_t[::1] steps not None, Py_ssize_t first, Py_ssize_t stop, const real[::1] weight not None,
-    const real[::1] projection not None, const real[::1] bias not None, const real[::1] peepholes not None,
-    int gate, int cell_activation, int candidate, double clip, const real[:, ::1] boot not None,
-    const real[:, ::1] boot_cell not None, real[:, ::1] gates not None, real[:, ::1] cell not None,
+    const int64_t[::1] steps not None, const int64_t[::1] starts not None, int64_t stride, Py_ssize_t first,
+    Py_ssize_t stop, const real[::1] weight not None, const real[::1] projection not None,
+    const real[::1] bias not None, const real[::1] peepholes not None, int gate, int cell_activation, int candidate,
+    double clip, bint booted, real[:, ::1] state not None, real[:, ::1] state_cell not None,
+    real[:, ::1] products not None, real[:, ::1] gates not None, real[:, ::1] cell not None,
     real[:, ::1] inner not None, real[:, ::1] hidden not None,
 ):
     """Run a LSTM over steps.
 
     Parameters
     ----------
-    steps : int64, shape (n_steps + 1,), in rows
+    steps : int64, shape (n_steps + 1,)
+    starts : int64, shape (n_states,)
+    stride : int
+        1, or -1 for sequences that run from their last row to the first.
     first, stop : int
         The steps that are run; what those before have written is there.
     weight : float32 or float64, packed of shape (state_width, 4 * width), or empty
@@ -92,58 +105,70 @@ def lstm_steps(
         Activations.
     clip : float
         The cell stays within -clip .. clip; inf for no bounds.
-    boot, boot_cell : as weight, shape (n_states, state_width) and (n_states, width), or no rows for zeros
+    booted : bool
+        Whether the state before the first step is anything but zeros.
+    state, state_cell : as weight, shape (n_states, state_width) and (n_states, width)
+        Before the steps, and behind them: those of a sequence behind its last row.
+    products : as weight, shape (n_states, 4 * width)
+        Written: those of the state; read, where the caller multiplies, from the second step on, or where it is booted.
+        With a projection its first columns are in the end what is to be projected, of the last step.
     gates : as weight, shape (n_rows, 4 * width)
         Candidate, input, forget and output gate: products of the inputs before, activations after.
-    cell : as weight, shape (n_rows, width)
-    inner : as weight, shape (n_rows, width)
-        What a projection makes the state of; `hidden` itself if there is none, and the caller's to project where
-        weights are empty.
-    hidden : as weight, shape (n_rows, state_width)
+    cell : as weight, shape (n_rows, width), or no rows where it is not wanted
+    inner : as weight, shape (n_rows, width), or no rows without a projection
+        What a projection makes the state of. Where the caller multiplies, `state` and `hidden` are the caller's, too.
+    hidden : as weight, shape (n_rows, state_width), or no rows where it is not wanted
     """
-    cdef Py_ssize_t n_rows = gates.shape[0], width = cell.shape[1], state_width = hidden.shape[1]
-    cdef Py_ssize_t n_states = steps[1] if steps.shape[0] > 1 else 0
-    if (not fits(steps, first, stop, n_rows) or not has_shape(gates, n_rows, 4 * width)
-            or not has_shape(cell, n_rows, width) or not has_shape(inner, n_rows, width)
-            or hidden.shape[0] != n_rows or not is_packed(weight, state_width, 4 * width)
-            or not is_packed(projection, width, state_width) or not is_boot(boot, n_states, state_width)
-            or not is_boot(boot_cell, n_states, width) or (bias.shape[0] and bias.shape[0] != 4 * width)
+    cdef Py_ssize_t n_rows = gates.shape[0], width = state_cell.shape[1], state_width = state.shape[1]
+    cdef Py_ssize_t n_states = starts.shape[0]
+    if (not fits(steps, starts, stride, first, stop, n_rows) or not has_shape(gates, n_rows, 4 * width)
+            or not has_shape(state_cell, n_states, width) or not has_shape(products, n_states, 4 * width)
+            or state.shape[0] != n_states or (inner.shape[0] == 0 and n_rows and state_width != width)
+            or not is_boot(cell, n_rows, width) or not is_boot(inner, n_rows, width)
+            or not is_boot(hidden, n_rows, state_width) or not is_packed(weight, state_width, 4 * width)
+            or not is_packed(projection, width, state_width)
+            or (bias.shape[0] and bias.shape[0] != 4 * width)
             or (peepholes.shape[0] and peepholes.shape[0] != 3 * width)):
         raise ValueError("the arrays do not belong together")
-    if width == 0 or state_width == 0 or first == stop:
+    if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, gate, cell_activation, candidate, 0, clip, line(bias), line(peepholes))
     cdef const int64_t* bounds = &steps[0]
+    cdef const int64_t* begin = &starts[0]
     cdef const real* matrix = line(weight)
     cdef const real* second = line(projection)
-    cdef const real* state = rows(boot)
-    cdef const real* cells = rows(boot_cell)
+    cdef real* states = &state[0, 0]
+    cdef real* cells = &state_cell[0, 0]
+    cdef real* made = &products[0, 0]
     cdef real* place = &gates[0, 0]
-    cdef real* cell_place = &cell[0, 0]
-    cdef real* inner_place = &inner[0, 0]
-    cdef real* result = &hidden[0, 0]
+    cdef real* cell_place = rows(cell)
+    cdef real* inner_place = rows(inner)
+    cdef real* result = rows(hidden)
     with nogil:
         if real is float:
-            lstm_forward_float(&rule, bounds, first, stop, matrix, second, state_width, state, cells, place,
-                               cell_place, inner_place, result)
+            lstm_forward_float(&rule, bounds, begin, stride, first, stop, matrix, second, state_width, booted, states,
+                               cells, made, place, cell_place, inner_place, result)
         else:
-            lstm_forward_double(&rule, bounds, first, stop, matrix, second, state_width, state, cells, place,
-                                cell_place, inner_place, result)
+            lstm_forward_double(&rule, bounds, begin, stride, first, stop, matrix, second, state_width, booted, states,
+                                cells, made, place, cell_place, inner_place, result)
 
 
 def lstm_steps_back(
-    const int64_t[::1] steps not None, Py_ssize_t first, Py_ssize_t stop, const real[::1] weight not None,
-    const real[::1] projection not None, const real[::1] peepholes not None, int gate, int cell_activation,
-    int candidate, double clip, const real[:, ::1] boot_cell not None, const real[:, ::1] gates not None,
-    const real[:, ::1] cell not None, const real[:, ::1] d_cell not None, real[:, ::1] d_inner not None,
-    real[:, ::1] d_hidden not None, real[:, ::1] carry not None, real[:, ::1] d_gates not None,
-    real[:, ::1] d_boot not None,
+    const int64_t[::1] steps not None, const int64_t[::1] starts not None, int64_t stride, Py_ssize_t first,
+    Py_ssize_t stop, const real[::1] weight not None, const real[::1] projection not None,
+    const real[::1] peepholes not None, int gate, int cell_activation, int candidate, double clip,
+    const real[:, ::1] boot_cell not None, const real[:, ::1] gates not None, const real[:, ::1] cell not None,
+    const real[:, ::1] d_hidden not None, const real[:, ::1] d_cell not None, bint to_boot,
+    real[:, ::1] d_state not None, real[:, ::1] carry not None, real[:, ::1] d_step not None,
+    real[:, ::1] d_full not None, real[:, ::1] d_gates not None,
 ):
     """Run the backward pass of `lstm_steps`, from the last step to the first.
 
     Parameters
     ----------
-    steps : int64, shape (n_steps + 1,), in rows
+    steps : int64, shape (n_steps + 1,)
+    starts : int64, shape (n_states,)
+    stride : int
     first, stop : int
     weight : float32 or float64, packed of shape (4 * width, state_width), transposed, or empty
     projection : as weight, packed of shape (state_width, width), transposed, or empty
@@ -151,66 +176,75 @@ def lstm_steps_back(
     gate, cell_activation, candidate : int
     clip : float
     boot_cell : as weight, shape (n_states, width), or no rows for zeros
+        The cell before the first step.
     gates, cell : as weight, shape (n_rows, 4 * width) and (n_rows, width)
         What `lstm_steps` has written.
-    d_cell : as weight, shape (n_rows, width), or no rows for zeros
-        The cotangent of the cell.
-    d_inner : as weight, shape (n_rows, width)
-        Written, if there is a projection; `d_hidden` itself if there is none.
-    d_hidden : as weight, shape (n_rows, state_width)
-        The cotangent of the hidden state; grows by what comes from later steps.
-    carry : as weight, shape (n_states, width)
-        Zeros; in the end the cotangent of the boot cell.
+    d_hidden, d_cell : as weight, shape (n_rows, state_width) and (n_rows, width), or no rows for zeros
+        Cotangents of states and cells.
+    to_boot : bool
+        Whether the cotangent of the state before the first step is wanted.
+    d_state, carry : as weight, shape (n_states, state_width) and (n_states, width)
+        Cotangents of state and cell behind the steps; in the end, of those before them. Where the caller multiplies,
+        d_state is the caller's.
+    d_step : as weight, shape (n_states, 4 * width)
+        Written: cotangents of the gates of a step. Read, where there is a projection and the caller multiplies: its
+        first columns are the cotangent of what was projected.
+    d_full : as weight, shape (n_rows, state_width), or no rows without a projection
+        Written: cotangents of the states, those of later steps included; where the caller multiplies, by the caller.
     d_gates : as weight, shape (n_rows, 4 * width)
         Written: cotangents of the gates before their activations.
-    d_boot : as weight, shape (n_states, state_width), or no rows
-        Grows by the cotangent of the boot state.
     """
-    cdef Py_ssize_t n_rows = gates.shape[0], width = cell.shape[1], state_width = d_hidden.shape[1]
-    cdef Py_ssize_t n_states = steps[1] if steps.shape[0] > 1 else 0
-    if (not fits(steps, first, stop, n_rows) or not has_shape(gates, n_rows, 4 * width)
-            or not has_shape(cell, n_rows, width) or not has_shape(d_inner, n_rows, width)
-            or d_hidden.shape[0] != n_rows or not is_packed(weight, 4 * width, state_width)
-            or not is_packed(projection, state_width, width) or not has_shape(d_gates, n_rows, 4 * width)
-            or not has_shape(carry, n_states, width) or not is_boot(boot_cell, n_states, width)
-            or not is_boot(d_cell, n_rows, width) or not is_boot(d_boot, n_states, state_width)
+    cdef Py_ssize_t n_rows = gates.shape[0], width = carry.shape[1], state_width = d_state.shape[1]
+    cdef Py_ssize_t n_states = starts.shape[0]
+    if (not fits(steps, starts, stride, first, stop, n_rows) or not has_shape(gates, n_rows, 4 * width)
+            or not has_shape(cell, n_rows, width) or not has_shape(carry, n_states, width)
+            or d_state.shape[0] != n_states or (d_full.shape[0] == 0 and n_rows and state_width != width)
+            or not has_shape(d_step, n_states, 4 * width) or not has_shape(d_gates, n_rows, 4 * width)
+            or not is_boot(boot_cell, n_states, width) or not is_boot(d_hidden, n_rows, state_width)
+            or not is_boot(d_cell, n_rows, width) or not is_boot(d_full, n_rows, state_width)
+            or not is_packed(weight, 4 * width, state_width) or not is_packed(projection, state_width, width)
             or (peepholes.shape[0] and peepholes.shape[0] != 3 * width)):
         raise ValueError("the arrays do not belong together")
-    if width == 0 or state_width == 0 or first == stop:
+    if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, gate, cell_activation, candidate, 0, clip, NULL, line(peepholes))
     cdef const int64_t* bounds = &steps[0]
+    cdef const int64_t* begin = &starts[0]
     cdef const real* matrix = line(weight)
     cdef const real* second = line(projection)
-    cdef const real* cells = rows(boot_cell)
+    cdef const real* boot = read_rows(boot_cell)
     cdef const real* place = &gates[0, 0]
     cdef const real* cell_place = &cell[0, 0]
-    cdef const real* d_cells = rows(d_cell)
-    cdef real* d_inner_place = &d_inner[0, 0]
-    cdef real* d_hidden_place = &d_hidden[0, 0]
+    cdef const real* d_rows = read_rows(d_hidden)
+    cdef const real* d_cells = read_rows(d_cell)
+    cdef real* d_states = &d_state[0, 0]
     cdef real* carried = &carry[0, 0]
+    cdef real* d_here = &d_step[0, 0]
+    cdef real* full = rows(d_full)
     cdef real* result = &d_gates[0, 0]
-    cdef real* d_first = &d_boot[0, 0] if d_boot.shape[0] else NULL
     with nogil:
         if real is float:
-            lstm_backward_float(&rule, bounds, first, stop, matrix, second, state_width, cells, place, cell_place,
-                                d_cells, d_inner_place, d_hidden_place, carried, result, d_first)
+            lstm_backward_float(&rule, bounds, begin, stride, first, stop, matrix, second, state_width, boot, place,
+                                cell_place, d_rows, d_cells, to_boot, d_states, carried, d_here, full, result)
         else:
-            lstm_backward_double(&rule, bounds, first, stop, matrix, second, state_width, cells, place, cell_place,
-                                 d_cells, d_inner_place, d_hidden_place, carried, result, d_first)
+            lstm_backward_double(&rule, bounds, begin, stride, first, stop, matrix, second, state_width, boot, place,
+                                 cell_place, d_rows, d_cells, to_boot, d_states, carried, d_here, full, result)
 
 
 def gru_steps(
-    const int64_t[::1] steps not None, Py_ssize_t first, Py_ssize_t stop, int stage, const real[::1] weight not None,
-    const real[::1] weight_candidate not None, const real[::1] bias not None, int gate, int candidate, bint origin,
-    const real[:, ::1] boot not None, real[:, ::1] gates not None, real[:, ::1] reset not None,
-    real[:, ::1] hidden not None,
+    const int64_t[::1] steps not None, const int64_t[::1] starts not None, int64_t stride, Py_ssize_t first,
+    Py_ssize_t stop, int stage, const real[::1] weight not None, const real[::1] weight_candidate not None,
+    const real[::1] bias not None, int gate, int candidate, bint origin, bint booted, real[:, ::1] state not None,
+    real[:, ::1] products not None, real[:, ::1] gates not None, real[:, ::1] hidden not None,
 ):
     """Run a GRU over steps.
 
     Parameters
     ----------
-    steps : int64, shape (n_steps + 1,), in rows
+    steps : int64, shape (n_steps + 1,)
+    starts : int64, shape (n_states,)
+    stride : int
+        1, or -1 for sequences that run from their last row to the first.
     first, stop : int
         The steps that are run; what those before have written is there.
     stage : int
@@ -224,48 +258,58 @@ def gru_steps(
         Activations.
     origin : bool
         The new state is u * before + (1 - u) * n; otherwise (1 - u) * before + u * n.
-    boot : as weight, shape (n_states, width), or no rows for zeros
+    booted : bool
+        Whether the state before the first step is anything but zeros.
+    state : as weight, shape (n_states, width)
+        Before the steps, and behind them: that of a sequence behind its last row.
+    products : as weight, shape (n_states, 3 * width)
+        Written: those of the state and, in the last columns, of the reset state r * before, which itself takes the
+        first columns. Read, where the caller multiplies, from the second step on, or where it is booted.
     gates : as weight, shape (n_rows, 3 * width)
         Update gate u, reset gate r and candidate n: products of the inputs before, activations after.
-    reset : as weight, shape (n_states, width)
-        Written: r * before of the last step; left alone where there is no state before.
     hidden : as weight, shape (n_rows, width)
     """
-    cdef Py_ssize_t n_rows = gates.shape[0], width = hidden.shape[1]
-    cdef Py_ssize_t n_states = steps[1] if steps.shape[0] > 1 else 0
-    if (not fits(steps, first, stop, n_rows) or not has_shape(gates, n_rows, 3 * width)
-            or hidden.shape[0] != n_rows or not is_packed(weight, width, 2 * width)
-            or not is_packed(weight_candidate, width, width) or not is_boot(boot, n_states, width)
-            or not has_shape(reset, n_states, width) or (bias.shape[0] and bias.shape[0] != 3 * width)):
+    cdef Py_ssize_t n_rows = gates.shape[0], width = state.shape[1], n_states = starts.shape[0]
+    if (not fits(steps, starts, stride, first, stop, n_rows) or not has_shape(gates, n_rows, 3 * width)
+            or not has_shape(hidden, n_rows, width) or not has_shape(state, n_states, width)
+            or not has_shape(products, n_states, 3 * width) or not is_packed(weight, width, 2 * width)
+            or not is_packed(weight_candidate, width, width) or (bias.shape[0] and bias.shape[0] != 3 * width)):
         raise ValueError("the arrays do not belong together")
     if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, gate, 0, candidate, origin, INFINITY, line(bias), NULL)
     cdef const int64_t* bounds = &steps[0]
+    cdef const int64_t* begin = &starts[0]
     cdef const real* matrix = line(weight)
     cdef const real* second = line(weight_candidate)
-    cdef const real* state = rows(boot)
+    cdef real* states = &state[0, 0]
+    cdef real* made = &products[0, 0]
     cdef real* place = &gates[0, 0]
-    cdef real* reset_place = &reset[0, 0]
     cdef real* result = &hidden[0, 0]
     with nogil:
         if real is float:
-            gru_forward_float(&rule, stage, bounds, first, stop, matrix, second, state, place, reset_place, result)
+            gru_forward_float(&rule, stage, bounds, begin, stride, first, stop, matrix, second, booted, states, made,
+                              place, result)
         else:
-            gru_forward_double(&rule, stage, bounds, first, stop, matrix, second, state, place, reset_place, result)
+            gru_forward_double(&rule, stage, bounds, begin, stride, first, stop, matrix, second, booted, states, made,
+                               place, result)
 
 
 def gru_steps_back(
-    const int64_t[::1] steps not None, Py_ssize_t first, Py_ssize_t stop, int stage, const real[::1] weight not None,
-    const real[::1] weight_candidate not None, int gate, int candidate, bint origin, const real[:, ::1] boot not None,
-    const real[:, ::1] gates not None, const real[:, ::1] hidden not None, real[:, ::1] d_hidden not None,
-    real[:, ::1] reset not None, real[:, ::1] d_gates not None, real[:, ::1] d_boot not None,
+    const int64_t[::1] steps not None, const int64_t[::1] starts not None, int64_t stride, Py_ssize_t first,
+    Py_ssize_t stop, int stage, const real[::1] weight not None, const real[::1] weight_candidate not None, int gate,
+    int candidate, bint origin, const real[:, ::1] boot not None, const real[:, ::1] gates not None,
+    const real[:, ::1] hidden not None, const real[:, ::1] d_hidden not None, bint to_boot,
+    real[:, ::1] d_state not None, real[:, ::1] d_step not None, real[:, ::1] reset not None,
+    real[:, ::1] d_gates not None,
 ):
     """Run the backward pass of `gru_steps`, from the last step to the first.
 
     Parameters
     ----------
-    steps : int64, shape (n_steps + 1,), in rows
+    steps : int64, shape (n_steps + 1,)
+    starts : int64, shape (n_states,)
+    stride : int
     first, stop : int
     stage : int
         1 for what comes before the product of the candidate's cotangent and its weight, 2 for what comes behind it, 0
@@ -275,135 +319,180 @@ def gru_steps_back(
     gate, candidate : int
     origin : bool
     boot : as weight, shape (n_states, width), or no rows for zeros
+        The state before the first step.
     gates, hidden : as weight, shape (n_rows, 3 * width) and (n_rows, width)
         What `gru_steps` has written.
     d_hidden : as weight, shape (n_rows, width)
-        The cotangent of the hidden state; grows by what comes from later steps.
+        The cotangent of the hidden state.
+    to_boot : bool
+        Whether the cotangent of the state before the first step is wanted.
+    d_state : as weight, shape (n_states, width)
+        The cotangent of the state behind the steps; in the end, of that before them. Where the caller multiplies, it
+        adds what comes through the gates.
+    d_step : as weight, shape (n_states, 3 * width)
+        Written: cotangents of the gates of a step. Between the stages the middle columns are the cotangent of the reset
+        state r * before.
     reset : as weight, shape (n_rows, width)
-        The cotangent of the reset state, between the stages; becomes that state, r * before.
+        Written: r * before.
     d_gates : as weight, shape (n_rows, 3 * width)
         Written: cotangents of the gates before their activations.
-    d_boot : as weight, shape (n_states, width), or no rows
-        Grows by the cotangent of the boot state.
     """
-    cdef Py_ssize_t n_rows = gates.shape[0], width = hidden.shape[1]
-    cdef Py_ssize_t n_states = steps[1] if steps.shape[0] > 1 else 0
-    if (not fits(steps, first, stop, n_rows) or not has_shape(gates, n_rows, 3 * width)
-            or hidden.shape[0] != n_rows or not has_shape(d_hidden, n_rows, width)
+    cdef Py_ssize_t n_rows = gates.shape[0], width = d_state.shape[1], n_states = starts.shape[0]
+    if (not fits(steps, starts, stride, first, stop, n_rows) or not has_shape(gates, n_rows, 3 * width)
+            or not has_shape(hidden, n_rows, width) or not has_shape(d_hidden, n_rows, width)
+            or not has_shape(d_state, n_states, width) or not has_shape(d_step, n_states, 3 * width)
             or not has_shape(reset, n_rows, width) or not has_shape(d_gates, n_rows, 3 * width)
-            or not is_packed(weight, 2 * width, width) or not is_packed(weight_candidate, width, width)
-            or not is_boot(boot, n_states, width) or not is_boot(d_boot, n_states, width)):
+            or not is_boot(boot, n_states, width) or not is_packed(weight, 2 * width, width)
+            or not is_packed(weight_candidate, width, width)):
         raise ValueError("the arrays do not belong together")
     if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, gate, 0, candidate, origin, INFINITY, NULL, NULL)
     cdef const int64_t* bounds = &steps[0]
+    cdef const int64_t* begin = &starts[0]
     cdef const real* matrix = line(weight)
     cdef const real* second = line(weight_candidate)
-    cdef const real* state = rows(boot)
+    cdef const real* boots = read_rows(boot)
     cdef const real* place = &gates[0, 0]
     cdef const real* states = &hidden[0, 0]
-    cdef real* d_hidden_place = &d_hidden[0, 0]
+    cdef const real* d_rows = &d_hidden[0, 0]
+    cdef real* d_states = &d_state[0, 0]
+    cdef real* d_here = &d_step[0, 0]
     cdef real* reset_place = &reset[0, 0]
     cdef real* result = &d_gates[0, 0]
-    cdef real* d_first = &d_boot[0, 0] if d_boot.shape[0] else NULL
     with nogil:
         if real is float:
-            gru_backward_float(&rule, stage, bounds, first, stop, matrix, second, state, place, states,
-                               d_hidden_place, reset_place, result, d_first)
+            gru_backward_float(&rule, stage, bounds, begin, stride, first, stop, matrix, second, boots, place, states,
+                               d_rows, to_boot, d_states, d_here, reset_place, result)
         else:
-            gru_backward_double(&rule, stage, bounds, first, stop, matrix, second, state, place, states,
-                                d_hidden_place, reset_place, result, d_first)
+            gru_backward_double(&rule, stage, bounds, begin, stride, first, stop, matrix, second, boots, place, states,
+                                d_rows, to_boot, d_states, d_here, reset_place, result)
 
 
 def simple_steps(
-    const int64_t[::1] steps not None, Py_ssize_t first, Py_ssize_t stop, const real[::1] weight not None,
-    const real[::1] bias not None, int activation, const real[:, ::1] boot not None, real[:, ::1] hidden not None,
+    const int64_t[::1] steps not None, const int64_t[::1] starts not None, int64_t stride, Py_ssize_t first,
+    Py_ssize_t stop, const real[::1] weight not None, const real[::1] bias not None, int activation, bint booted,
+    real[:, ::1] state not None, real[:, ::1] products not None, real[:, ::1] hidden not None,
 ):
     """Run a network whose new state is the activation of input, state and bias.
 
     Parameters
     ----------
-    steps : int64, shape (n_steps + 1,), in rows
+    steps : int64, shape (n_steps + 1,)
+    starts : int64, shape (n_states,)
+    stride : int
+        1, or -1 for sequences that run from their last row to the first.
     first, stop : int
         The steps that are run; what those before have written is there.
     weight : float32 or float64, packed of shape (width, width), or empty
     bias : as weight, shape (width,) or (0,)
     activation : int
-    boot : as weight, shape (n_states, width), or no rows for zeros
+    booted : bool
+        Whether the state before the first step is anything but zeros.
+    state : as weight, shape (n_states, width)
+        Before the steps, and behind them: that of a sequence behind its last row.
+    products : as weight, shape (n_states, width)
+        Written: those of the state; read, where the caller multiplies, from the second step on, or where it is booted.
     hidden : as weight, shape (n_rows, width)
         Products of the inputs, then states.
     """
-    cdef Py_ssize_t n_rows = hidden.shape[0], width = hidden.shape[1]
-    cdef Py_ssize_t n_states = steps[1] if steps.shape[0] > 1 else 0
-    if (not fits(steps, first, stop, n_rows) or not is_packed(weight, width, width)
-            or not is_boot(boot, n_states, width) or (bias.shape[0] and bias.shape[0] != width)):
+    cdef Py_ssize_t n_rows = hidden.shape[0], width = state.shape[1], n_states = starts.shape[0]
+    if (not fits(steps, starts, stride, first, stop, n_rows) or not has_shape(hidden, n_rows, width)
+            or not has_shape(state, n_states, width) or not has_shape(products, n_states, width)
+            or not is_packed(weight, width, width) or (bias.shape[0] and bias.shape[0] != width)):
         raise ValueError("the arrays do not belong together")
     if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, 0, 0, activation, 0, INFINITY, line(bias), NULL)
     cdef const int64_t* bounds = &steps[0]
+    cdef const int64_t* begin = &starts[0]
     cdef const real* matrix = line(weight)
-    cdef const real* state = rows(boot)
+    cdef real* states = &state[0, 0]
+    cdef real* made = &products[0, 0]
     cdef real* result = &hidden[0, 0]
     with nogil:
         if real is float:
-            simple_forward_float(&rule, bounds, first, stop, matrix, state, result)
+            simple_forward_float(&rule, bounds, begin, stride, first, stop, matrix, booted, states, made, result)
         else:
-            simple_forward_double(&rule, bounds, first, stop, matrix, state, result)
+            simple_forward_double(&rule, bounds, begin, stride, first, stop, matrix, booted, states, made, result)
 
 
 def simple_steps_back(
-    const int64_t[::1] steps not None, Py_ssize_t first, Py_ssize_t stop, const real[::1] weight not None,
-    int activation, const real[:, ::1] hidden not None, real[:, ::1] d_hidden not None,
-    real[:, ::1] d_gates not None, real[:, ::1] d_boot not None,
+    const int64_t[::1] steps not None, const int64_t[::1] starts not None, int64_t stride, Py_ssize_t first,
+    Py_ssize_t stop, const real[::1] weight not None, int activation, const real[:, ::1] hidden not None,
+    const real[:, ::1] d_hidden not None, bint to_boot, real[:, ::1] d_state not None, real[:, ::1] d_step not None,
+    real[:, ::1] d_gates not None,
 ):
     """Run the backward pass of `simple_steps`, from the last step to the first.
 
     Parameters
     ----------
-    steps : int64, shape (n_steps + 1,), in rows
+    steps : int64, shape (n_steps + 1,)
+    starts : int64, shape (n_states,)
+    stride : int
     first, stop : int
     weight : float32 or float64, packed of shape (width, width), transposed, or empty
     activation : int
     hidden : as weight, shape (n_rows, width)
         What `simple_steps` has written.
     d_hidden : as weight, shape (n_rows, width)
-        The cotangent of the hidden state; grows by what comes from later steps.
+        The cotangent of the hidden state.
+    to_boot : bool
+        Whether the cotangent of the state before the first step is wanted.
+    d_state : as weight, shape (n_states, width)
+        The cotangent of the state behind the steps; in the end, of that before them. Where the caller multiplies, it is
+        the caller's.
+    d_step : as weight, shape (n_states, width)
+        Written: cotangents of a step.
     d_gates : as weight, shape (n_rows, width)
         Written: cotangents before the activation.
-    d_boot : as weight, shape (n_states, width), or no rows
-        Grows by the cotangent of the boot state.
     """
-    cdef Py_ssize_t n_rows = hidden.shape[0], width = hidden.shape[1]
-    cdef Py_ssize_t n_states = steps[1] if steps.shape[0] > 1 else 0
-    if (not fits(steps, first, stop, n_rows) or not is_packed(weight, width, width)
-            or not has_shape(d_hidden, n_rows, width) or not has_shape(d_gates, n_rows, width)
-            or not is_boot(d_boot, n_states, width)):
+    cdef Py_ssize_t n_rows = hidden.shape[0], width = d_state.shape[1], n_states = starts.shape[0]
+    if (not fits(steps, starts, stride, first, stop, n_rows) or not has_shape(hidden, n_rows, width)
+            or not has_shape(d_hidden, n_rows, width) or not has_shape(d_state, n_states, width)
+            or not has_shape(d_step, n_states, width) or not has_shape(d_gates, n_rows, width)
+            or not is_packed(weight, width, width)):
         raise ValueError("the arrays do not belong together")
     if width == 0 or first == stop:
         return
     cdef Rule rule = Rule(width, 0, 0, activation, 0, INFINITY, NULL, NULL)
     cdef const int64_t* bounds = &steps[0]
+    cdef const int64_t* begin = &starts[0]
     cdef const real* matrix = line(weight)
     cdef const real* states = &hidden[0, 0]
-    cdef real* d_hidden_place = &d_hidden[0, 0]
+    cdef const real* d_rows = &d_hidden[0, 0]
+    cdef real* d_states = &d_state[0, 0]
+    cdef real* d_here = &d_step[0, 0]
     cdef real* result = &d_gates[0, 0]
-    cdef real* d_first = &d_boot[0, 0] if d_boot.shape[0] else NULL
     with nogil:
         if real is float:
-            simple_backward_float(&rule, bounds, first, stop, matrix, states, d_hidden_place, result, d_first)
+            simple_backward_float(&rule, bounds, begin, stride, first, stop, matrix, states, d_rows, to_boot, d_states,
+                                  d_here, result)
         else:
-            simple_backward_double(&rule, bounds, first, stop, matrix, states, d_hidden_place, result, d_first)
+            simple_backward_double(&rule, bounds, begin, stride, first, stop, matrix, states, d_rows, to_boot,
+                                   d_states, d_here, result)
 
 
-cdef bint fits(const int64_t[::1] steps, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t n_rows) noexcept:
-    """Return whether there are such steps, of so many rows, of which none has more than the one before."""
-    cdef Py_ssize_t n_steps = steps.shape[0] - 1, t
-    if n_steps < 0 or not 0 <= first <= stop <= n_steps or steps[0] != 0 or steps[n_steps] != n_rows:
+cdef bint fits(const int64_t[::1] steps, const int64_t[::1] starts, int64_t stride, Py_ssize_t first, Py_ssize_t stop,
+               Py_ssize_t n_rows) noexcept:
+    """Return whether there are such steps, of which none has more rows than the one before, all in the batch."""
+    cdef Py_ssize_t n_steps = steps.shape[0] - 1, t, k
+    cdef int64_t count = starts.shape[0], more
+    if n_steps < 0 or not 0 <= first <= stop <= n_steps or steps[0] != 0 or (stride != 1 and stride != -1):
         return False
+    for k in range(count):
+        if not 0 <= starts[k] < n_rows:
+            return False
     for t in range(n_steps):
-        if steps[t + 1] <= steps[t] or (t > 0 and steps[t + 1] - steps[t] > steps[t] - steps[t - 1]):
+        more = steps[t + 1] - steps[t]
+        if more < 1 or more > count or (t == 0 and more != count):
+            return False
+        for k in range(more, count):  # sequences that end with the step before
+            if not 0 <= starts[k] + stride * (t - 1) < n_rows:
+                return False
+        count = more
+    for k in range(count):
+        if n_steps == 0 or not 0 <= starts[k] + stride * (n_steps - 1) < n_rows:
             return False
     return True
 
@@ -427,5 +516,9 @@ cdef inline const real* line(const real[::1] array) noexcept:
     return &array[0] if array.shape[0] else NULL
 
 
-cdef inline const real* rows(const real[:, ::1] array) noexcept:
+cdef inline const real* read_rows(const real[:, ::1] array) noexcept:
+    return &array[0, 0] if array.shape[0] else NULL
+
+
+cdef inline real* rows(real[:, ::1] array) noexcept:
     return &array[0, 0] if array.shape[0] else NULL

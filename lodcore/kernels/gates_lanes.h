@@ -1,6 +1,7 @@
 /* The gates of a step with vectors, of one lane too; gates.h includes this once a type of cells and instruction set. CELL
  * is the type, a vector has LANES of them; OF(NAME) names functions of the set. A row of gates has one width of cells
- * for each gate. `before` is the state before the step, NULL for zeros. */
+ * for each gate. Row r of a step is a row of the batch, which Rows tells: arrays of a step have one for each r, those of
+ * the batch all rows. `products` are those of the state before the step, NULL for zeros. */
 
 #define V OF(vector)
 
@@ -45,30 +46,46 @@ TARGET LODCORE_INLINE V OF(act_back)(int kind, V y, V d)
         else                                        \
             OF(store_some)(place, some, made);      \
     } while (0)
+#define SET_BOTH(place, other, shift, v)            \
+    do {                                            \
+        V both = v;                                 \
+        SET((place) + (shift), both);               \
+        SET((other) + (shift), both);               \
+    } while (0)
 #define PLUS_BIAS(v, k) ((v) + GET_OR_ZERO((const CELL *)rule->bias, (k) * width + c))
 
 /* All columns of all rows: BODY(full) is what is done with a vector of columns from c on. */
 #define EACH_VECTOR(BODY, ...)                                                      \
     int64_t width = rule->width, c;                                                 \
-    for (int64_t r = 0; r < rows; r++) {                                            \
+    for (int64_t r = 0; r < rows->count; r++) {                                     \
+        int64_t row = rows->starts[r] + rows->shift;                                \
         for (c = 0; c + LANES <= width; c += LANES)                                 \
-            BODY(rule, r, c, 1, OF(first)(LANES), __VA_ARGS__);                     \
+            BODY(rule, rows, r, row, c, 1, OF(first)(LANES), __VA_ARGS__);          \
         if (LANES > 1 && c < width)                                                 \
-            BODY(rule, r, c, 0, OF(first)(width - c), __VA_ARGS__);                 \
+            BODY(rule, rows, r, row, c, 0, OF(first)(width - c), __VA_ARGS__);      \
     }
-#define WHERE const Rule *rule, int64_t r, int64_t c, const int full, OF(mask) some
+#define WHERE const Rule *rule, const Rows *rows, int64_t r, int64_t row, int64_t c, const int full, OF(mask) some
+
+/* A number of row r of a step, or of row `row` of the batch, and what it was a step before: at first what `boot` has. */
+#define OF_STEP(array, wide, k) ((array) + r * (wide) + (k) * width + c)
+#define OF_BATCH(array, wide, k) ((array) + row * (wide) + (k) * width + c)
+#define BEFORE(array, boot)                                                                                 \
+    (rows->back == 0 ? GET_OR_ZERO(boot, r * width + c) : GET((array) + (row - rows->back) * width + c))
 
 /* -- LSTM: candidate, input, forget and output gate ------------------------------------------------------------------- */
 
-TARGET LODCORE_INLINE void OF(lstm_cells)(WHERE, const int gate, const int act, const int candidate, const CELL *before,
-                                          CELL *gates, CELL *cell, CELL *hidden)
+TARGET LODCORE_INLINE void OF(lstm_cells)(WHERE, const int gate, const int act, const int candidate,
+                                          const CELL *products, CELL *gates, CELL *state_cell, CELL *cell, CELL *state,
+                                          int64_t line, CELL *shown)
 {
-    int64_t width = rule->width, at = r * width + c;
-    CELL *place = gates + 4 * r * width + c;
-    const CELL *peep = rule->peepholes;
-    V old = GET_OR_ZERO(before, at), limit = OF(all)((CELL)rule->clip);
-    V u = PLUS_BIAS(GET(place), 0), i = PLUS_BIAS(GET(place + width), 1), f = PLUS_BIAS(GET(place + 2 * width), 2);
-    V o = PLUS_BIAS(GET(place + 3 * width), 3);
+    int64_t width = rule->width, wide = 4 * width;
+    const CELL *peep = rule->peepholes, *product = products == NULL ? NULL : OF_STEP(products, wide, 0);
+    CELL *place = OF_BATCH(gates, wide, 0);
+    V old = GET(OF_STEP(state_cell, width, 0)), limit = OF(all)((CELL)rule->clip);
+    V u = PLUS_BIAS(GET(place) + GET_OR_ZERO(product, 0), 0);
+    V i = PLUS_BIAS(GET(place + width) + GET_OR_ZERO(product, width), 1);
+    V f = PLUS_BIAS(GET(place + 2 * width) + GET_OR_ZERO(product, 2 * width), 2);
+    V o = PLUS_BIAS(GET(place + 3 * width) + GET_OR_ZERO(product, 3 * width), 3);
     if (peep != NULL) {
         i = i + GET(peep + c) * old;
         f = f + GET(peep + width + c) * old;
@@ -85,33 +102,43 @@ TARGET LODCORE_INLINE void OF(lstm_cells)(WHERE, const int gate, const int act, 
     SET(place + width, i);
     SET(place + 2 * width, f);
     SET(place + 3 * width, o);
-    SET(cell + at, now);
-    SET(hidden + at, o * OF(act)(act, now));
+    SET(OF_STEP(state_cell, width, 0), now);
+    if (cell != NULL)
+        SET(OF_BATCH(cell, width, 0), now);
+    o = o * OF(act)(act, now);
+    SET(OF_STEP(state, line, 0), o);
+    if (shown != NULL)
+        SET(OF_BATCH(shown, width, 0), o);
 }
 
-static TARGET void OF(lstm_rows)(const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *cell,
-                                 CELL *hidden)
+/* What the output gate lets through goes to `state`, whose rows are `line` apart, and to `shown`. */
+static TARGET void OF(lstm_rows)(const Rule *rule, const Rows *rows, const CELL *products, CELL *gates,
+                                 CELL *state_cell, CELL *cell, CELL *state, int64_t line, CELL *shown)
 {
     if (rule->gate == SIGMOID && rule->cell == TANH && rule->candidate == TANH) {
-        EACH_VECTOR(OF(lstm_cells), SIGMOID, TANH, TANH, before, gates, cell, hidden)
+        EACH_VECTOR(OF(lstm_cells), SIGMOID, TANH, TANH, products, gates, state_cell, cell, state, line, shown)
     } else {
-        EACH_VECTOR(OF(lstm_cells), rule->gate, rule->cell, rule->candidate, before, gates, cell, hidden)
+        EACH_VECTOR(OF(lstm_cells), rule->gate, rule->cell, rule->candidate, products, gates, state_cell, cell, state,
+                    line, shown)
     }
 }
 
-/* `carry` is the cotangent of the cell from the step behind, and becomes that of the cell before. */
 TARGET LODCORE_INLINE void OF(lstm_back_cells)(WHERE, const int gate, const int act, const int candidate,
-                                               const CELL *before, const CELL *gates, const CELL *cell,
-                                               const CELL *d_hidden, const CELL *d_cell, CELL *carry, CELL *d_gates)
+                                               const CELL *boot_cell, const CELL *gates, const CELL *cell,
+                                               const CELL *d_shown, const CELL *d_state, int64_t line,
+                                               const CELL *d_cell, CELL *carry, CELL *d_step, CELL *d_gates)
 {
-    int64_t width = rule->width, at = r * width + c;
-    const CELL *place = gates + 4 * r * width + c, *peep = rule->peepholes;
-    CELL *d_place = d_gates + 4 * r * width + c;
+    int64_t width = rule->width, wide = 4 * width;
+    const CELL *place = OF_BATCH(gates, wide, 0), *peep = rule->peepholes;
+    CELL *d_place = OF_BATCH(d_gates, wide, 0), *d_here = OF_STEP(d_step, wide, 0);
     V u = GET(place), i = GET(place + width), f = GET(place + 2 * width), o = GET(place + 3 * width);
-    V old = GET_OR_ZERO(before, at), now = GET(cell + at), d = GET(d_hidden + at), shown = OF(act)(act, now);
-    V d_o = OF(act_back)(gate, o, d * shown), d_now = GET(carry + at);
+    V old = BEFORE(cell, boot_cell), now = GET(OF_BATCH(cell, width, 0)), shown = OF(act)(act, now);
+    V d = GET(OF_STEP(d_state, line, 0));
+    if (d_shown != NULL)
+        d = d + GET(OF_BATCH(d_shown, width, 0));
+    V d_o = OF(act_back)(gate, o, d * shown), d_now = GET(OF_STEP(carry, width, 0));
     if (d_cell != NULL)
-        d_now = d_now + GET(d_cell + at);
+        d_now = d_now + GET(OF_BATCH(d_cell, width, 0));
     d_now = d_now + OF(act_back)(act, shown, d * o);
     if (peep != NULL)
         d_now = d_now + d_o * GET(peep + 2 * width + c);
@@ -123,141 +150,158 @@ TARGET LODCORE_INLINE void OF(lstm_back_cells)(WHERE, const int gate, const int 
     V d_f = OF(act_back)(gate, f, d_now * old), d_old = d_now * f;
     if (peep != NULL)
         d_old = (d_old + d_i * GET(peep + c)) + d_f * GET(peep + width + c);
-    SET(d_place, d_u);
-    SET(d_place + width, d_i);
-    SET(d_place + 2 * width, d_f);
-    SET(d_place + 3 * width, d_o);
-    SET(carry + at, d_old);
+    SET_BOTH(d_place, d_here, 0, d_u);
+    SET_BOTH(d_place, d_here, width, d_i);
+    SET_BOTH(d_place, d_here, 2 * width, d_f);
+    SET_BOTH(d_place, d_here, 3 * width, d_o);
+    SET(OF_STEP(carry, width, 0), d_old);
 }
 
-static TARGET void OF(lstm_back_rows)(const Rule *rule, int64_t rows, const CELL *before, const CELL *gates,
-                                      const CELL *cell, const CELL *d_hidden, const CELL *d_cell, CELL *carry,
-                                      CELL *d_gates)
+/* The cotangent of what the output gate let through is the sum of `d_state`, whose rows are `line` apart, and `d_shown`
+ * (NULL for none). `carry` is that of the cell from the step behind, and becomes that of the cell before. */
+static TARGET void OF(lstm_back_rows)(const Rule *rule, const Rows *rows, const CELL *boot_cell, const CELL *gates,
+                                      const CELL *cell, const CELL *d_shown, const CELL *d_state, int64_t line,
+                                      const CELL *d_cell, CELL *carry, CELL *d_step, CELL *d_gates)
 {
     if (rule->gate == SIGMOID && rule->cell == TANH && rule->candidate == TANH) {
-        EACH_VECTOR(OF(lstm_back_cells), SIGMOID, TANH, TANH, before, gates, cell, d_hidden, d_cell, carry, d_gates)
+        EACH_VECTOR(OF(lstm_back_cells), SIGMOID, TANH, TANH, boot_cell, gates, cell, d_shown, d_state, line, d_cell,
+                    carry, d_step, d_gates)
     } else {
-        EACH_VECTOR(OF(lstm_back_cells), rule->gate, rule->cell, rule->candidate, before, gates, cell, d_hidden,
-                    d_cell, carry, d_gates)
+        EACH_VECTOR(OF(lstm_back_cells), rule->gate, rule->cell, rule->candidate, boot_cell, gates, cell, d_shown,
+                    d_state, line, d_cell, carry, d_step, d_gates)
     }
 }
 
-/* -- GRU: update and reset gate, candidate --------------------------------------------------------------------------- */
+/* -- GRU: update and reset gate, candidate. A step has three widths of products: those of the two gates, the first of
+ *    which becomes the reset state, and that of the candidate ----------------------------------------------------------- */
 
-TARGET LODCORE_INLINE void OF(gru_reset_cells)(WHERE, const int gate, const CELL *before, CELL *gates, CELL *reset)
+TARGET LODCORE_INLINE void OF(gru_reset_cells)(WHERE, const int gate, const CELL *state, CELL *products, CELL *gates)
 {
-    int64_t width = rule->width;
-    CELL *place = gates + 3 * r * width + c;
-    V u = OF(act)(gate, PLUS_BIAS(GET(place), 0)), e = OF(act)(gate, PLUS_BIAS(GET(place + width), 1));
+    int64_t width = rule->width, wide = 3 * width;
+    CELL *place = OF_BATCH(gates, wide, 0), *product = products == NULL ? NULL : OF_STEP(products, wide, 0);
+    V u = OF(act)(gate, PLUS_BIAS(GET(place) + GET_OR_ZERO(product, 0), 0));
+    V e = OF(act)(gate, PLUS_BIAS(GET(place + width) + GET_OR_ZERO(product, width), 1));
     SET(place, u);
     SET(place + width, e);
-    if (before != NULL)
-        SET(reset + r * width + c, e * GET(before + r * width + c));
+    if (product != NULL)
+        SET(product, e * GET(OF_STEP(state, width, 0)));
 }
 
-static TARGET void OF(gru_reset_rows)(const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *reset)
+static TARGET void OF(gru_reset_rows)(const Rule *rule, const Rows *rows, const CELL *state, CELL *products, CELL *gates)
 {
     if (rule->gate == SIGMOID) {
-        EACH_VECTOR(OF(gru_reset_cells), SIGMOID, before, gates, reset)
+        EACH_VECTOR(OF(gru_reset_cells), SIGMOID, state, products, gates)
     } else {
-        EACH_VECTOR(OF(gru_reset_cells), rule->gate, before, gates, reset)
+        EACH_VECTOR(OF(gru_reset_cells), rule->gate, state, products, gates)
     }
 }
 
-TARGET LODCORE_INLINE void OF(gru_update_cells)(WHERE, const int candidate, const CELL *before, CELL *gates,
-                                                CELL *hidden)
+TARGET LODCORE_INLINE void OF(gru_update_cells)(WHERE, const int candidate, const CELL *products, CELL *state,
+                                                CELL *gates, CELL *hidden)
 {
-    int64_t width = rule->width, at = r * width + c;
-    CELL *place = gates + 3 * r * width + c;
-    V u = GET(place), rest = OF(all)(1) - u, n = OF(act)(candidate, PLUS_BIAS(GET(place + 2 * width), 2));
-    V old = GET_OR_ZERO(before, at);
+    int64_t width = rule->width, wide = 3 * width;
+    CELL *place = OF_BATCH(gates, wide, 0);
+    const CELL *product = products == NULL ? NULL : OF_STEP(products, wide, 0);
+    V n = OF(act)(candidate, PLUS_BIAS(GET(place + 2 * width) + GET_OR_ZERO(product, 2 * width), 2));
+    V u = GET(place), rest = OF(all)(1) - u, old = GET(OF_STEP(state, width, 0));
+    V now = rule->origin ? u * old + rest * n : rest * old + u * n;
     SET(place + 2 * width, n);
-    SET(hidden + at, rule->origin ? u * old + rest * n : rest * old + u * n);
+    SET_BOTH(OF_STEP(state, width, 0), OF_BATCH(hidden, width, 0), 0, now);
 }
 
-static TARGET void OF(gru_update_rows)(const Rule *rule, int64_t rows, const CELL *before, CELL *gates, CELL *hidden)
+static TARGET void OF(gru_update_rows)(const Rule *rule, const Rows *rows, const CELL *products, CELL *state,
+                                       CELL *gates, CELL *hidden)
 {
     if (rule->candidate == TANH) {
-        EACH_VECTOR(OF(gru_update_cells), TANH, before, gates, hidden)
+        EACH_VECTOR(OF(gru_update_cells), TANH, products, state, gates, hidden)
     } else {
-        EACH_VECTOR(OF(gru_update_cells), rule->candidate, before, gates, hidden)
+        EACH_VECTOR(OF(gru_update_cells), rule->candidate, products, state, gates, hidden)
     }
 }
 
-/* Back to the candidate and the update gate; d_before (NULL if nobody wants it) grows. */
-TARGET LODCORE_INLINE void OF(gru_update_back_cells)(WHERE, const CELL *before, const CELL *gates, const CELL *d_hidden,
-                                                     CELL *d_before, CELL *d_gates)
+/* Back to the candidate and the update gate; d_state becomes what the state before gets past the gates. */
+TARGET LODCORE_INLINE void OF(gru_update_back_cells)(WHERE, const CELL *boot, const CELL *gates, const CELL *hidden,
+                                                     const CELL *d_hidden, CELL *d_state, CELL *d_step, CELL *d_gates)
 {
-    int64_t width = rule->width, at = r * width + c;
-    const CELL *place = gates + 3 * r * width + c;
-    CELL *d_place = d_gates + 3 * r * width + c;
-    V u = GET(place), n = GET(place + 2 * width), old = GET_OR_ZERO(before, at), d = GET(d_hidden + at);
-    V rest = OF(all)(1) - u;
-    SET(d_place, OF(act_back)(rule->gate, u, d * (rule->origin ? old - n : n - old)));
-    SET(d_place + 2 * width, OF(act_back)(rule->candidate, n, d * (rule->origin ? rest : u)));
-    if (d_before != NULL)
-        SET(d_before + at, GET(d_before + at) + d * (rule->origin ? u : rest));
+    int64_t width = rule->width, wide = 3 * width;
+    const CELL *place = OF_BATCH(gates, wide, 0);
+    CELL *d_place = OF_BATCH(d_gates, wide, 0), *d_here = OF_STEP(d_step, wide, 0);
+    V u = GET(place), n = GET(place + 2 * width), old = BEFORE(hidden, boot), rest = OF(all)(1) - u;
+    V d = GET(OF_STEP(d_state, width, 0)) + GET(OF_BATCH(d_hidden, width, 0));
+    SET_BOTH(d_place, d_here, 0, OF(act_back)(rule->gate, u, d * (rule->origin ? old - n : n - old)));
+    SET_BOTH(d_place, d_here, 2 * width, OF(act_back)(rule->candidate, n, d * (rule->origin ? rest : u)));
+    SET(OF_STEP(d_state, width, 0), d * (rule->origin ? u : rest));
 }
 
-static TARGET void OF(gru_update_back_rows)(const Rule *rule, int64_t rows, const CELL *before, const CELL *gates,
-                                            const CELL *d_hidden, CELL *d_before, CELL *d_gates)
+static TARGET void OF(gru_update_back_rows)(const Rule *rule, const Rows *rows, const CELL *boot, const CELL *gates,
+                                            const CELL *hidden, const CELL *d_hidden, CELL *d_state, CELL *d_step,
+                                            CELL *d_gates)
 {
-    EACH_VECTOR(OF(gru_update_back_cells), before, gates, d_hidden, d_before, d_gates)
+    EACH_VECTOR(OF(gru_update_back_cells), boot, gates, hidden, d_hidden, d_state, d_step, d_gates)
 }
 
-/* Back to the reset gate: `reset` is the cotangent of the reset state, and becomes that state. */
-TARGET LODCORE_INLINE void OF(gru_reset_back_cells)(WHERE, const CELL *before, const CELL *gates, CELL *reset,
-                                                    CELL *d_before, CELL *d_gates)
+/* Back to the reset gate: its width of `d_step` has the cotangent of the reset state, which is written to `reset`. */
+TARGET LODCORE_INLINE void OF(gru_reset_back_cells)(WHERE, const CELL *boot, const CELL *gates, const CELL *hidden,
+                                                    CELL *d_state, CELL *d_step, CELL *d_gates, CELL *reset)
 {
-    int64_t width = rule->width, at = r * width + c;
-    V e = GET(gates + 3 * r * width + width + c), old = GET_OR_ZERO(before, at);
-    V d = before == NULL ? OF(all)(0) : GET(reset + at);
-    SET(d_gates + 3 * r * width + width + c, OF(act_back)(rule->gate, e, d * old));
-    if (d_before != NULL)
-        SET(d_before + at, GET(d_before + at) + d * e);
-    SET(reset + at, e * old);
+    int64_t width = rule->width, wide = 3 * width;
+    CELL *d_here = OF_STEP(d_step, wide, 1);
+    V e = GET(OF_BATCH(gates, wide, 1)), old = BEFORE(hidden, boot);
+    V d = rows->back == 0 && boot == NULL ? OF(all)(0) : GET(d_here);
+    SET_BOTH(OF_BATCH(d_gates, wide, 1), d_here, 0, OF(act_back)(rule->gate, e, d * old));
+    SET(OF_STEP(d_state, width, 0), GET(OF_STEP(d_state, width, 0)) + d * e);
+    SET(OF_BATCH(reset, width, 0), e * old);
 }
 
-static TARGET void OF(gru_reset_back_rows)(const Rule *rule, int64_t rows, const CELL *before, const CELL *gates,
-                                           CELL *reset, CELL *d_before, CELL *d_gates)
+static TARGET void OF(gru_reset_back_rows)(const Rule *rule, const Rows *rows, const CELL *boot, const CELL *gates,
+                                           const CELL *hidden, CELL *d_state, CELL *d_step, CELL *d_gates, CELL *reset)
 {
-    EACH_VECTOR(OF(gru_reset_back_cells), before, gates, reset, d_before, d_gates)
+    EACH_VECTOR(OF(gru_reset_back_cells), boot, gates, hidden, d_state, d_step, d_gates, reset)
 }
 
 /* -- one activation ---------------------------------------------------------------------------------------------------- */
 
-TARGET LODCORE_INLINE void OF(simple_cells)(WHERE, const int candidate, CELL *hidden)
+TARGET LODCORE_INLINE void OF(simple_cells)(WHERE, const int candidate, const CELL *products, CELL *state, CELL *hidden)
 {
     int64_t width = rule->width;
-    CELL *place = hidden + r * width + c;
-    SET(place, OF(act)(candidate, PLUS_BIAS(GET(place), 0)));
+    CELL *place = OF_BATCH(hidden, width, 0);
+    const CELL *product = products == NULL ? NULL : OF_STEP(products, width, 0);
+    V now = OF(act)(candidate, PLUS_BIAS(GET(place) + GET_OR_ZERO(product, 0), 0));
+    SET_BOTH(place, OF_STEP(state, width, 0), 0, now);
 }
 
-static TARGET void OF(simple_rows)(const Rule *rule, int64_t rows, CELL *hidden)
+static TARGET void OF(simple_rows)(const Rule *rule, const Rows *rows, const CELL *products, CELL *state, CELL *hidden)
 {
     if (rule->candidate == TANH) {
-        EACH_VECTOR(OF(simple_cells), TANH, hidden)
+        EACH_VECTOR(OF(simple_cells), TANH, products, state, hidden)
     } else {
-        EACH_VECTOR(OF(simple_cells), rule->candidate, hidden)
+        EACH_VECTOR(OF(simple_cells), rule->candidate, products, state, hidden)
     }
 }
 
-TARGET LODCORE_INLINE void OF(simple_back_cells)(WHERE, const CELL *hidden, const CELL *d_hidden, CELL *d_gates)
+TARGET LODCORE_INLINE void OF(simple_back_cells)(WHERE, const CELL *hidden, const CELL *d_hidden, const CELL *d_state,
+                                                 CELL *d_step, CELL *d_gates)
 {
-    int64_t at = r * rule->width + c;
-    SET(d_gates + at, OF(act_back)(rule->candidate, GET(hidden + at), GET(d_hidden + at)));
+    int64_t width = rule->width;
+    V d = GET(OF_STEP(d_state, width, 0)) + GET(OF_BATCH(d_hidden, width, 0));
+    d = OF(act_back)(rule->candidate, GET(OF_BATCH(hidden, width, 0)), d);
+    SET_BOTH(OF_BATCH(d_gates, width, 0), OF_STEP(d_step, width, 0), 0, d);
 }
 
-static TARGET void OF(simple_back_rows)(const Rule *rule, int64_t rows, const CELL *hidden, const CELL *d_hidden,
-                                        CELL *d_gates)
+static TARGET void OF(simple_back_rows)(const Rule *rule, const Rows *rows, const CELL *hidden, const CELL *d_hidden,
+                                        const CELL *d_state, CELL *d_step, CELL *d_gates)
 {
-    EACH_VECTOR(OF(simple_back_cells), hidden, d_hidden, d_gates)
+    EACH_VECTOR(OF(simple_back_cells), hidden, d_hidden, d_state, d_step, d_gates)
 }
 
 #undef V
 #undef GET
 #undef GET_OR_ZERO
 #undef SET
+#undef SET_BOTH
+#undef OF_STEP
+#undef OF_BATCH
+#undef BEFORE
 #undef PLUS_BIAS
 #undef EACH_VECTOR
 #undef WHERE

@@ -1,121 +1,144 @@
-/* Step after step of a batch in step order: step t has the rows steps[t] .. steps[t + 1], the first of those that step
- * t - 1 has. gates_loops.h includes this once a type of cells, OF_CELL(NAME) names functions. Packed weights are those of
- * matrix.h, NULL where the caller multiplies; `boot` is the state before the first step, NULL for zeros. */
+/* Step after step of a batch: step t has steps[t + 1] - steps[t] rows, of the sequences that the step before has, the
+ * longest first; row r of it is row starts[r] + stride * t of the batch. gates_loops.h includes this once a type of
+ * cells, OF_CELL(NAME) names functions. Packed weights are those of matrix.h, NULL where the caller multiplies. States
+ * have a row for each sequence; `booted` tells whether they are anything but 0 before the first step, `to_boot` whether
+ * anybody wants their cotangents there. */
 
-#define ROWS(t) (steps[(t) + 1] - steps[t])
-#define STATE(states, t, wide) ((t) == 0 ? boot : (states) + steps[(t) - 1] * (wide))
+#define ROWS_OF(t) {steps[(t) + 1] - steps[t], stride * (t), starts, (t) > 0 ? stride : 0}
 
-/* out (+)= state @ weight, for the rows of a step. */
-LODCORE_INLINE void OF_CELL(times)(const CELL *state, int64_t line, int64_t rows, int64_t depth, const CELL *weight,
+/* out (+)= rows @ weight; rows and those of out lie `line` and `out_line` apart. */
+LODCORE_INLINE void OF_CELL(times)(const CELL *rows, int64_t line, int64_t count, int64_t depth, const CELL *weight,
                                  int64_t columns, int adding, CELL *out, int64_t out_line)
 {
-    if (weight != NULL && state != NULL && out != NULL)
-        OF_CELL(multiply)(state, line, rows, depth, weight, columns, adding, out, out_line);
+    if (weight != NULL)
+        OF_CELL(multiply)(rows, line, count, depth, weight, columns, adding, out, out_line);
 }
 
-/* -- LSTM. `inner` is what a projection makes the hidden state of; without one it is the hidden state itself -------------- */
+/* -- LSTM. `inner` is what a projection makes the state of; NULL without one, where that is the state itself -------------- */
 
-static void OF_CELL(lstm_forward)(const Rule *rule, const int64_t *steps, int64_t first, int64_t stop, const CELL *weight,
-                                const CELL *projection, int64_t state_width, const CELL *boot, const CELL *boot_cell,
+static void OF_CELL(lstm_forward)(const Rule *rule, const int64_t *steps, const int64_t *starts, int64_t stride,
+                                int64_t first, int64_t stop, const CELL *weight, const CELL *projection,
+                                int64_t state_width, int booted, CELL *state, CELL *state_cell, CELL *products,
                                 CELL *gates, CELL *cell, CELL *inner, CELL *hidden)
 {
-    int64_t width = rule->width;
+    int64_t width = rule->width, wide = 4 * width;
     for (int64_t t = first; t < stop; t++) {
-        int64_t at = steps[t], rows = ROWS(t);
-        const CELL *cell_before = t == 0 ? boot_cell : cell + steps[t - 1] * width;
-        OF_CELL(times)(STATE(hidden, t, state_width), state_width, rows, state_width, weight, 4 * width, 1,
-                     gates + 4 * at * width, 4 * width);
-        OF_CELL(lstm_rows)(rule, rows, cell_before, gates + 4 * at * width, cell + at * width, inner + at * width);
-        OF_CELL(times)(inner + at * width, width, rows, width, projection, state_width, 0, hidden + at * state_width,
-                     state_width);
+        Rows rows = ROWS_OF(t);
+        CELL *made = (t > 0 || booted) && state_width > 0 ? products : NULL;
+        if (made != NULL)
+            OF_CELL(times)(state, state_width, rows.count, state_width, weight, wide, 0, made, wide);
+        if (inner == NULL) {
+            OF_CELL(lstm_rows)(rule, &rows, made, gates, state_cell, cell, state, width, hidden);
+            continue;
+        }
+        OF_CELL(lstm_rows)(rule, &rows, made, gates, state_cell, cell, products, wide, inner);
+        OF_CELL(times)(products, wide, rows.count, width, projection, state_width, 0, state, state_width);
+        for (int64_t r = 0; r < rows.count && projection != NULL && hidden != NULL; r++)
+            memcpy(hidden + (starts[r] + rows.shift) * state_width, state + r * state_width, state_width * sizeof(CELL));
     }
 }
 
-/* Weights are transposed here. Cotangents of states grow in d_hidden, and d_boot in the end. */
-static void OF_CELL(lstm_backward)(const Rule *rule, const int64_t *steps, int64_t first, int64_t stop, const CELL *weight,
-                                 const CELL *projection, int64_t state_width, const CELL *boot_cell, const CELL *gates,
-                                 const CELL *cell, const CELL *d_cell, CELL *d_inner, CELL *d_hidden, CELL *carry,
-                                 CELL *d_gates, CELL *d_boot)
+/* Weights are transposed here. `d_full`, with a projection, is what d_hidden and later steps come to. */
+static void OF_CELL(lstm_backward)(const Rule *rule, const int64_t *steps, const int64_t *starts, int64_t stride,
+                                 int64_t first, int64_t stop, const CELL *weight, const CELL *projection,
+                                 int64_t state_width, const CELL *boot_cell, const CELL *gates, const CELL *cell,
+                                 const CELL *d_hidden, const CELL *d_cell, int to_boot, CELL *d_state, CELL *carry,
+                                 CELL *d_step, CELL *d_full, CELL *d_gates)
 {
-    int64_t width = rule->width;
+    int64_t width = rule->width, wide = 4 * width;
     for (int64_t t = stop - 1; t >= first; t--) {
-        int64_t at = steps[t], rows = ROWS(t);
-        const CELL *cell_before = t == 0 ? boot_cell : cell + steps[t - 1] * width;
-        OF_CELL(times)(d_hidden + at * state_width, state_width, rows, state_width, projection, width, 0,
-                     d_inner + at * width, width);
-        OF_CELL(lstm_back_rows)(rule, rows, cell_before, gates + 4 * at * width, cell + at * width, d_inner + at * width,
-                              d_cell == NULL ? NULL : d_cell + at * width, carry, d_gates + 4 * at * width);
-        OF_CELL(times)(d_gates + 4 * at * width, 4 * width, rows, 4 * width, weight, state_width, 1,
-                     t == 0 ? d_boot : d_hidden + steps[t - 1] * state_width, state_width);
+        Rows rows = ROWS_OF(t);
+        if (d_full == NULL) {
+            OF_CELL(lstm_back_rows)(rule, &rows, boot_cell, gates, cell, d_hidden, d_state, width, d_cell, carry, d_step,
+                                    d_gates);
+        } else {
+            for (int64_t r = 0; r < rows.count && projection != NULL; r++) {
+                int64_t at = (starts[r] + rows.shift) * state_width;
+                for (int64_t c = 0; c < state_width; c++)
+                    d_full[at + c] = d_state[r * state_width + c] += d_hidden == NULL ? 0 : d_hidden[at + c];
+            }
+            for (int64_t r = 0; r < rows.count && state_width == 0; r++)
+                memset(d_step + r * wide, 0, width * sizeof(CELL));
+            OF_CELL(times)(d_state, state_width, rows.count, state_width, projection, width, 0, d_step, wide);
+            OF_CELL(lstm_back_rows)(rule, &rows, boot_cell, gates, cell, NULL, d_step, wide, d_cell, carry, d_step,
+                                    d_gates);
+        }
+        if (t > 0 || to_boot)
+            OF_CELL(times)(d_step, wide, rows.count, wide, weight, state_width, 0, d_state, state_width);
     }
 }
 
 /* -- GRU. Both ways have a product in the middle; `stage` 1 is what is before it, 2 what is behind, 0 all ------------------ */
 
-static void OF_CELL(gru_forward)(const Rule *rule, int stage, const int64_t *steps, int64_t first, int64_t stop,
-                               const CELL *weight, const CELL *weight_candidate, const CELL *boot, CELL *gates,
-                               CELL *reset, CELL *hidden)
+static void OF_CELL(gru_forward)(const Rule *rule, int stage, const int64_t *steps, const int64_t *starts,
+                               int64_t stride, int64_t first, int64_t stop, const CELL *weight,
+                               const CELL *weight_candidate, int booted, CELL *state, CELL *products, CELL *gates,
+                               CELL *hidden)
 {
-    int64_t width = rule->width;
+    int64_t width = rule->width, wide = 3 * width;
     for (int64_t t = first; t < stop; t++) {
-        int64_t rows = ROWS(t);
-        const CELL *before = STATE(hidden, t, width);
-        CELL *place = gates + 3 * steps[t] * width;
+        Rows rows = ROWS_OF(t);
+        CELL *made = t > 0 || booted ? products : NULL;
         if (stage != 2) {
-            OF_CELL(times)(before, width, rows, width, weight, 2 * width, 1, place, 3 * width);
-            OF_CELL(gru_reset_rows)(rule, rows, before, place, reset);
+            if (made != NULL)
+                OF_CELL(times)(state, width, rows.count, width, weight, 2 * width, 0, made, wide);
+            OF_CELL(gru_reset_rows)(rule, &rows, state, made, gates);
         }
-        if (stage == 0 && before != NULL)
-            OF_CELL(times)(reset, width, rows, width, weight_candidate, width, 1, place + 2 * width, 3 * width);
+        if (stage == 0 && made != NULL)
+            OF_CELL(times)(made, wide, rows.count, width, weight_candidate, width, 0, made + 2 * width, wide);
         if (stage != 1)
-            OF_CELL(gru_update_rows)(rule, rows, before, place, hidden + steps[t] * width);
+            OF_CELL(gru_update_rows)(rule, &rows, made, state, gates, hidden);
     }
 }
 
-static void OF_CELL(gru_backward)(const Rule *rule, int stage, const int64_t *steps, int64_t first, int64_t stop,
-                                const CELL *weight, const CELL *weight_candidate, const CELL *boot, const CELL *gates,
-                                const CELL *hidden, CELL *d_hidden, CELL *reset, CELL *d_gates, CELL *d_boot)
+static void OF_CELL(gru_backward)(const Rule *rule, int stage, const int64_t *steps, const int64_t *starts,
+                                int64_t stride, int64_t first, int64_t stop, const CELL *weight,
+                                const CELL *weight_candidate, const CELL *boot, const CELL *gates, const CELL *hidden,
+                                const CELL *d_hidden, int to_boot, CELL *d_state, CELL *d_step, CELL *reset,
+                                CELL *d_gates)
 {
-    int64_t width = rule->width;
+    int64_t width = rule->width, wide = 3 * width;
     for (int64_t t = stop - 1; t >= first; t--) {
-        int64_t at = steps[t], rows = ROWS(t);
-        const CELL *before = STATE(hidden, t, width), *place = gates + 3 * at * width;
-        CELL *d_before = t == 0 ? d_boot : d_hidden + steps[t - 1] * width, *d_place = d_gates + 3 * at * width;
+        Rows rows = ROWS_OF(t);
         if (stage != 2)
-            OF_CELL(gru_update_back_rows)(rule, rows, before, place, d_hidden + at * width, d_before, d_place);
-        if (stage == 0 && before != NULL)
-            OF_CELL(times)(d_place + 2 * width, 3 * width, rows, width, weight_candidate, width, 0, reset + at * width,
-                         width);
+            OF_CELL(gru_update_back_rows)(rule, &rows, boot, gates, hidden, d_hidden, d_state, d_step, d_gates);
+        if (stage == 0 && (t > 0 || boot != NULL))
+            OF_CELL(times)(d_step + 2 * width, wide, rows.count, width, weight_candidate, width, 0, d_step + width, wide);
         if (stage != 1) {
-            OF_CELL(gru_reset_back_rows)(rule, rows, before, place, reset + at * width, d_before, d_place);
-            OF_CELL(times)(d_place, 3 * width, rows, 2 * width, weight, width, 1, d_before, width);
+            OF_CELL(gru_reset_back_rows)(rule, &rows, boot, gates, hidden, d_state, d_step, d_gates, reset);
+            if (t > 0 || to_boot)
+                OF_CELL(times)(d_step, wide, rows.count, 2 * width, weight, width, 1, d_state, width);
         }
     }
 }
 
 /* -- one activation ---------------------------------------------------------------------------------------------------- */
 
-static void OF_CELL(simple_forward)(const Rule *rule, const int64_t *steps, int64_t first, int64_t stop,
-                                  const CELL *weight, const CELL *boot, CELL *hidden)
+static void OF_CELL(simple_forward)(const Rule *rule, const int64_t *steps, const int64_t *starts, int64_t stride,
+                                  int64_t first, int64_t stop, const CELL *weight, int booted, CELL *state,
+                                  CELL *products, CELL *hidden)
 {
     int64_t width = rule->width;
     for (int64_t t = first; t < stop; t++) {
-        OF_CELL(times)(STATE(hidden, t, width), width, ROWS(t), width, weight, width, 1, hidden + steps[t] * width, width);
-        OF_CELL(simple_rows)(rule, ROWS(t), hidden + steps[t] * width);
+        Rows rows = ROWS_OF(t);
+        CELL *made = t > 0 || booted ? products : NULL;
+        if (made != NULL)
+            OF_CELL(times)(state, width, rows.count, width, weight, width, 0, made, width);
+        OF_CELL(simple_rows)(rule, &rows, made, state, hidden);
     }
 }
 
-static void OF_CELL(simple_backward)(const Rule *rule, const int64_t *steps, int64_t first, int64_t stop,
-                                   const CELL *weight, const CELL *hidden, CELL *d_hidden, CELL *d_gates, CELL *d_boot)
+static void OF_CELL(simple_backward)(const Rule *rule, const int64_t *steps, const int64_t *starts, int64_t stride,
+                                   int64_t first, int64_t stop, const CELL *weight, const CELL *hidden,
+                                   const CELL *d_hidden, int to_boot, CELL *d_state, CELL *d_step, CELL *d_gates)
 {
     int64_t width = rule->width;
     for (int64_t t = stop - 1; t >= first; t--) {
-        int64_t at = steps[t] * width;
-        OF_CELL(simple_back_rows)(rule, ROWS(t), hidden + at, d_hidden + at, d_gates + at);
-        OF_CELL(times)(d_gates + at, width, ROWS(t), width, weight, width, 1,
-                     t == 0 ? d_boot : d_hidden + steps[t - 1] * width, width);
+        Rows rows = ROWS_OF(t);
+        OF_CELL(simple_back_rows)(rule, &rows, hidden, d_hidden, d_state, d_step, d_gates);
+        if (t > 0 || to_boot)
+            OF_CELL(times)(d_step, width, rows.count, width, weight, width, 0, d_state, width);
     }
 }
 
-#undef ROWS
-#undef STATE
+#undef ROWS_OF

@@ -187,6 +187,8 @@ class _OneNetwork(Layer):
                 raise KeyError(f"{name}: parameters: has no {key!r}; an array of shape {shape} is needed")
             found = resolved(parameters[key])
             sizes = found.shape if hasattr(found, "shape") else np.shape(found)
+            if sizes == shape:  # mostly
+                continue
             if len(sizes) != len(shape) or any(a not in (b, None) for a, b in zip(sizes, shape, strict=True)):
                 raise ShapeError(f"{name}: parameters[{key!r}]: has shape {sizes}; {shape} is needed")
         return parameters

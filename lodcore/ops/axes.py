@@ -34,10 +34,12 @@ NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
 
 def tensor_of(where: str, x: Any) -> Any:
     """Take a LoDTensor, an array, a Variable, or what makes an array."""
-    if isinstance(x, (LoDTensor, np.ndarray)):
+    if type(x) is LoDTensor or isinstance(x, np.ndarray):
         return x
     if isinstance(x, Symbol):
         known: Any = x.current()
+        if type(getattr(known, "held", None)) in (np.ndarray, LoDTensor):  # mostly
+            return known
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
         if kind is not np.ndarray and kind is not LoDTensor:
             refuse_conversion(f"{where}: x", kind)
@@ -46,6 +48,8 @@ def tensor_of(where: str, x: Any) -> Any:
         if kind not in (np.ndarray, LoDTensor, DenseTensor, int, float, complex) and not hasattr(kind, "__array__"):
             raise DTypeError(f"{where}: x: is a {kind.__name__}; a LoDTensor or an array is needed")
         return known
+    if isinstance(x, LoDTensor):
+        return x
     refuse_conversion(f"{where}: x", x)
     if isinstance(x, Tensor) and not hasattr(x, "__array__"):
         raise DTypeError(f"{where}: x: is a {type(x).__name__}; a LoDTensor or an array is needed")
@@ -80,6 +84,9 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     if levels and are_dates(name, x):
         return _reduced_dates(name, x, axis, keepdims, initial, mask, empty)
     plain = mask is True and initial is None and empty is None and not keepdims
+    if plain and axis is None:  # what a loss is
+        check_kind(name, x.dtype, False)
+        return reduce_values(x, name)
     if plain and levels and type(axis) is int and levels in (axis, axis + x.ndim):  # what is mostly asked for
         check_kind(name, x.dtype, True)
         return pooled(name, x, levels - 1, None, None)

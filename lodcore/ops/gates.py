@@ -1,8 +1,8 @@
-"""Recurrent networks over a whole batch, on arrays: sequences in step order, products, and the backward pass.
+"""Recurrent networks over a whole batch, on arrays: steps of its sequences, products, and the backward pass.
 
-A batch is cut into runs of whole sequences, which threads take side by side: a run is brought into step order,
-multiplied with the weight of its inputs, gone through step by step, and brought back. Weight gradients are products
-over all rows in the order of the batch, of which threads take columns. Where `kernels.matrix` is fast, every cell of a
+A batch is cut into runs of whole sequences, which threads take side by side: the rows of a run are multiplied with the
+weight of the inputs, and gone through step by step, where they are. Weight gradients are products over all rows in the
+order of the batch, of which threads take columns. Where `kernels.matrix` is fast, every cell of a
 product is one chain of sums in a fixed order: the results have the same bits however the batch is cut. Elsewhere
 products are those of NumPy, of the whole batch in one thread.
 """
@@ -43,8 +43,8 @@ __all__ = [
 #: Activations by their names, as kernels number them.
 ACTIVATIONS = {"sigmoid": 0, "tanh": 1, "relu": 2, "identity": 3}
 
-#: Multiplications of work that is worth a thread, and of a long run; sequences that a step should begin with.
-WIDE, LONG, FEW = 2**21, 2**25, 16
+#: Multiplications of work that is worth a thread; sequences that a step should begin with.
+WIDE, FEW = 2**21, 16
 
 #: Columns of a product that a thread takes begin where a packed panel does.
 PANEL = 32
@@ -124,64 +124,51 @@ def _dot(left: Array, right: Array, out: Array | None = None) -> Array:
 
 
 class Run:
-    """Some sequences of a batch, one after another, in step order.
+    """Some sequences of a batch, one after another, step by step.
 
     Attributes
     ----------
     start, stop, low, high : int
         Which sequences, and which rows.
     steps : ndarray of int64, shape (n_steps + 1,)
+        How many rows all steps before one have.
     order : ndarray of int64, shape (n_states,)
         The sequences that have rows, in the batch, longest first.
+    starts : ndarray of int64, shape (n_states,)
+        The row of the batch where each of them begins.
+    backwards : bool
+        Whether sequences run from their last row to the first.
     """
 
-    __slots__ = ("_offsets", "_ranks", "backwards", "high", "low", "order", "start", "steps", "stop")
+    __slots__ = ("backwards", "high", "low", "order", "start", "starts", "steps", "stop")
 
     def __init__(self, offsets: Array, start: int, stop: int, backwards: bool) -> None:
         self.start, self.stop, self.low, self.high = start, stop, int(offsets[start]), int(offsets[stop])
-        self._offsets = (
-            offsets if start == self.low == 0 and stop == len(offsets) - 1 else _from_zero(offsets[start : stop + 1])
-        )
-        self.steps = buffers.new_int64(kernels.lod.max_length(self._offsets) + 1)
-        kernels.rank.step_offsets(self._offsets, self.steps)
-        self._ranks = buffers.new_int64(stop - start)
-        kernels.rank.rank_by_length(self._offsets, self.steps, self._ranks)
-        some = self._ranks[: self.steps[1]] if len(self.steps) > 1 else self._ranks[:0]
+        whole = start == self.low == 0 and stop == len(offsets) - 1
+        mine = offsets if whole else _from_zero(offsets[start : stop + 1])
+        self.steps = buffers.new_int64(kernels.lod.max_length(mine) + 1)
+        kernels.rank.step_offsets(mine, self.steps)
+        ranks = buffers.new_int64(stop - start)
+        kernels.rank.rank_by_length(mine, self.steps, ranks)
+        some = ranks[: self.steps[1]] if len(self.steps) > 1 else ranks[:0]
         self.order = some + start if start else some
+        self.starts = offsets[1:].take(self.order) - 1 if backwards else offsets.take(self.order)
         self.backwards = backwards
 
-    def unpack(self, rows: Array) -> Array:
-        """Bring the rows of the run, from those of the batch, into step order."""
-        given = rows[self.low : self.high]
-        if self.backwards:
-            given = self._reversed(given)
-        made = np.empty(given.shape, given.dtype)
-        kernels.rank.unpack_rows(
-            buffers.as_bytes(given), self._offsets, self._ranks, self.steps, buffers.as_bytes(made)
-        )
-        return made
-
-    def pack(self, rows: Array, out: Array) -> None:
-        """Bring the rows of the run back into their places in the batch."""
-        place = out[self.low : self.high]
-        made = np.empty_like(place) if self.backwards else place
-        kernels.rank.pack_rows(buffers.as_bytes(rows), self._offsets, self._ranks, self.steps, buffers.as_bytes(made))
-        if self.backwards:
-            kernels.expand.reverse_rows(buffers.as_bytes(made), self._offsets, buffers.as_bytes(place))
-
-    def _reversed(self, rows: Array) -> Array:
-        made = np.empty_like(rows)
-        kernels.expand.reverse_rows(buffers.as_bytes(rows), self._offsets, buffers.as_bytes(made))
-        return made
+    @property
+    def where(self) -> tuple[Array, Array, int]:
+        """The steps, where sequences begin, and how far it is from a row to the next one: what kernels take."""
+        return self.steps, self.starts, -1 if self.backwards else 1
 
     def states(self, boot: Array | None, width: int, dtype: np.dtype[Any]) -> Array:
-        """Take the boot states of the run, which are in the order of the batch; no rows for None."""
-        return np.empty((0, width), dtype) if boot is None else boot[self.order]
+        """Take the boot states of the run, which are in the order of the batch; zeros for None."""
+        return np.zeros((len(self.order), width), dtype) if boot is None else boot.take(self.order, 0)
 
-    def each_step(self, back: bool = False) -> list[tuple[int, int, int, int]]:
-        """List each step, where its rows start and stop, and where those of the step before start; -1 for none."""
-        bounds = self.steps.tolist()
-        found = [(t, bounds[t], bounds[t + 1], bounds[t - 1] if t else -1) for t in range(len(bounds) - 1)]
+    def each_step(self, back: bool = False) -> list[tuple[int, int, Array]]:
+        """List each step, how many rows it has, and which rows of the batch they are."""
+        bounds, stride = self.steps.tolist(), -1 if self.backwards else 1
+        counts = [(t, bounds[t + 1] - bounds[t]) for t in range(len(bounds) - 1)]
+        found = [(t, count, self.starts[:count] + stride * t) for t, count in counts]
         return found[::-1] if back else found
 
 
@@ -191,9 +178,7 @@ def _from_zero(offsets: Array) -> Array:
 
 
 def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
-    """Cut a batch into runs of about as many rows: one per thread if the work is worth it, more if there is much.
-
-    What a run needs for itself lives no longer than it does.
+    """Cut a batch into runs of about as many rows: one per thread if the work is worth it.
 
     Parameters
     ----------
@@ -206,8 +191,7 @@ def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
     n_seqs, n_rows = len(offsets) - 1, int(offsets[-1])
     count = 1
     if kernels.matrix.is_fast():
-        at_once = min(get_num_threads(), n_rows * work // WIDE)
-        count = max(1, min(n_seqs // FEW, max(at_once, n_rows * work // LONG)))
+        count = max(1, min(n_seqs // FEW, get_num_threads(), n_rows * work // WIDE))
     if count == 1:
         return [Run(offsets, 0, n_seqs, backwards)]
     cuts = [0, *np.searchsorted(offsets, np.arange(1, count) * n_rows // count).tolist(), n_seqs]
@@ -224,14 +208,17 @@ def side_by_side(tasks: Sequence[Callable[[], Any]], work: int) -> None:
     work : int
         Multiplications of each, about.
     """
-
-    def one(start: int, stop: int) -> None:
+    if work < 2 * WIDE or get_num_threads() == 1 or len(tasks) == 1:
         with Recycled():
-            for task in tasks[start:stop]:
+            for task in tasks:
                 task()
+        return
 
-    count = len(tasks)
-    in_parts(one, [(0, count)] if work < 2 * WIDE else [(number, number + 1) for number in range(count)])
+    def one(number: int, _: int) -> None:
+        with Recycled():
+            tasks[number]()
+
+    in_parts(one, [(number, number + 1) for number in range(len(tasks))])
 
 
 # -- products over all rows --------------------------------------------------------------------------------------------
@@ -264,7 +251,8 @@ class Neighbours:
         offsets, ends = self._offsets, self._offsets[1:]
         self.sequences = (ends > offsets[:-1]).nonzero()[0]
         self.firsts = ends[self.sequences] - 1 if self.backwards else offsets[self.sequences]
-        others = np.ones(int(offsets[-1]), np.bool_)
+        others = np.empty(int(offsets[-1]), np.bool_)
+        others.fill(True)
         others[self.firsts] = False
         self.behind = others.nonzero()[0]
         self.before = self.behind + 1 if self.backwards else self.behind - 1
@@ -276,28 +264,29 @@ class Neighbours:
             pair_product(boot, self.sequences, d_gates, self.firsts, out, True)
 
 
-def last_states(states: Array, offsets: Array, boot: Array | None, backwards: bool) -> Array:
+def last_states(runs: Sequence[Run], states: Sequence[Array], boot: Array | None, count: int) -> Array:
     """Take the state behind each sequence: that of its last row, or its boot state if it is empty.
 
     Parameters
     ----------
-    states : ndarray, shape (n_rows, width)
-    offsets : ndarray of int64, shape (n_seqs + 1,), in rows
-    boot : ndarray, shape (n_seqs, width), or None for zeros
-    backwards : bool
-        Sequences run from their last row to the first.
+    runs : list of Run
+    states : list of ndarray, shape (n_states, width)
+        Behind the last step of each run.
+    boot : ndarray, shape (count, width), or None for zeros
+    count : int
+        Of the sequences.
 
     Returns
     -------
-    ndarray, shape (n_seqs, width)
+    ndarray, shape (count, width)
     """
-    shape = (len(offsets) - 1, states.shape[1])
-    filled, lasts = _last_rows(offsets, backwards)
-    if len(filled) == shape[0]:
-        taken: Array = states[lasts]
-        return taken
-    made = np.zeros(shape, states.dtype) if boot is None else boot.astype(states.dtype)
-    made[filled] = states[lasts]
+    shape, dtype = (count, states[0].shape[1]), states[0].dtype
+    if boot is None:
+        made = (np.empty if sum([len(run.order) for run in runs]) == count else np.zeros)(shape, dtype)
+    else:
+        made = boot.astype(dtype)
+    for run, some in zip(runs, states, strict=True):
+        made[run.order] = some
     return made
 
 
@@ -312,8 +301,9 @@ def last_states_back(
     d_states, d_boot : ndarray or None
         Cotangents from elsewhere, which are not changed; None for zeros.
     n_rows : int
-    offsets, backwards
-        As of `last_states`.
+    offsets : ndarray of int64, shape (n_seqs + 1,), in rows
+    backwards : bool
+        Sequences run from their last row to the first.
 
     Returns
     -------
@@ -352,9 +342,9 @@ def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, o
 
 def split_rows(count: int, work: int) -> list[slice]:
     """Cut rows, or columns in whole panels, for threads; a single piece if it is not worth more."""
-    pieces = 1
-    if get_num_threads() > 1 and kernels.matrix.is_fast():
-        pieces = max(1, min(get_num_threads(), count // PANEL, count * work // WIDE))
+    if get_num_threads() == 1 or not kernels.matrix.is_fast():
+        return [slice(0, count)]
+    pieces = max(1, min(get_num_threads(), count // PANEL, count * work // WIDE))
     cuts = [count * j // pieces // PANEL * PANEL for j in range(pieces)] + [count]
     return [slice(a, b) for a, b in pairwise(cuts)]
 

@@ -62,8 +62,9 @@ class Residuals(NamedTuple):
     rule: Rule
     h_0: Array | None
     hidden: Array
+    gates: Array  # of a simple network, its states
     runs: list[Run]
-    kept: list[Array]  # gates of each run, in step order; of a simple network, nothing
+    lasts: list[Any]  # the state behind the last step of each run
 
 
 def parts_of(weight: Array) -> tuple[Array, Array]:
@@ -101,57 +102,52 @@ def gru_forward(
     """
     weight, dtype = weights.weight, weights.weight.dtype
     width = len(weight)
-    hidden = np.empty((len(x), width), dtype)
+    hidden, gates = np.empty((len(x), width), dtype), np.empty((len(x), 3 * width), dtype)
     runs = runs_of(offsets, weight.size, is_reverse)
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     gate, candidate = map(Weight, parts_of(weight))
-    kept: list[Any] = [None] * len(runs)
+    kept = Residuals(x, offsets, weights, rule, h_0, hidden, gates, runs, [None] * len(runs))
 
     def one(number: int) -> None:
         run = runs[number]
-        rows = run.unpack(x)
-        gates = rows if first is None else first.times(rows, np.empty((len(rows), 3 * width), dtype))
-        states = np.empty((len(rows), width), dtype)
-        boot = run.states(h_0, width, dtype)
-        _gru_steps(run, weights.bias, rule, gate, candidate, boot, gates, states)
-        run.pack(states, hidden)
-        kept[number] = gates
+        _multiply_inputs(run, x, first, gates)
+        kept.lasts[number] = run.states(h_0, width, dtype)
+        _gru_steps(kept, run, gate, candidate, kept.lasts[number])
 
     side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
-    return hidden, Residuals(x, offsets, weights, rule, h_0, hidden, runs, kept)
+    return hidden, kept
 
 
-def _gru_steps(
-    run: Run,
-    bias: Array | None,
-    rule: Rule,
-    gate: Weight,
-    candidate: Weight,
-    boot: Array,
-    gates: Array,
-    states: Array,
-) -> None:
+def _multiply_inputs(run: Run, x: Array, first: Weight | None, out: Array) -> None:
+    """Multiply the rows of a run with the weight of the inputs, or copy them if that was done already."""
+    at = slice(run.low, run.high)
+    if first is None:
+        out[at] = x[at]
+    else:
+        first.times(x[at], out[at])
+
+
+def _gru_steps(kept: Residuals, run: Run, gate: Weight, candidate: Weight, state: Array) -> None:
     """Run all steps: in one call, or one after another with products of NumPy."""
-    width, dtype = states.shape[1], states.dtype
+    width, dtype, rule, bias, booted = state.shape[1], state.dtype, kept.rule, kept.weights.bias, kept.h_0 is not None
     shift = np.empty(0, dtype) if bias is None else bias
-    reset, no_product = np.empty((len(run.order), width), dtype), np.empty(0, dtype)
+    products, no_product = np.empty((len(state), 3 * width), dtype), np.empty(0, dtype)
 
     def call(first: int, stop: int, stage: int, weight: Array, other: Array) -> None:
         kernels.gates.gru_steps(
-            run.steps, first, stop, stage, weight, other, shift, rule.gate, rule.candidate, rule.origin_mode, boot,
-            gates, reset, states,
+            *run.where, first, stop, stage, weight, other, shift, rule.gate, rule.candidate, rule.origin_mode, booted,
+            state, products, kept.gates, kept.hidden,
         )  # fmt: skip
 
     if kernels.matrix.is_fast():
         call(0, len(run.steps) - 1, 0, gate.packed, candidate.packed)
         return
-    for t, start, stop, before in run.each_step():
-        count = stop - start
-        if t or len(boot):
-            gate.add_to(gates[start:stop, : 2 * width], states[before : before + count] if t else boot)
+    for t, count, _ in run.each_step():
+        if t or booted:
+            gate.times(state[:count], products[:count, : 2 * width])
         call(t, t + 1, 1, no_product, no_product)
-        if t or len(boot):
-            candidate.add_to(gates[start:stop, 2 * width :], reset[:count])
+        if t or booted:
+            candidate.times(products[:count, :width], products[:count, 2 * width :])
         call(t, t + 1, 2, no_product, no_product)
 
 
@@ -169,26 +165,15 @@ def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     -------
     Gradients
     """
-    x, weight, runs = residuals.x, residuals.weights.weight, residuals.runs
+    x, weight = residuals.x, residuals.weights.weight
     width, dtype = len(weight), weight.dtype
     gate, candidate = (Weight(part, True) for part in parts_of(weight))
     d_gates, reset = np.empty((len(x), 3 * width), dtype), np.empty((len(x), width), dtype)
-    d_h_0 = None if residuals.h_0 is None else np.zeros_like(residuals.h_0)
 
-    def one(number: int) -> None:
-        run, gates = runs[number], residuals.kept[number]
-        states, grown = run.unpack(residuals.hidden), run.unpack(d_hidden)
-        found, resets = np.empty_like(gates), np.empty_like(states)
-        d_boot = np.zeros((0 if d_h_0 is None else len(run.order), width), dtype)
-        boot = run.states(residuals.h_0, width, dtype)
-        _gru_steps_back(run, residuals.rule, gate, candidate, boot, gates, states, grown, resets, found, d_boot)
-        run.pack(found, d_gates)
-        run.pack(resets, reset)
-        if d_h_0 is not None:
-            d_h_0[run.order] = d_boot
+    def steps_back(run: Run, d_state: Array) -> None:
+        _gru_steps_back(residuals, run, gate, candidate, d_hidden, d_state, reset, d_gates)
 
-    pairs = Neighbours(residuals.offsets, runs[0].backwards)
-    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find], len(x) * weight.size)
+    pairs, d_x, d_h_0 = _steps_of_runs(residuals, steps_back, d_gates)
     d_weight = np.empty_like(weight)
     d_gate, d_candidate = parts_of(d_weight)
     d_both, d_last = d_gates[:, : 2 * width], d_gates[:, 2 * width :]
@@ -197,41 +182,40 @@ def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     tasks = _state_products(residuals, pairs, d_both, d_gate)
     for at in split_rows(width, len(x) * width):
         tasks.append(partial(pair_product, reset, index, d_last[:, at], index, d_candidate[:, at], False))
-    return _gradients(residuals, tasks, d_gates, d_weight, d_h_0)
+    return _gradients(residuals, tasks, d_gates, d_weight, d_x, d_h_0)
 
 
 def _gru_steps_back(
+    residuals: Residuals,
     run: Run,
-    rule: Rule,
     gate: Weight,
     candidate: Weight,
-    boot: Array,
-    gates: Array,
-    states: Array,
-    grown: Array,
+    d_hidden: Array,
+    d_state: Array,
     reset: Array,
     d_gates: Array,
-    d_boot: Array,
 ) -> None:
     """Run all steps from the last to the first."""
-    width, no_product = states.shape[1], np.empty(0, states.dtype)
+    width, dtype, rule, booted = d_state.shape[1], d_state.dtype, residuals.rule, residuals.h_0 is not None
+    d_step, no_product = np.empty((len(d_state), 3 * width), dtype), np.empty(0, dtype)
+    boot = run.states(residuals.h_0, width, dtype) if booted else np.empty((0, width), dtype)
 
     def call(first: int, stop: int, stage: int, weight: Array, other: Array) -> None:
         kernels.gates.gru_steps_back(
-            run.steps, first, stop, stage, weight, other, rule.gate, rule.candidate, rule.origin_mode, boot, gates,
-            states, grown, reset, d_gates, d_boot,
+            *run.where, first, stop, stage, weight, other, rule.gate, rule.candidate, rule.origin_mode, boot,
+            residuals.gates, residuals.hidden, d_hidden, booted, d_state, d_step, reset, d_gates,
         )  # fmt: skip
 
     if kernels.matrix.is_fast():
         call(0, len(run.steps) - 1, 0, gate.packed, candidate.packed)
         return
-    for t, start, stop, before in run.each_step(back=True):
+    for t, count, _ in run.each_step(back=True):
         call(t, t + 1, 1, no_product, no_product)
-        if t or len(boot):
-            candidate.times(np.ascontiguousarray(d_gates[start:stop, 2 * width :]), reset[start:stop])
+        if t or booted:
+            candidate.times(d_step[:count, 2 * width :], d_step[:count, width : 2 * width])
         call(t, t + 1, 2, no_product, no_product)
-        if t or len(d_boot):
-            gate.add_to(grown[before : before + stop - start] if t else d_boot, d_gates[start:stop, : 2 * width])
+        if t or booted:
+            gate.add_to(d_state[:count], d_step[:count, : 2 * width])
 
 
 # -- one activation ----------------------------------------------------------------------------------------------------
@@ -259,31 +243,37 @@ def simple_forward(
     -------
     hidden, residuals
     """
-    weight, dtype = weights.weight, weights.weight.dtype
+    weight, dtype, booted = weights.weight, weights.weight.dtype, h_0 is not None
     width = len(weight)
     hidden = np.empty((len(x), width), dtype)
     runs = runs_of(offsets, weight.size, is_reverse)
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     second = Weight(weight)
     shift, no_product = np.empty(0, dtype) if weights.bias is None else weights.bias, np.empty(0, dtype)
+    rule = Rule(candidate=activation)
+    kept = Residuals(x, offsets, weights, rule, h_0, hidden, hidden, runs, [None] * len(runs))
 
     def one(number: int) -> None:
         run = runs[number]
-        rows = run.unpack(x)
-        states = rows if first is None else first.times(rows, np.empty((len(rows), width), dtype))
-        boot = run.states(h_0, width, dtype)
+        _multiply_inputs(run, x, first, hidden)
+        state = kept.lasts[number] = run.states(h_0, width, dtype)
+        products = np.empty_like(state)
+
+        def call(first: int, stop: int, packed: Array) -> None:
+            kernels.gates.simple_steps(
+                *run.where, first, stop, packed, shift, activation, booted, state, products, hidden
+            )
+
         if kernels.matrix.is_fast():
-            count = len(run.steps) - 1
-            kernels.gates.simple_steps(run.steps, 0, count, second.packed, shift, activation, boot, states)
-        else:
-            for t, start, stop, before in run.each_step():
-                if t or len(boot):
-                    second.add_to(states[start:stop], states[before : before + stop - start] if t else boot)
-                kernels.gates.simple_steps(run.steps, t, t + 1, no_product, shift, activation, boot, states)
-        run.pack(states, hidden)
+            call(0, len(run.steps) - 1, second.packed)
+            return
+        for t, count, _ in run.each_step():
+            if t or booted:
+                second.times(state[:count], products[:count])
+            call(t, t + 1, no_product)
 
     side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
-    return hidden, Residuals(x, offsets, weights, Rule(candidate=activation), h_0, hidden, runs, [])
+    return hidden, kept
 
 
 @in_kept_memory
@@ -300,38 +290,58 @@ def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     -------
     Gradients
     """
-    x, weight, runs = residuals.x, residuals.weights.weight, residuals.runs
+    x, weight, booted = residuals.x, residuals.weights.weight, residuals.h_0 is not None
     second, activation, no_product = Weight(weight, True), residuals.rule.candidate, np.empty(0, weight.dtype)
     d_gates, d_weight = np.empty((len(x), len(weight)), weight.dtype), np.empty_like(weight)
+
+    def steps_back(run: Run, d_state: Array) -> None:
+        d_step = np.empty_like(d_state)
+
+        def call(first: int, stop: int, packed: Array) -> None:
+            kernels.gates.simple_steps_back(
+                *run.where, first, stop, packed, activation, residuals.hidden, d_hidden, booted, d_state, d_step,
+                d_gates,
+            )  # fmt: skip
+
+        if kernels.matrix.is_fast():
+            call(0, len(run.steps) - 1, second.packed)
+            return
+        for t, count, _ in run.each_step(back=True):
+            call(t, t + 1, no_product)
+            if t or booted:
+                second.times(d_step[:count], d_state[:count])
+
+    pairs, d_x, d_h_0 = _steps_of_runs(residuals, steps_back, d_gates)
+    tasks = _state_products(residuals, pairs, d_gates, d_weight)
+    return _gradients(residuals, tasks, d_gates, d_weight, d_x, d_h_0)
+
+
+# -- what both have in the backward pass -------------------------------------------------------------------------------
+
+
+def _steps_of_runs(
+    residuals: Residuals, steps_back: Callable[[Run, Array], None], d_gates: Array
+) -> tuple[Neighbours, Array, Array | None]:
+    """Go back through the steps of all runs, and on to the inputs; find the rows that have one before them."""
+    x, weights, runs = residuals.x, residuals.weights, residuals.runs
+    width, dtype = len(weights.weight), weights.weight.dtype
+    first = None if weights.weight_x is None else Weight(weights.weight_x, True)
+    d_x = d_gates if first is None else np.empty_like(x)
     d_h_0 = None if residuals.h_0 is None else np.zeros_like(residuals.h_0)
 
     def one(number: int) -> None:
         run = runs[number]
-        states, grown = run.unpack(residuals.hidden), run.unpack(d_hidden)
-        found = np.empty_like(states)
-        d_boot = np.zeros((0 if d_h_0 is None else len(run.order), len(weight)), weight.dtype)
-        if kernels.matrix.is_fast():
-            count = len(run.steps) - 1
-            kernels.gates.simple_steps_back(
-                run.steps, 0, count, second.packed, activation, states, grown, found, d_boot
-            )
-        else:
-            for t, start, stop, before in run.each_step(back=True):
-                kernels.gates.simple_steps_back(
-                    run.steps, t, t + 1, no_product, activation, states, grown, found, d_boot
-                )
-                if t or len(d_boot):
-                    second.add_to(grown[before : before + stop - start] if t else d_boot, found[start:stop])
-        run.pack(found, d_gates)
+        d_state = run.states(None, width, dtype)
+        steps_back(run, d_state)
+        if first is not None:
+            first.times(d_gates[run.low : run.high], d_x[run.low : run.high])
         if d_h_0 is not None:
-            d_h_0[run.order] = d_boot
+            d_h_0[run.order] = d_state
 
     pairs = Neighbours(residuals.offsets, runs[0].backwards)
-    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find], len(x) * weight.size)
-    return _gradients(residuals, _state_products(residuals, pairs, d_gates, d_weight), d_gates, d_weight, d_h_0)
-
-
-# -- products over all rows --------------------------------------------------------------------------------------------
+    tasks: list[Callable[[], Any]] = [*[partial(one, number) for number in range(len(runs))], pairs.find]
+    side_by_side(tasks, len(x) * weights.weight.size)
+    return pairs, d_x, d_h_0
 
 
 def _state_products(
@@ -344,14 +354,19 @@ def _state_products(
 
 
 def _gradients(
-    residuals: Residuals, tasks: list[Callable[[], Any]], d_gates: Array, d_weight: Array, d_h_0: Array | None
+    residuals: Residuals,
+    tasks: list[Callable[[], Any]],
+    d_gates: Array,
+    d_weight: Array,
+    d_x: Array,
+    d_h_0: Array | None,
 ) -> Gradients:
-    """Do these products, and those of the inputs."""
+    """Do these products, and that of the inputs."""
     x, weights = residuals.x, residuals.weights
-    d_x, d_weight_x = d_gates, None
+    d_weight_x = None
     if weights.weight_x is not None:
-        d_x, d_weight_x = np.empty_like(x), np.empty_like(weights.weight_x)
-        tasks = input_products(x, weights.weight_x, d_gates, d_x, d_weight_x) + tasks
+        d_weight_x = np.empty_like(weights.weight_x)
+        tasks = input_products(x, weights.weight_x, d_gates, x, d_weight_x, (False, True)) + tasks
     d_bias = None if weights.bias is None else np.empty_like(weights.bias)
     if d_bias is not None:
         tasks.append(partial(add_up, d_gates, d_bias))

@@ -12,7 +12,7 @@ from lodcore.ops.common import Array, below
 from lodcore.ops.gates import ACTIVATIONS, Rule, last_states, last_states_back
 from lodcore.ops.gru import Gradients, GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.lstm import LSTMWeights, last_cells, lstm_backward, lstm_forward
+from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.ops.recurrent import cotangent_of, dtype_of, fits, of_one_dtype, operands
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
@@ -119,9 +119,11 @@ def _lstm(
     peepholes = line[4 * width :] if use_peepholes else None
     weights = LSTMWeights(arrays["weight_h"], arrays["weight_x"], line[: 4 * width], peepholes, arrays["projection"])
     backwards, h_0, c_0 = bool(is_reverse), arrays["h_0"], arrays["c_0"]
-    hidden, _, network = lstm_forward(rows, offsets, weights, rule, h_0, c_0, backwards, with_cell=False)
-    last = last_states(hidden, offsets, h_0, backwards)
-    return (tensor_core.new_tensor(hidden, x.lod), last, last_cells(network)), network
+    hidden, _, network = lstm_forward(rows, offsets, weights, rule, h_0, c_0, backwards)
+    states, cells = zip(*network.lasts, strict=True)
+    count = len(offsets) - 1
+    lasts = last_states(network.runs, states, h_0, count), last_states(network.runs, cells, c_0, count)
+    return (tensor_core.new_tensor(hidden, x.lod), *lasts), network
 
 
 @lstm_layer.define_infer
@@ -225,7 +227,8 @@ def _gru(
     x, rows, offsets, weights, boot = _arrays("gru_layer", 3, x, weight_x, weight_h, bias, h_0, level)
     rule, backwards = Rule(origin_mode=bool(origin_mode)), bool(is_reverse)
     hidden, network = gru_forward(rows, offsets, weights, rule, boot, backwards)
-    return (tensor_core.new_tensor(hidden, x.lod), last_states(hidden, offsets, boot, backwards)), network
+    last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
+    return (tensor_core.new_tensor(hidden, x.lod), last), network
 
 
 @gru_layer.define_infer
@@ -309,7 +312,8 @@ def _simple(
     number, backwards = _activation(activation), bool(is_reverse)
     x, rows, offsets, weights, boot = _arrays("simple_layer", 1, x, weight_x, weight_h, bias, h_0, level)
     hidden, network = simple_forward(rows, offsets, weights, number, boot, backwards)
-    return (tensor_core.new_tensor(hidden, x.lod), last_states(hidden, offsets, boot, backwards)), network
+    last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
+    return (tensor_core.new_tensor(hidden, x.lod), last), network
 
 
 @simple_layer.define_infer

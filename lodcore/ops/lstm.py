@@ -24,7 +24,7 @@ from lodcore.ops.gates import (
     split_rows,
 )
 
-__all__ = ["LSTMGradients", "LSTMWeights", "PackedLSTM", "last_cells", "lstm_backward", "lstm_forward"]
+__all__ = ["LSTMGradients", "LSTMWeights", "PackedLSTM", "lstm_backward", "lstm_forward"]
 
 
 class LSTMWeights(NamedTuple):
@@ -68,9 +68,11 @@ class Residuals(NamedTuple):
     h_0: Array | None
     c_0: Array | None
     hidden: Array
-    cell: Array | None
+    gates: Array
+    cell: Array
+    inner: Array | None  # what is projected
     runs: list[Run]
-    kept: list[tuple[Array, Array, Array | None]]  # gates, cells and what is projected of each run, in step order
+    lasts: list[Any]  # state and cell behind the last step of each run
 
 
 @in_kept_memory
@@ -82,8 +84,7 @@ def lstm_forward(
     h_0: Array | None = None,
     c_0: Array | None = None,
     is_reverse: bool = False,
-    with_cell: bool = True,
-) -> tuple[Array, Array | None, Residuals]:
+) -> tuple[Array, Array, Residuals]:
     """Run a LSTM over all sequences of a batch.
 
     Parameters
@@ -95,81 +96,66 @@ def lstm_forward(
     rule : Rule
     h_0, c_0 : ndarray, shape (n_seqs, R) and (n_seqs, D), or None for zeros
     is_reverse : bool
-    with_cell : bool
-        Whether the cells are wanted.
 
     Returns
     -------
     hidden, cell, residuals
-        States of all rows, shape (n_rows, R) and (n_rows, D); cell is None if it is not wanted.
+        States of all rows, shape (n_rows, R) and (n_rows, D).
     """
     weight, dtype = weights.weight, weights.weight.dtype
     state_width, width = weight.shape[0], weight.shape[1] // 4
-    hidden = np.empty((len(x), state_width), dtype)
-    with_cell = with_cell or weights.peepholes is not None
-    cell = np.empty((len(x), width), dtype) if with_cell else None
+    hidden = (np.empty if width else np.zeros)((len(x), state_width), dtype)  # no step writes a sum of nothing
+    gates, cell = np.empty((len(x), 4 * width), dtype), np.empty((len(x), width), dtype)
+    inner = None if weights.projection is None else np.empty_like(cell)
     runs = runs_of(offsets, weight.size, is_reverse)
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     second = Weight(weight)
     third = None if weights.projection is None else Weight(weights.projection)
-    kept: list[Any] = [None] * len(runs)
+    kept = Residuals(x, offsets, weights, rule, h_0, c_0, hidden, gates, cell, inner, runs, [None] * len(runs))
 
     def one(number: int) -> None:
         run = runs[number]
-        rows = run.unpack(x)
-        gates = rows if first is None else first.times(rows, np.empty((len(rows), 4 * width), dtype))
-        cells = np.empty((len(rows), width), dtype)
-        states = (np.empty if width else np.zeros)((len(rows), state_width), dtype)  # no step writes a sum of nothing
-        inner = states if third is None else np.empty_like(cells)
-        boot, boot_cell = run.states(h_0, state_width, dtype), run.states(c_0, width, dtype)
-        _steps(run, weights, rule, second, third, boot, boot_cell, gates, cells, inner, states)
-        run.pack(states, hidden)
-        if cell is not None:
-            run.pack(cells, cell)
-        kept[number] = gates, cells, None if third is None else inner
+        at = slice(run.low, run.high)
+        if first is None:
+            gates[at] = x[at]
+        else:
+            first.times(x[at], gates[at])
+        state, state_cell = run.states(h_0, state_width, dtype), run.states(c_0, width, dtype)
+        _steps(kept, run, second, third, state, state_cell)
+        kept.lasts[number] = state, state_cell
 
     side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
-    return hidden, cell, Residuals(x, offsets, weights, rule, h_0, c_0, hidden, cell, runs, kept)
+    return hidden, cell, kept
 
 
-def _or_none(array: Array | None, dtype: np.dtype[Any]) -> Array:
-    return np.empty(0, dtype) if array is None else array
+def _or_none(array: Array | None, dtype: np.dtype[Any], ndim: int = 1) -> Array:
+    return np.empty((0,) * ndim, dtype) if array is None else array
 
 
-def _steps(
-    run: Run,
-    weights: LSTMWeights,
-    rule: Rule,
-    second: Weight,
-    third: Weight | None,
-    boot: Array,
-    boot_cell: Array,
-    gates: Array,
-    cells: Array,
-    inner: Array,
-    states: Array,
-) -> None:
+def _steps(kept: Residuals, run: Run, second: Weight, third: Weight | None, state: Array, state_cell: Array) -> None:
     """Run all steps: in one call, or one after another with products of NumPy."""
-    dtype = gates.dtype
+    weights, rule, dtype, booted = kept.weights, kept.rule, state.dtype, kept.h_0 is not None
     bias, peepholes = _or_none(weights.bias, dtype), _or_none(weights.peepholes, dtype)
-    no_product = np.empty(0, dtype)
+    products, no_product = np.empty((len(state), weights.weight.shape[1]), dtype), np.empty(0, dtype)
+    inner = _or_none(kept.inner, dtype, 2)
 
     def call(first: int, stop: int, weight: Array, projection: Array) -> None:
         kernels.gates.lstm_steps(
-            run.steps, first, stop, weight, projection, bias, peepholes, rule.gate, rule.cell, rule.candidate,
-            rule.clip, boot, boot_cell, gates, cells, inner, states,
+            *run.where, first, stop, weight, projection, bias, peepholes, rule.gate, rule.cell, rule.candidate,
+            rule.clip, booted, state, state_cell, products, kept.gates, kept.cell, inner, kept.hidden,
         )  # fmt: skip
 
-    if kernels.matrix.is_fast():
+    if not state_cell.shape[1]:
+        state[...] = 0
+    elif kernels.matrix.is_fast():
         call(0, len(run.steps) - 1, second.packed, no_product if third is None else third.packed)
-        return
-    for t, start, stop, before in run.each_step():
-        count = stop - start
-        if t or len(boot):
-            second.add_to(gates[start:stop], states[before : before + count] if t else boot)
-        call(t, t + 1, no_product, no_product)
-        if third is not None:
-            third.times(inner[start:stop], states[start:stop])
+    else:
+        for t, count, rows in run.each_step():
+            if t or booted:
+                second.times(state[:count], products[:count])
+            call(t, t + 1, no_product, no_product)
+            if third is not None:
+                kept.hidden[rows] = third.times(products[:count, : state_cell.shape[1]], state[:count])
 
 
 class PackedLSTM:
@@ -219,30 +205,20 @@ class PackedLSTM:
         """
         count, rule, third = len(x), self._rule, self._third
         gates = x if self._first is None else self._first.times(x, np.empty((count, 4 * cell.shape[1]), x.dtype))
-        cells, states, nothing = np.empty_like(cell), np.empty_like(hidden), np.empty(0, x.dtype)
-        inner = states if third is None else np.empty_like(cell)
+        state, state_cell, products = hidden.copy(), cell.copy(), np.empty_like(gates)
+        nothing, no_rows = np.empty(0, x.dtype), np.empty((0, 0), x.dtype)
         fast = kernels.matrix.is_fast()
         if not fast:
-            self._second.add_to(gates, hidden)
+            self._second.times(hidden, products)
         kernels.gates.lstm_steps(
-            np.array([0, count]), 0, 1, self._second.packed if fast else nothing,
+            np.array([0, count]), np.arange(count), 1, 0, 1, self._second.packed if fast else nothing,
             third.packed if third is not None and fast else nothing, *self._lines, rule.gate, rule.cell,
-            rule.candidate, rule.clip, hidden, cell, gates, cells, inner, states,
+            rule.candidate, rule.clip, True, state, state_cell, products, gates, no_rows,
+            no_rows if third is None else np.empty_like(cell), no_rows,
         )  # fmt: skip
         if third is not None and not fast:
-            third.times(inner, states)
-        return states, cells
-
-
-def last_cells(residuals: Residuals) -> Array:
-    """Take the cell behind each sequence, shape (n_seqs, D): that of its last row, or its boot cell if it is empty."""
-    offsets, weight, c_0 = residuals.offsets, residuals.weights.weight, residuals.c_0
-    made = np.zeros((len(offsets) - 1, weight.shape[1] // 4), weight.dtype) if c_0 is None else c_0.copy()
-    lengths = offsets[1:] - offsets[:-1]
-    for run, (_, cells, _) in zip(residuals.runs, residuals.kept, strict=True):
-        lasts = run.steps[lengths[run.order] - 1] + np.arange(len(run.order))  # rows of a step: longest first
-        made[run.order] = cells[lasts]
-    return made
+            third.times(products[:, : cell.shape[1]], state)
+        return state, state_cell
 
 
 # -- the backward pass -------------------------------------------------------------------------------------------------
@@ -263,110 +239,98 @@ def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | 
     -------
     LSTMGradients
     """
-    x, weights, rule, runs = residuals.x, residuals.weights, residuals.rule, residuals.runs
+    x, weights, runs, h_0, c_0 = residuals.x, residuals.weights, residuals.runs, residuals.h_0, residuals.c_0
     weight, dtype = weights.weight, weights.weight.dtype
     state_width, width = weight.shape[0], weight.shape[1] // 4
+    first = None if weights.weight_x is None else Weight(weights.weight_x, True)
     second = Weight(weight, True)
     third = None if weights.projection is None else Weight(weights.projection, True)
     d_gates = np.empty((len(x), 4 * width), dtype)
-    d_states = None if third is None else np.empty((len(x), state_width), dtype)
-    inner = None if third is None else np.empty((len(x), width), dtype)
-    d_h_0 = None if residuals.h_0 is None else np.zeros_like(residuals.h_0)
-    d_c_0 = None if residuals.c_0 is None else np.zeros_like(residuals.c_0)
+    d_x = d_gates if first is None else np.empty_like(x)
+    d_full = None if third is None else np.empty((len(x), state_width), dtype)
+    d_h_0 = None if h_0 is None else np.zeros_like(h_0)
+    d_c_0 = None if c_0 is None else np.zeros_like(c_0)
 
     def one(number: int) -> None:
-        run, (gates, cells, projected) = runs[number], residuals.kept[number]
-        rows, n_states = len(cells), len(run.order)
-        grown = np.zeros((rows, state_width), dtype) if d_hidden is None else run.unpack(d_hidden)
-        d_cells = np.empty((0, width), dtype) if d_cell is None else run.unpack(d_cell)
-        carry = np.zeros((n_states, width), dtype)
-        d_boot = np.zeros((0 if d_h_0 is None else n_states, state_width), dtype)
-        found = np.empty((rows, 4 * width), dtype)
-        d_inner = grown if third is None else np.empty_like(cells)
-        boot_cell = run.states(residuals.c_0, width, dtype)
-        _steps_back(
-            run, weights, rule, second, third, boot_cell, gates, cells, d_cells, d_inner, grown, carry, found, d_boot
-        )
-        run.pack(found, d_gates)
-        if d_states is not None and inner is not None and projected is not None:
-            run.pack(grown, d_states)
-            run.pack(projected, inner)
+        run = runs[number]
+        d_state, carry = run.states(None, state_width, dtype), run.states(None, width, dtype)
+        _steps_back(residuals, run, second, third, d_hidden, d_cell, d_state, carry, d_full, d_gates)
+        if first is not None:
+            first.times(d_gates[run.low : run.high], d_x[run.low : run.high])
         if d_h_0 is not None:
-            d_h_0[run.order] = d_boot
+            d_h_0[run.order] = d_state
         if d_c_0 is not None:
             d_c_0[run.order] = carry
 
     pairs = Neighbours(residuals.offsets, runs[0].backwards)
     side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find], len(x) * weight.size)
-    d_x, found = _weight_gradients(residuals, pairs, d_gates, d_states, inner)
-    return LSTMGradients(d_x, found, d_h_0, d_c_0)
+    return LSTMGradients(d_x, _weight_gradients(residuals, pairs, d_gates, d_full), d_h_0, d_c_0)
 
 
 def _steps_back(
+    residuals: Residuals,
     run: Run,
-    weights: LSTMWeights,
-    rule: Rule,
     second: Weight,
     third: Weight | None,
-    boot_cell: Array,
-    gates: Array,
-    cells: Array,
-    d_cells: Array,
-    d_inner: Array,
-    grown: Array,
+    d_hidden: Array | None,
+    d_cell: Array | None,
+    d_state: Array,
     carry: Array,
+    d_full: Array | None,
     d_gates: Array,
-    d_boot: Array,
 ) -> None:
     """Run all steps from the last to the first."""
-    dtype = gates.dtype
+    weights, rule, dtype, to_boot = residuals.weights, residuals.rule, d_gates.dtype, residuals.h_0 is not None
     peepholes, no_product = _or_none(weights.peepholes, dtype), np.empty(0, dtype)
+    d_step, full, width = np.empty((len(carry), d_gates.shape[1]), dtype), _or_none(d_full, dtype, 2), carry.shape[1]
+    d_rows, d_cells = _or_none(d_hidden, dtype, 2), _or_none(d_cell, dtype, 2)
+    boot_cell = np.empty((0, width), dtype) if residuals.c_0 is None else run.states(residuals.c_0, width, dtype)
 
     def call(first: int, stop: int, weight: Array, projection: Array) -> None:
         kernels.gates.lstm_steps_back(
-            run.steps, first, stop, weight, projection, peepholes, rule.gate, rule.cell, rule.candidate, rule.clip,
-            boot_cell, gates, cells, d_cells, d_inner, grown, carry, d_gates, d_boot,
+            *run.where, first, stop, weight, projection, peepholes, rule.gate, rule.cell, rule.candidate, rule.clip,
+            boot_cell, residuals.gates, residuals.cell, d_rows, d_cells, to_boot, d_state, carry, d_step, full,
+            d_gates,
         )  # fmt: skip
 
     if kernels.matrix.is_fast():
         call(0, len(run.steps) - 1, second.packed, no_product if third is None else third.packed)
         return
-    for t, start, stop, before in run.each_step(back=True):
+    for t, count, rows in run.each_step(back=True):
         if third is not None:
-            third.times(grown[start:stop], d_inner[start:stop])
+            if d_hidden is not None:
+                d_state[:count] += d_hidden[rows]
+            full[rows] = d_state[:count]
+            third.times(d_state[:count], d_step[:count, :width])
         call(t, t + 1, no_product, no_product)
-        if t or len(d_boot):
-            second.add_to(grown[before : before + stop - start] if t else d_boot, d_gates[start:stop])
+        if t or to_boot:
+            second.times(d_step[:count], d_state[:count])
 
 
-def _weight_gradients(
-    residuals: Residuals, pairs: Neighbours, d_gates: Array, d_states: Array | None, inner: Array | None
-) -> tuple[Array, LSTMWeights]:
-    """Multiply what the steps have left: the gradients of the inputs and of all weights."""
+def _weight_gradients(residuals: Residuals, pairs: Neighbours, d_gates: Array, d_full: Array | None) -> LSTMWeights:
+    """Multiply what the steps have left: the gradients of all weights."""
     x, weights, n_rows = residuals.x, residuals.weights, len(residuals.x)
-    d_weight, d_x, d_weight_x = np.empty_like(weights.weight), d_gates, None
-    d_projection = None
+    d_weight, d_weight_x, d_projection = np.empty_like(weights.weight), None, None
     tasks: list[Callable[[], Any]] = []
     if weights.weight_x is not None:
-        d_x, d_weight_x = np.empty_like(x), np.empty_like(weights.weight_x)
-        tasks += input_products(x, weights.weight_x, d_gates, d_x, d_weight_x)
+        d_weight_x = np.empty_like(weights.weight_x)
+        tasks += input_products(x, weights.weight_x, d_gates, x, d_weight_x, (False, True))
     for at in split_rows(d_gates.shape[1], n_rows * len(d_weight)):
         tasks.append(partial(pairs.product, residuals.hidden, residuals.h_0, d_gates[:, at], d_weight[:, at]))
-    if d_states is not None and inner is not None and weights.projection is not None:
+    if d_full is not None and residuals.inner is not None and weights.projection is not None:
         d_projection = np.empty_like(weights.projection)
-        tasks.append(partial(pair_product, inner, None, d_states, None, d_projection, False))
+        tasks.append(partial(pair_product, residuals.inner, None, d_full, None, d_projection, False))
     d_bias = None if weights.bias is None else np.empty_like(weights.bias)
     if d_bias is not None:
         tasks.append(partial(add_up, d_gates, d_bias))
     side_by_side(tasks, len(x) * weights.weight.size)
     d_peepholes = None if weights.peepholes is None else _peephole_gradient(residuals, pairs, d_gates)
-    return d_x, LSTMWeights(d_weight, d_weight_x, d_bias, d_peepholes, d_projection)
+    return LSTMWeights(d_weight, d_weight_x, d_bias, d_peepholes, d_projection)
 
 
 def _peephole_gradient(residuals: Residuals, pairs: Neighbours, d_gates: Array) -> Array:
     """Add up cotangents of gates times the cells that they see."""
     cell, width = residuals.cell, d_gates.shape[1] // 4
-    assert cell is not None
     old, total = np.zeros_like(cell), np.empty(3 * width, cell.dtype)
     old[pairs.behind] = cell[pairs.before]
     if residuals.c_0 is not None:

@@ -133,7 +133,8 @@ def _sigmoid(x: Any) -> Any:
         raise TypeError("real numbers are needed")
     if not x.ndim:
         return _sigmoid(x.reshape(1))[0]
-    small = np.exp(-np.abs(x.astype(float_of("sigmoid", x.dtype), copy=False)))
+    small = np.abs(x.astype(float_of("sigmoid", x.dtype), copy=False))
+    np.exp(np.negative(small, out=small), out=small)
     out = (x >= 0).astype(small.dtype)
     np.maximum(out, small, out=out)  # exp(-|x|) below zero, and 1 above, without a branch for each number
     small += 1

@@ -120,7 +120,6 @@ def _lstm(
     weights = LSTMWeights(arrays["weight"], None, None if line is None else line[: 4 * width], peepholes)
     offsets = np.asarray(below(lod, level))
     hidden, cell, network = lstm_forward(rows, offsets, weights, rule, arrays["h_0"], arrays["c_0"], bool(is_reverse))
-    assert cell is not None
     return (tensor_core.new_tensor(hidden, lod), tensor_core.new_tensor(cell, lod)), network
 
 
@@ -276,7 +275,10 @@ def operands(where: str, x: Any, **others: Any) -> tuple[Any, dict[str, Any]]:
     x = nested_of(f"{where}: x", x)
     if x.num_levels == 0:
         raise LoDError(f"{where}: x: has 0 levels; sequences are needed")
-    return x, {name: None if one is None else dense_of(f"{where}: {name}", one) for name, one in others.items()}
+    for name, one in others.items():
+        if one is not None and not (type(one) is np.ndarray and one.dtype.kind == "f"):  # what it mostly is
+            others[name] = dense_of(f"{where}: {name}", one)
+    return x, others
 
 
 def _activations(where: str, **names: Any) -> list[int]:
@@ -350,14 +352,18 @@ def fits(shape: Shape, *needed: int | None) -> bool:
     """Compare a shape with the one that is needed, where both are known."""
     if shape == needed:  # mostly
         return True
-    pairs = zip(shape, needed, strict=False)
-    return len(shape) == len(needed) and all(size == wanted or size is None or wanted is None for size, wanted in pairs)
+    if len(shape) != len(needed):
+        return False
+    for size, wanted in zip(shape, needed, strict=True):
+        if size != wanted and size is not None and wanted is not None:
+            return False
+    return True
 
 
 def dtype_of(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[Any]:
     """Find the dtype in which all are computed."""
     dtypes = [x, *[one.dtype for one in given.values() if one is not None]]
-    if all(one is SINGLE for one in dtypes):
+    if dtypes.count(SINGLE) == len(dtypes):
         return SINGLE
     try:
         dtype = np.result_type(*dtypes)
@@ -372,8 +378,13 @@ def dtype_of(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[An
 def of_one_dtype(where: str, rows: Array, given: dict[str, Array | None]) -> tuple[Array, dict[str, Any]]:
     """Convert all operands to one dtype, C-contiguous."""
     dtype = dtype_of(where, rows.dtype, given)
-    arrays = {name: None if one is None else np.ascontiguousarray(one, dtype) for name, one in given.items()}
-    return np.ascontiguousarray(rows, dtype), arrays
+    arrays = {name: None if one is None else _of_dtype(one, dtype) for name, one in given.items()}
+    return _of_dtype(rows, dtype), arrays
+
+
+def _of_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert an array to a dtype, C-contiguous, if it is not."""
+    return array if array.dtype is dtype and array.flags.c_contiguous else np.ascontiguousarray(array, dtype)
 
 
 def cotangent_of(d: Array | None, dtype: np.dtype[Any]) -> Array | None:

@@ -168,6 +168,8 @@ def kept_empty(name: str, empty: Any, dtype: np.dtype[Any]) -> Any:
 
 def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
     """Take a name and axes, which are counted from the first."""
+    if axes is None and type(name) is str and name in REDUCTIONS:  # mostly
+        return tuple(range(ndim))
     if not isinstance(name, str) or (name not in REDUCTIONS and name not in INDEX and name != "mean"):
         names = [*REDUCTIONS, "mean", *INDEX]
         raise ValueError(f"reduce_values: name: is {name!r}; one of {', '.join(names)} is needed")
@@ -227,11 +229,11 @@ def _(d: Array, x: Any, name: str, axes: Any, out: Any) -> Array:
     values = np.asarray(rows_of(x))
     axes = _checked(name, axes, values.ndim)
     wide = d.reshape(_shape(values.shape, axes, True))
-    if name == "sum":
-        return np.broadcast_to(wide, values.shape)
-    count = math.prod(values.shape[axis] for axis in axes)
-    if name == "mean":
-        return np.broadcast_to(wide / max(count, 1), values.shape)
+    count = math.prod([values.shape[axis] for axis in axes])
+    if name in ("sum", "mean"):
+        made = np.empty(values.shape, values.dtype)
+        made[...] = wide if name == "sum" else wide / max(count, 1)
+        return made
     front = tuple(axis for axis in range(values.ndim) if axis not in axes)
     flat = values.transpose(*front, *axes).reshape(*[values.shape[axis] for axis in front], count)
     wide = wide.transpose(*front, *axes).reshape(*flat.shape[:-1], 1)

@@ -9,24 +9,31 @@ INFINITY = float("inf")
 
 @errstate(all="ignore")
 def lstm_steps(
-    steps, first, stop, weight, projection, bias, peepholes, gate, cell_activation, candidate, clip, boot, boot_cell,
-    gates, cell, inner, hidden,
+    steps, starts, stride, first, stop, weight, projection, bias, peepholes, gate, cell_activation, candidate, clip,
+    booted, state, state_cell, products, gates, cell, inner, hidden,
 ):  # fmt: skip
     """Run a LSTM over steps."""
-    n_rows, width, states, wide = len(gates), cell.shape[1], _states(steps), hidden.shape[1]
-    _check(steps, first, stop, n_rows)
-    _check_shapes([(gates, n_rows, 4 * width), (cell, n_rows, width), (inner, n_rows, width), (hidden, n_rows, wide)])
-    _check_boots([(boot, states, wide), (boot_cell, states, width)])
+    n_rows, width, states, wide = len(gates), state_cell.shape[1], len(starts), state.shape[1]
+    _check(steps, starts, stride, first, stop, n_rows)
+    _check_shapes([(gates, n_rows, 4 * width), (state, states, wide), (state_cell, states, width)])
+    _check_shapes([(products, states, 4 * width)])
+    _check_boots([(cell, n_rows, width), (inner, n_rows, width), (hidden, n_rows, wide)])
+    _check_widths(n_rows, inner, wide, width)
     _check_lines([(bias, 4 * width), (peepholes, 3 * width)])
     _check_packed([(weight, wide, 4 * width), (projection, width, wide)])
     zero, limit = gates.dtype.type(0), gates.dtype.type(clip)
-    for t in range(first, stop):
-        for r in range(steps[t], steps[t + 1]):
-            _add_product(_before(hidden, boot, steps, t, r), weight, gates, r, 0, 4 * width)
-            old = _before(cell, boot_cell, steps, t, r)
+    for t in range(first if width else stop, stop):
+        with_state = (t > 0 or booted) and wide > 0
+        for r in range(steps[t + 1] - steps[t]):
+            row = starts[r] + stride * t
+            if with_state:
+                _set_product(state[r], 0, wide, weight, products[r], 0, 4 * width)
             for c in range(width):
-                was = zero if old is None else old[c]
-                u, i, f, o = [gates[r, k * width + c] + (bias[k * width + c] if len(bias) else zero) for k in range(4)]
+                was = state_cell[r, c]
+                u, i, f, o = [
+                    (gates[row, k] + (products[r, k] if with_state else zero)) + (bias[k] if len(bias) else zero)
+                    for k in range(c, 4 * width, width)
+                ]
                 if len(peepholes):
                     i = i + peepholes[c] * was
                     f = f + peepholes[width + c] * was
@@ -36,40 +43,61 @@ def lstm_steps(
                 if len(peepholes):
                     o = o + peepholes[2 * width + c] * now
                 o = _act(gate, o)
-                gates[r, c], gates[r, width + c] = one_nan(u), one_nan(i)
-                gates[r, 2 * width + c], gates[r, 3 * width + c] = one_nan(f), one_nan(o)
-                cell[r, c] = one_nan(now)
-                inner[r, c] = one_nan(o * _act(cell_activation, now))
-            if len(projection):
-                _set_product(inner[r], projection, hidden, r, wide)
+                gates[row, c], gates[row, width + c] = one_nan(u), one_nan(i)
+                gates[row, 2 * width + c], gates[row, 3 * width + c] = one_nan(f), one_nan(o)
+                state_cell[r, c] = one_nan(now)
+                if len(cell):
+                    cell[row, c] = one_nan(now)
+                shown = one_nan(o * _act(cell_activation, now))
+                if len(inner):
+                    products[r, c] = inner[row, c] = shown
+                else:
+                    state[r, c] = shown
+                    if len(hidden):
+                        hidden[row, c] = shown
+            if len(inner) and len(projection):
+                _set_product(products[r], 0, width, projection, state[r], 0, wide)
+                for c in range(wide if len(hidden) else 0):
+                    hidden[row, c] = state[r, c]
 
 
 @errstate(all="ignore")
 def lstm_steps_back(
-    steps, first, stop, weight, projection, peepholes, gate, cell_activation, candidate, clip, boot_cell, gates, cell,
-    d_cell, d_inner, d_hidden, carry, d_gates, d_boot,
+    steps, starts, stride, first, stop, weight, projection, peepholes, gate, cell_activation, candidate, clip,
+    boot_cell, gates, cell, d_hidden, d_cell, to_boot, d_state, carry, d_step, d_full, d_gates,
 ):  # fmt: skip
     """Run the backward pass of `lstm_steps`, from the last step to the first."""
-    n_rows, width, states, wide = len(gates), cell.shape[1], _states(steps), d_hidden.shape[1]
-    _check(steps, first, stop, n_rows)
-    _check_shapes([(gates, n_rows, 4 * width), (cell, n_rows, width), (d_inner, n_rows, width)])
-    _check_shapes([(d_hidden, n_rows, wide), (carry, states, width), (d_gates, n_rows, 4 * width)])
-    _check_boots([(boot_cell, states, width), (d_cell, n_rows, width), (d_boot, states, wide)])
+    n_rows, width, states, wide = len(gates), carry.shape[1], len(starts), d_state.shape[1]
+    _check(steps, starts, stride, first, stop, n_rows)
+    _check_shapes([(gates, n_rows, 4 * width), (cell, n_rows, width), (d_gates, n_rows, 4 * width)])
+    _check_shapes([(d_state, states, wide), (carry, states, width), (d_step, states, 4 * width)])
+    _check_boots([(boot_cell, states, width), (d_hidden, n_rows, wide), (d_cell, n_rows, width)])
+    _check_boots([(d_full, n_rows, wide)])
+    _check_widths(n_rows, d_full, wide, width)
     _check_lines([(peepholes, 3 * width)])
     _check_packed([(weight, 4 * width, wide), (projection, wide, width)])
     zero, limit = gates.dtype.type(0), gates.dtype.type(clip)
-    for t in range(stop - 1, first - 1, -1):
-        for r in range(steps[t], steps[t + 1]):
-            if len(projection):
-                _set_product(d_hidden[r], projection, d_inner, r, width)
-            old, k = _before(cell, boot_cell, steps, t, r), r - steps[t]
+    for t in range(stop - 1, (first if width else stop) - 1, -1):
+        for r in range(steps[t + 1] - steps[t]):
+            row = starts[r] + stride * t
+            if len(d_full):
+                for c in range(wide if len(projection) else 0):
+                    d_state[r, c] = d_state[r, c] + (d_hidden[row, c] if len(d_hidden) else zero)
+                    d_full[row, c] = d_state[r, c]
+                for c in range(width if wide == 0 else 0):
+                    d_step[r, c] = zero
+                _set_product(d_state[r], 0, wide, projection, d_step[r], 0, width)
             for c in range(width):
-                u, i, f, o = [gates[r, j * width + c] for j in range(4)]
-                was, now, d = zero if old is None else old[c], cell[r, c], d_inner[r, c]
+                u, i, f, o = [gates[row, j * width + c] for j in range(4)]
+                was, now = _before(cell, boot_cell, t, r, row - stride, c), cell[row, c]
+                if len(d_full):
+                    d = d_step[r, c]
+                else:
+                    d = d_state[r, c] + d_hidden[row, c] if len(d_hidden) else d_state[r, c]
                 shown = _act(cell_activation, now)
-                d_o, d_now = _act_back(gate, o, d * shown), carry[k, c]
+                d_o, d_now = _act_back(gate, o, d * shown), carry[r, c]
                 if len(d_cell):
-                    d_now = d_now + d_cell[r, c]
+                    d_now = d_now + d_cell[row, c]
                 d_now = d_now + _act_back(cell_activation, shown, d * o)
                 if len(peepholes):
                     d_now = d_now + d_o * peepholes[2 * width + c]
@@ -79,120 +107,133 @@ def lstm_steps_back(
                 d_f, d_old = _act_back(gate, f, d_now * was), d_now * f
                 if len(peepholes):
                     d_old = (d_old + d_i * peepholes[c]) + d_f * peepholes[width + c]
-                d_gates[r, c], d_gates[r, width + c] = one_nan(d_u), one_nan(d_i)
-                d_gates[r, 2 * width + c], d_gates[r, 3 * width + c] = one_nan(d_f), one_nan(d_o)
-                carry[k, c] = one_nan(d_old)
-            if t > 0 or len(d_boot):
-                place, at = (d_hidden, steps[t - 1] + k) if t > 0 else (d_boot, k)
-                _add_product(d_gates[r], weight, place, at, 0, wide)
+                d_gates[row, c] = d_step[r, c] = one_nan(d_u)
+                d_gates[row, width + c] = d_step[r, width + c] = one_nan(d_i)
+                d_gates[row, 2 * width + c] = d_step[r, 2 * width + c] = one_nan(d_f)
+                d_gates[row, 3 * width + c] = d_step[r, 3 * width + c] = one_nan(d_o)
+                carry[r, c] = one_nan(d_old)
+            if t > 0 or to_boot:
+                _set_product(d_step[r], 0, 4 * width, weight, d_state[r], 0, wide)
 
 
 @errstate(all="ignore")
 def gru_steps(
-    steps, first, stop, stage, weight, weight_candidate, bias, gate, candidate, origin, boot, gates, reset, hidden
-):
+    steps, starts, stride, first, stop, stage, weight, weight_candidate, bias, gate, candidate, origin, booted, state,
+    products, gates, hidden,
+):  # fmt: skip
     """Run a GRU over steps."""
-    n_rows, width, states = len(gates), hidden.shape[1], _states(steps)
-    _check(steps, first, stop, n_rows)
-    _check_shapes([(gates, n_rows, 3 * width), (reset, states, width), (hidden, n_rows, width)])
-    _check_boots([(boot, states, width)])
+    n_rows, width, states = len(gates), state.shape[1], len(starts)
+    _check(steps, starts, stride, first, stop, n_rows)
+    _check_shapes([(gates, n_rows, 3 * width), (hidden, n_rows, width)])
+    _check_shapes([(state, states, width), (products, states, 3 * width)])
     _check_lines([(bias, 3 * width)])
     _check_packed([(weight, width, 2 * width), (weight_candidate, width, width)])
     zero, one = gates.dtype.type(0), gates.dtype.type(1)
     for t in range(first, stop):
-        for r in range(steps[t], steps[t + 1]):
-            old, k = _before(hidden, boot, steps, t, r), r - steps[t]
+        with_state = t > 0 or booted
+        for r in range(steps[t + 1] - steps[t]):
+            row = starts[r] + stride * t
             if stage != 2:
-                _add_product(old, weight, gates, r, 0, 2 * width)
+                if with_state:
+                    _set_product(state[r], 0, width, weight, products[r], 0, 2 * width)
                 for c in range(width):
-                    for at in (c, width + c):
-                        gates[r, at] = one_nan(_act(gate, gates[r, at] + (bias[at] if len(bias) else zero)))
-                    if old is not None:
-                        reset[k, c] = one_nan(gates[r, width + c] * old[c])
-            if stage == 0 and old is not None:
-                _add_product(reset[k], weight_candidate, gates, r, 2 * width, width)
+                    for k in (c, width + c):
+                        total = gates[row, k] + (products[r, k] if with_state else zero)
+                        gates[row, k] = one_nan(_act(gate, total + (bias[k] if len(bias) else zero)))
+                    if with_state:
+                        products[r, c] = one_nan(gates[row, width + c] * state[r, c])
+            if stage == 0 and with_state:
+                _set_product(products[r], 0, width, weight_candidate, products[r], 2 * width, width)
             if stage != 1:
                 for c in range(width):
-                    at = 2 * width + c
-                    n = _act(candidate, gates[r, at] + (bias[at] if len(bias) else zero))
-                    u, was = gates[r, c], zero if old is None else old[c]
-                    gates[r, at] = one_nan(n)
-                    hidden[r, c] = one_nan(u * was + (one - u) * n if origin else (one - u) * was + u * n)
+                    k = 2 * width + c
+                    total = gates[row, k] + (products[r, k] if with_state else zero)
+                    n = _act(candidate, total + (bias[k] if len(bias) else zero))
+                    u, was = gates[row, c], state[r, c]
+                    gates[row, k] = one_nan(n)
+                    now = one_nan(u * was + (one - u) * n if origin else (one - u) * was + u * n)
+                    hidden[row, c] = state[r, c] = now
 
 
 @errstate(all="ignore")
 def gru_steps_back(
-    steps, first, stop, stage, weight, weight_candidate, gate, candidate, origin, boot, gates, hidden, d_hidden, reset,
-    d_gates, d_boot,
+    steps, starts, stride, first, stop, stage, weight, weight_candidate, gate, candidate, origin, boot, gates, hidden,
+    d_hidden, to_boot, d_state, d_step, reset, d_gates,
 ):  # fmt: skip
     """Run the backward pass of `gru_steps`, from the last step to the first."""
-    n_rows, width, states = len(gates), hidden.shape[1], _states(steps)
-    _check(steps, first, stop, n_rows)
+    n_rows, width, states = len(gates), d_state.shape[1], len(starts)
+    _check(steps, starts, stride, first, stop, n_rows)
     _check_shapes([(gates, n_rows, 3 * width), (hidden, n_rows, width), (d_hidden, n_rows, width)])
     _check_shapes([(reset, n_rows, width), (d_gates, n_rows, 3 * width)])
-    _check_boots([(boot, states, width), (d_boot, states, width)])
+    _check_shapes([(d_state, states, width), (d_step, states, 3 * width)])
+    _check_boots([(boot, states, width)])
     _check_packed([(weight, 2 * width, width), (weight_candidate, width, width)])
     zero, one = gates.dtype.type(0), gates.dtype.type(1)
     for t in range(stop - 1, first - 1, -1):
-        for r in range(steps[t], steps[t + 1]):
-            old, k = _before(hidden, boot, steps, t, r), r - steps[t]
-            place, at = (d_hidden, steps[t - 1] + k) if t > 0 else (d_boot, k)
-            wanted = len(place) > 0
+        with_state = t > 0 or len(boot) > 0
+        for r in range(steps[t + 1] - steps[t]):
+            row = starts[r] + stride * t
             if stage != 2:
                 for c in range(width):
-                    u, n, d = gates[r, c], gates[r, 2 * width + c], d_hidden[r, c]
-                    was = zero if old is None else old[c]
-                    d_gates[r, c] = one_nan(_act_back(gate, u, d * (was - n if origin else n - was)))
-                    d_gates[r, 2 * width + c] = one_nan(_act_back(candidate, n, d * ((one - u) if origin else u)))
-                    if wanted:
-                        place[at, c] = one_nan(place[at, c] + d * (u if origin else (one - u)))
-            if stage == 0 and old is not None:
-                for c in range(width):
-                    reset[r, c] = _product_cell(d_gates[r], 2 * width, width, weight_candidate, c, zero)
+                    u, n, d = gates[row, c], gates[row, 2 * width + c], d_state[r, c] + d_hidden[row, c]
+                    was = _before(hidden, boot, t, r, row - stride, c)
+                    d_u = one_nan(_act_back(gate, u, d * (was - n if origin else n - was)))
+                    d_n = one_nan(_act_back(candidate, n, d * ((one - u) if origin else u)))
+                    d_gates[row, c] = d_step[r, c] = d_u
+                    d_gates[row, 2 * width + c] = d_step[r, 2 * width + c] = d_n
+                    d_state[r, c] = one_nan(d * (u if origin else (one - u)))
+            if stage == 0 and with_state:
+                _set_product(d_step[r], 2 * width, width, weight_candidate, d_step[r], width, width)
             if stage != 1:
                 for c in range(width):
-                    e, was = gates[r, width + c], zero if old is None else old[c]
-                    d = zero if old is None else reset[r, c]
-                    d_gates[r, width + c] = one_nan(_act_back(gate, e, d * was))
-                    if wanted:
-                        place[at, c] = one_nan(place[at, c] + d * e)
-                    reset[r, c] = one_nan(e * was)
-                if wanted and len(weight):
+                    e, was = gates[row, width + c], _before(hidden, boot, t, r, row - stride, c)
+                    d = d_step[r, width + c] if with_state else zero
+                    d_gates[row, width + c] = d_step[r, width + c] = one_nan(_act_back(gate, e, d * was))
+                    d_state[r, c] = one_nan(d_state[r, c] + d * e)
+                    reset[row, c] = one_nan(e * was)
+                if (t > 0 or to_boot) and len(weight):
                     for c in range(width):
-                        place[at, c] = _product_cell(d_gates[r], 0, 2 * width, weight, c, place[at, c])
+                        d_state[r, c] = _product_cell(d_step[r], 0, 2 * width, weight, c, d_state[r, c])
 
 
 @errstate(all="ignore")
-def simple_steps(steps, first, stop, weight, bias, activation, boot, hidden):
+def simple_steps(steps, starts, stride, first, stop, weight, bias, activation, booted, state, products, hidden):
     """Run a network whose new state is the activation of input, state and bias."""
-    n_rows, width = len(hidden), hidden.shape[1]
-    _check(steps, first, stop, n_rows)
-    _check_boots([(boot, _states(steps), width)])
+    n_rows, width, states = len(hidden), state.shape[1], len(starts)
+    _check(steps, starts, stride, first, stop, n_rows)
+    _check_shapes([(hidden, n_rows, width), (state, states, width), (products, states, width)])
     _check_lines([(bias, width)])
     _check_packed([(weight, width, width)])
     zero = hidden.dtype.type(0)
     for t in range(first, stop):
-        for r in range(steps[t], steps[t + 1]):
-            _add_product(_before(hidden, boot, steps, t, r), weight, hidden, r, 0, width)
+        for r in range(steps[t + 1] - steps[t]):
+            row = starts[r] + stride * t
+            if t > 0 or booted:
+                _set_product(state[r], 0, width, weight, products[r], 0, width)
             for c in range(width):
-                hidden[r, c] = one_nan(_act(activation, hidden[r, c] + (bias[c] if len(bias) else zero)))
+                total = hidden[row, c] + (products[r, c] if t > 0 or booted else zero)
+                now = one_nan(_act(activation, total + (bias[c] if len(bias) else zero)))
+                hidden[row, c] = state[r, c] = now
 
 
 @errstate(all="ignore")
-def simple_steps_back(steps, first, stop, weight, activation, hidden, d_hidden, d_gates, d_boot):
+def simple_steps_back(
+    steps, starts, stride, first, stop, weight, activation, hidden, d_hidden, to_boot, d_state, d_step, d_gates
+):
     """Run the backward pass of `simple_steps`, from the last step to the first."""
-    n_rows, width = len(hidden), hidden.shape[1]
-    _check(steps, first, stop, n_rows)
-    _check_shapes([(d_hidden, n_rows, width), (d_gates, n_rows, width)])
-    _check_boots([(d_boot, _states(steps), width)])
+    n_rows, width, states = len(hidden), d_state.shape[1], len(starts)
+    _check(steps, starts, stride, first, stop, n_rows)
+    _check_shapes([(hidden, n_rows, width), (d_hidden, n_rows, width), (d_gates, n_rows, width)])
+    _check_shapes([(d_state, states, width), (d_step, states, width)])
     _check_packed([(weight, width, width)])
     for t in range(stop - 1, first - 1, -1):
-        for r in range(steps[t], steps[t + 1]):
+        for r in range(steps[t + 1] - steps[t]):
+            row = starts[r] + stride * t
             for c in range(width):
-                d_gates[r, c] = one_nan(_act_back(activation, hidden[r, c], d_hidden[r, c]))
-            if t > 0 or len(d_boot):
-                place, at = (d_hidden, steps[t - 1] + r - steps[t]) if t > 0 else (d_boot, r - steps[t])
-                _add_product(d_gates[r], weight, place, at, 0, width)
+                d = one_nan(_act_back(activation, hidden[row, c], d_state[r, c] + d_hidden[row, c]))
+                d_gates[row, c] = d_step[r, c] = d
+            if t > 0 or to_boot:
+                _set_product(d_step[r], 0, width, weight, d_state[r], 0, width)
 
 
 # -- activations -------------------------------------------------------------------------------------------------------
@@ -244,16 +285,11 @@ def _act_back(kind, y, d):
 # -- states and products -----------------------------------------------------------------------------------------------
 
 
-def _states(steps):
-    """Count the sequences that have any rows."""
-    return steps[1] if len(steps) > 1 else 0
-
-
-def _before(states, boot, steps, t, r):
-    """Return the state before a row of a step; None for zeros."""
+def _before(states, boot, t, r, row, c):
+    """Return a cell of the state before a row of a step, which is in `row` of the batch, or in the boot states."""
     if t > 0:
-        return states[steps[t - 1] + r - steps[t]]
-    return boot[r - steps[t]] if len(boot) else None
+        return states[row, c]
+    return boot[r, c] if len(boot) else states.dtype.type(0)
 
 
 def _product_cell(row, first, depth, packed, c, total):
@@ -264,29 +300,34 @@ def _product_cell(row, first, depth, packed, c, total):
     return total
 
 
-def _add_product(row, packed, out, at, first, width):
-    """Add the product of a row and a packed matrix to some columns of a row of `out`, if there are both."""
-    if row is not None and len(packed):
+def _set_product(row, first, depth, packed, out, at, width):
+    """Write the product of some cells of a row and a packed matrix to cells of a row, if there is a matrix."""
+    if len(packed):
+        found = [_product_cell(row, first, depth, packed, c, row.dtype.type(0)) for c in range(width)]
         for c in range(width):
-            out[at, first + c] = _product_cell(row, 0, len(row), packed, c, out[at, first + c])
-
-
-def _set_product(row, packed, out, at, width):
-    """Write the product of a row and a packed matrix to a row of `out`."""
-    for c in range(width):
-        out[at, c] = _product_cell(row, 0, len(row), packed, c, row.dtype.type(0))
+            out[at + c] = found[c]
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def _check(steps, first, stop, n_rows):
-    """Check that there are such steps, of so many rows, of which none has more than the one before."""
-    fit = len(steps) > 0 and 0 <= first <= stop <= len(steps) - 1 and steps[0] == 0 and steps[len(steps) - 1] == n_rows
-    for t in range(len(steps) - 1):
-        fit = fit and steps[t + 1] > steps[t]
-        fit = fit and (t == 0 or steps[t + 1] - steps[t] <= steps[t] - steps[t - 1])
+def _check(steps, starts, stride, first, stop, n_rows):
+    """Check that there are such steps, of which none has more rows than the one before, all in the batch."""
+    n_steps, count = len(steps) - 1, len(starts)
+    fit = n_steps >= 0 and 0 <= first <= stop <= n_steps and steps[0] == 0 and stride in (1, -1)
+    sizes = [steps[t + 1] - steps[t] for t in range(n_steps)]
+    fit = fit and all(sizes[t] > 0 and (t == 0 or sizes[t] <= sizes[t - 1]) for t in range(n_steps))
+    fit = fit and (sizes[0] if n_steps > 0 else 0) == count
+    for t in range(n_steps if fit else 0):
+        for k in range(sizes[t]):
+            fit = fit and 0 <= starts[k] + stride * t < n_rows
     if not fit:
+        raise ValueError("the arrays do not belong together")
+
+
+def _check_widths(n_rows, projected, state_width, width):
+    """Check that state and cell have the same width, unless there is a projection."""
+    if n_rows and len(projected) == 0 and state_width != width:
         raise ValueError("the arrays do not belong together")
 
 

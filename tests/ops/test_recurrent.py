@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, grad_check, kernels, vjp
-from lodcore.ops.gates import Rule, last_states, last_states_back
+from lodcore.ops.gates import Rule, last_states, last_states_back, runs_of
 from lodcore.ops.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.testing.samples import bits
@@ -240,16 +240,16 @@ def total(results, cotangents):
     return sum((one * d).sum() for one, d in zip(results, cotangents, strict=True))
 
 
-def test_lstm_of_layers_may_leave_out_the_cell():
+def test_lstm_without_boot_states_or_cotangents():
     x, offsets, weight, weight_x, bias, _, _ = arrays(4, 3, 4)
-    weights = LSTMWeights(weight, weight_x, bias)
-    hidden, cell, residuals = lstm_forward(x, offsets, weights, Rule(), with_cell=False)
-    assert cell is None
+    hidden, cell, residuals = lstm_forward(x, offsets, LSTMWeights(weight, weight_x, bias), Rule())
     found = lstm_backward(residuals, np.ones_like(hidden), None)
-    wanted = lstm_backward(lstm_forward(x, offsets, weights, Rule())[2], np.ones_like(hidden), None)
+    wanted = lstm_backward(residuals, np.ones_like(hidden), np.zeros_like(cell))
     np.testing.assert_array_equal(found.weights.weight, wanted.weights.weight)
     assert found.h_0 is None
     assert found.c_0 is None
+    nothing = lstm_backward(residuals, None, None)
+    assert not any(one.any() for one in (nothing.x, *nothing.weights[:3]))
 
 
 @pytest.mark.parametrize("is_reverse", [False, True])
@@ -283,19 +283,23 @@ def test_simple_network_is_what_the_oracle_says():
             np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-13)
 
 
-@given(lengths(None, 8, 6), st.booleans(), st.booleans(), st.integers(0, 2**32))
-def test_last_states(sizes, is_reverse, booted, seed):
+def behind(states, offsets, boot, is_reverse):
+    """Take the state behind each sequence, by its definition."""
+    rows = [states[a:b][0 if is_reverse else -1] if a < b else boot[s] for s, (a, b) in pairs(offsets)]
+    return np.reshape(rows, boot.shape)
+
+
+@given(lengths(None, 8, 6), st.booleans(), st.integers(0, 2**32))
+def test_last_states_back(sizes, is_reverse, seed):
     random, offsets = np.random.default_rng(seed), np.array(running_sum(sizes))
     states, boot = random.standard_normal((offsets[-1], 2)), random.standard_normal((len(sizes), 2))
-    found = last_states(states, offsets, boot if booted else None, is_reverse)
-    rows = [states[a:b][0 if is_reverse else -1] if a < b else boot[s] * booted for s, (a, b) in pairs(offsets)]
-    np.testing.assert_array_equal(found, np.reshape(rows, (len(sizes), 2)))
+    found = behind(states, offsets, boot, is_reverse)
     d_last, d_states, d_boot = (random.standard_normal(x.shape) for x in (found, states, boot))
     kept = d_states.copy(), d_boot.copy()
     got_states, got_boot = last_states_back(d_last, d_states, d_boot, len(states), offsets, is_reverse)
     step_states, step_boot = random.standard_normal(states.shape), random.standard_normal(boot.shape)
-    moved = last_states(states + step_states, offsets, boot + step_boot, is_reverse)
-    derivative = (d_last * (moved - last_states(states, offsets, boot, is_reverse))).sum()
+    moved = behind(states + step_states, offsets, boot + step_boot, is_reverse)
+    derivative = (d_last * (moved - found)).sum()
     there = ((got_states - d_states) * step_states).sum() + ((got_boot - d_boot) * step_boot).sum()
     np.testing.assert_allclose(there, derivative, atol=1e-12)
     np.testing.assert_array_equal(d_states, kept[0])
@@ -303,6 +307,25 @@ def test_last_states(sizes, is_reverse, booted, seed):
     alone = last_states_back(d_last, None, None, len(states), offsets, is_reverse)
     np.testing.assert_allclose(alone[0], got_states - d_states, atol=1e-12)
     np.testing.assert_allclose(alone[1], got_boot - d_boot, atol=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("is_reverse", [False, True])
+@pytest.mark.parametrize("sizes", [[3, 0, 5, 1] * 20, [2] * 70, [0, 0]])
+def test_last_states(sizes, is_reverse, threads):
+    offsets, random = np.array(running_sum(sizes)), np.random.default_rng(0)
+    states, boot = random.standard_normal((offsets[-1], 2)), random.standard_normal((len(sizes), 2))
+    before = lodcore.get_num_threads()
+    lodcore.set_num_threads(threads)
+    try:
+        runs = runs_of(offsets, 2**20, is_reverse)
+    finally:
+        lodcore.set_num_threads(before)
+    ends = [states[run.starts + (1 - 2 * is_reverse) * (np.array(sizes)[run.order] - 1)] for run in runs]
+    booted = last_states(runs, ends, boot, len(sizes))
+    np.testing.assert_array_equal(booted, behind(states, offsets, boot, is_reverse))
+    found = last_states(runs, ends, None, len(sizes))
+    np.testing.assert_array_equal(found, behind(states, offsets, np.zeros_like(boot), is_reverse))
 
 
 def pairs(offsets):

@@ -20,10 +20,22 @@ MUTANTS = [
         "o = o + GET(peep + 2 * width + c) * old;",
         KERNEL_TESTS,
     ),
-    Mutant("the-cotangent-of-the-cell-left-out", LANES, "d_now = d_now + GET(d_cell + at);", ";", KERNEL_TESTS),
+    Mutant(
+        "the-cotangent-of-the-cell-left-out",
+        LANES,
+        "d_now = d_now + GET(OF_BATCH(d_cell, width, 0));",
+        ";",
+        KERNEL_TESTS,
+    ),
     Mutant("the-carry-forgets-the-forget-gate", LANES, "d_old = d_now * f;", "d_old = d_now;", KERNEL_TESTS),
     Mutant("large-tanh-without-its-sign", LANES, "OF(if_less)(x, zero, -large, large)", "large", KERNEL_TESTS),
-    Mutant("the-boot-state-is-not-multiplied", STEPS, "((t) == 0 ? boot :", "((t) == 0 ? NULL :", KERNEL_TESTS),
+    Mutant(
+        "the-boot-state-is-not-multiplied",
+        STEPS,
+        "CELL *made = (t > 0 || booted) && state_width > 0 ? products : NULL;",
+        "CELL *made = t > 0 && state_width > 0 ? products : NULL;",
+        KERNEL_TESTS,
+    ),
     Mutant(
         "depth-beyond-a-block-starts-anew",
         WHOLE,
@@ -40,7 +52,7 @@ MUTANTS = [
     ),
     Mutant("pairs-of-a-reversed-batch-run-forward", GATES, "self.behind + 1 if self.backwards else", "", TESTS),
     Mutant(
-        "gradients-of-boot-states-by-rank", LSTM, "d_h_0[run.order] = d_boot", "d_h_0[: len(d_boot)] = d_boot", TESTS
+        "gradients-of-boot-states-by-rank", LSTM, "d_h_0[run.order] = d_state", "d_h_0[: len(d_state)] = d_state", TESTS
     ),
     Mutant("empty-sequences-lose-their-cotangent", GATES, "boots[empty] += d_last[empty]", "pass", TESTS),
     Mutant(

@@ -30,7 +30,7 @@ TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MO
 TWICE = "int result = PyList_Append(list, x);\n    Py_DECREF(x);"
 ONCE = "int result = PyList_Append(list, x);\n    if (result == 0) Py_DECREF(x);"
 FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
-MSVC = ["/O2", "/fp:precise", "/std:c11"]  # the release build of Windows; it compiles the loops without x86 instructions
+MSVC = ["/O2", "/fp:precise", "/std:c11"]  # on Windows, where loops are compiled without x86 instructions
 MODES = {  # directives, compiler flags, linker flags, macros
     "release": (UNCHECKED, FAST, [], []),
     "plain": (UNCHECKED, FAST, [], [("LODCORE_PLAIN", "1")]),

@@ -62,7 +62,7 @@ LODCORE_IF_LESS_512(if_less_double_avx512, __m512d, DO_DOUBLE_512, _mm512_cmp_pd
 typedef struct {
     int64_t width;                     /* of a state */
     int gate, cell, candidate, origin; /* activations; whether a GRU keeps the old state by its update gate */
-    double clip;                       /* of the cell of a LSTM; inf for none */
+    double clip;                       /* of the cell of an LSTM; inf for none */
     const void *bias, *peepholes;      /* cells; NULL for none */
 } Rule;
 

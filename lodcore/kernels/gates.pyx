@@ -76,7 +76,7 @@ def lstm_steps(
     const real[:, ::1] boot_cell not None, real[:, ::1] gates not None, real[:, ::1] cell not None,
     real[:, ::1] inner not None, real[:, ::1] hidden not None,
 ):
-    """Run a LSTM over steps.
+    """Run an LSTM over steps.
 
     Parameters
     ----------

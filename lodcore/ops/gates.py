@@ -55,7 +55,7 @@ _Result = TypeVar("_Result")
 
 
 def in_kept_memory(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Let a function make its arrays of memory that may have been used before."""
+    """Make a function create its arrays in memory that may have been used before."""
 
     @functools.wraps(function)
     def run(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
@@ -151,7 +151,7 @@ class Run:
         self.backwards = backwards
 
     def unpack(self, rows: Array) -> Array:
-        """Bring the rows of the run, from those of the batch, into step order."""
+        """Gather the rows of the run from those of the batch, in step order."""
         given = rows[self.low : self.high]
         if self.backwards:
             given = self._reversed(given)
@@ -162,7 +162,7 @@ class Run:
         return made
 
     def pack(self, rows: Array, out: Array) -> None:
-        """Bring the rows of the run back into their places in the batch."""
+        """Scatter the rows of the run to their positions in the batch."""
         place = out[self.low : self.high]
         made = np.empty_like(place) if self.backwards else place
         kernels.rank.pack_rows(buffers.as_bytes(rows), self._offsets, self._ranks, self.steps, buffers.as_bytes(made))
@@ -277,7 +277,7 @@ class Neighbours:
 
 
 def last_states(states: Array, offsets: Array, boot: Array | None, backwards: bool) -> Array:
-    """Take the state behind each sequence: that of its last row, or its boot state if it is empty.
+    """Return the state after each sequence: that of its last row, or its boot state if it is empty.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ __all__ = ["LSTMGradients", "LSTMWeights", "PackedLSTM", "last_cells", "lstm_bac
 
 
 class LSTMWeights(NamedTuple):
-    """The parameters of a LSTM of D cells and a state of R, D without a projection; all of one dtype.
+    """The parameters of an LSTM of D cells and a state of R, D without a projection; all of one dtype.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def lstm_forward(
     is_reverse: bool = False,
     with_cell: bool = True,
 ) -> tuple[Array, Array | None, Residuals]:
-    """Run a LSTM over all sequences of a batch.
+    """Run an LSTM over all sequences of a batch.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _steps(
 
 
 class PackedLSTM:
-    """A LSTM that takes single steps, on arrays: its weights are packed once.
+    """An LSTM that takes single steps, on arrays: its weights are packed once.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ class PackedLSTM:
 
 
 def last_cells(residuals: Residuals) -> Array:
-    """Take the cell behind each sequence, shape (n_seqs, D): that of its last row, or its boot cell if it is empty."""
+    """Return the cell after each sequence, shape (n_seqs, D): that of its last row, or its boot cell if it is empty."""
     offsets, weight, c_0 = residuals.offsets, residuals.weights.weight, residuals.c_0
     made = np.zeros((len(offsets) - 1, weight.shape[1] // 4), weight.dtype) if c_0 is None else c_0.copy()
     lengths = offsets[1:] - offsets[:-1]

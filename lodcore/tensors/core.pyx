@@ -340,7 +340,7 @@ cpdef cnp.ndarray steps_of(LoDBody lod, Py_ssize_t k):
 
 
 def broken_rule(offsets, bad):
-    """Say which rule the offset at position `bad` breaks."""
+    """Return which rule the offset at position `bad` breaks."""
     if not len(offsets):
         return "is empty; offsets have one entry more than there are sequences"
     if bad == 0:

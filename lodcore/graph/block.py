@@ -238,7 +238,7 @@ class Block:
             return given
         if isinstance(given, Variable) and given.home is self.reference:  # what most arguments are
             return self.versions.get(given, given)
-        if type(given) in PYTHON_TYPES:
+        if type(given) in PYTHON_TYPES or (given is None and op.defaults.get(name, op) is None):
             return given
         if role in LISTS and isinstance(given, (list, tuple)):
             if op.keeps_versions:

@@ -44,19 +44,23 @@ def levels_below(x: Any) -> int:
 
 def element_spec(ta: Spec) -> Spec:
     """Describe an element of an array."""
-    if ta.dtype == NO_ELEMENTS.dtype and not ta.shape:
-        return ta._replace(kind=object)
-    return ta._replace(kind=LoDTensor if ta.num_levels else np.ndarray)
+    shape, dtype, num_levels, _ = ta
+    return Spec(shape, dtype, num_levels, object if is_empty(ta) else LoDTensor if num_levels else np.ndarray)
+
+
+def is_empty(ta: Spec) -> bool:
+    """Return whether this describes an array that had no element yet."""
+    return not ta.shape and ta.dtype == NO_ELEMENTS.dtype
 
 
 #: The LoD rules of arrays, and of what is read from them.
 of_elements = computed("that of the elements", lambda ta: ta.num_levels)
 of_made = computed("that of the elements", lambda unstack_from: levels_below(unstack_from))
 of_filled = computed("that of the elements", lambda filled: filled.num_levels)
-of_written = computed("that of the elements", lambda ta, x: (x if element_spec(ta).kind is object else ta).num_levels)
+of_written = computed("that of the elements", lambda ta, x: (x if is_empty(ta) else ta).num_levels)
 of_read = computed(
     "that of the elements",
-    lambda ta, default: getattr(default, "num_levels", 0) if element_spec(ta).kind is object else ta.num_levels,
+    lambda ta, default: getattr(default, "num_levels", 0) if is_empty(ta) else ta.num_levels,
 )
 
 

@@ -231,7 +231,7 @@ class IndicesMap(Tensor):
         return self
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+        return np.array(self.values, dtype, copy=copy)
 
     def __len__(self) -> int:
         return int(self._steps[-1])

@@ -87,7 +87,7 @@ class DenseTensor(Tensor):
         return DenseTensor(self.values.copy())
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+        return np.array(self.values, dtype, copy=copy)
 
     def __repr__(self) -> str:
         return f"DenseTensor(shape={self.shape}, dtype={self.dtype})"

@@ -46,6 +46,8 @@ def test_every_token_lies_in_one_bin_or_is_named(call):
     assert sorted(places + named) == [(d, t) for d, length in enumerate(lengths) for t in range(length)]
     assert not named or arguments["overflow"] in ("truncate", "drop")
     assert report.num_tokens == len(places)
+    lost = {document for document, start, _ in report.dropped if start == 0}
+    assert {*plan.documents.tolist()} == {*range(len(lengths))} - lost  # those without tokens, too
 
 
 @given(calls())
@@ -205,6 +207,14 @@ def test_overflow(overflow, packed, dropped, split):
     assert plan.is_whole == (overflow == "own_bin")
     assert report.distance >= 0
     assert 0 < report.efficiency <= 1
+
+
+@pytest.mark.parametrize("overflow", ["split", "truncate", "drop", "own_bin"])
+@pytest.mark.parametrize("method", METHODS)
+def test_documents_without_tokens_lie_in_bins_beside_those_that_are_too_long(overflow, method):
+    plan = pack_plan([3, 0, 9, 2, 0], 4, method, overflow=overflow)
+    pieces = {"split": 3, "drop": 0}.get(overflow, 1)
+    assert np.bincount(plan.documents, minlength=5).tolist() == [1, 1, pieces, 1, 1]
 
 
 def test_overflow_is_an_error_that_says_what_to_do():

@@ -38,12 +38,15 @@ def test_a_state_goes_on_where_it_was(steps):
     sampler = sample_by_temperature([30, 5, 8], 2, seed=4)
     for _ in range(steps):
         next(sampler)
-    fresh = sample_by_temperature([30, 5, 8], 2)
-    fresh.load_state_dict(json.loads(json.dumps(sampler.state_dict())))
+    fresh, begun = sample_by_temperature([30, 5, 8], 2), sample_by_temperature([30, 5, 8], 2, seed=99)
+    for _ in range(7):
+        next(begun)  # what it has drawn ahead is that of another seed
+    for other in (fresh, begun):
+        other.load_state_dict(json.loads(json.dumps(sampler.state_dict())))
     copied = pickle.loads(pickle.dumps(sampler))
     for _ in range(50):
         pair = next(sampler)
-        assert next(fresh) == next(copied) == pair
+        assert next(fresh) == next(begun) == next(copied) == pair
         assert [type(one) for one in pair] == [int, int]
 
 

@@ -46,7 +46,16 @@ NUMBERS = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers(allow_nan=False) | st.text(max_size=5)
 )
 ARRAYS = st.sampled_from(
-    [np.arange(6.0).reshape(2, 3), np.array(7), np.float32(2.5), np.empty((0, 2), ">i4"), np.True_]
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(24, dtype=np.int16).reshape(2, 3, 4).transpose(1, 2, 0),
+        np.arange(12.0).reshape(3, 4)[::-1, ::2],
+        np.array(7),
+        np.float32(2.5),
+        np.empty((0, 2), ">i4"),
+        np.True_,
+    ]
 )
 LEAVES = NUMBERS | st.text(max_size=5) | st.binary(max_size=4) | ARRAYS | lod_tensors(0, 3, DTYPES)
 KEYS = st.text(max_size=5) | st.integers()

@@ -1,4 +1,4 @@
-"""The directive `speed-trend`: the tables and lines of `asv_benchmarks/trend.py`, from the results in the repository."""
+"""The directive `speed-trend`: the tables of `asv_benchmarks/trend.py`, with a line for each row."""
 
 import datetime
 import math
@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "asv_benchmarks"))
 
-import trend  # noqa: E402
+import trend
 
 WIDTH, HEIGHT, LEAST = 96, 24, 2  # of a line, in pixels; and the factor that it spans at least
 

@@ -116,7 +116,7 @@ coverage: build/built ## measure the lines of .py and .pyx that the tests run; a
 mutants: build/built ## plant the listed defects one at a time and see that the tests find each
 	$(RUN) -m tests.mutants
 
-wheel: build/built ## build sdist and wheel, and test the wheel away from the checkout
+wheel: build/built ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy
 	$(RUN) -m tests.builds.wheel
 
 pythons: build/built ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it

@@ -21,6 +21,7 @@ extensions = [
     "sphinx_copybutton",
     "operator_reference",
     "prompts",
+    "trend_tables",
 ]
 exclude_patterns = ["_build", "_extensions"]
 smartquotes = False

@@ -32,7 +32,7 @@ OPERATIONS = {
     "rank.Unpack": "unpack into steps",
     "rank.Pack": "pack from steps",
     "pool.Pool": "sum of each sequence",
-    "pool.PoolMax": "greatest of each sequence",
+    "pool.PoolMax": "maximum of each sequence",
     "softmax.Softmax": "softmax within each sequence",
     "expand.Expand": "a row for each row of its sequence",
     "expand.Reverse": "reverse each sequence",

@@ -69,7 +69,7 @@ if SETTING is not None:
 
 
 cdef object begin():
-    """Let NumPy's warnings of this thread name the caller; return what `end` takes."""
+    """Make NumPy's warnings in this thread name the caller; return the argument of `end`."""
     global LAST
     if SETTING is None:
         return None
@@ -83,7 +83,7 @@ cdef object begin():
 
 
 cdef int end(token) except -1:
-    """Let NumPy warn as before."""
+    """Restore NumPy's warnings."""
     if token is not None:
         PyContextVar_Reset(SETTING, token)
     return 0

@@ -15,7 +15,7 @@ OPENED = opened
 
 
 cdef class Symbol:
-    """What an operator may record instead of computing with it: a Variable, or what stands for one."""
+    """An operand that an operator records instead of computing with it: a Variable, or a placeholder for one."""
 
     def recorder(self):
         """Return what records the calls on it: the Block of what it stands for, or `AT_ONCE` where that is a value."""
@@ -32,7 +32,7 @@ cdef class Symbol:
 
 
 class AtOnce:
-    """Stands where the calls on Symbols that belong to no Block would be recorded: computes them of values."""
+    """Takes the place of a Block for Symbols that belong to none: computes calls from their values."""
 
     def record(self, op, args, kwargs):
         """Call an operator on the values."""
@@ -50,7 +50,7 @@ def value_of(given):
 
 
 cdef class ArrayBody:
-    """What a Block may hold as a value while it records: the base of TensorArray.
+    """The base of TensorArray: a value that a Block may hold while it records.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ cdef class ArrayBody:
 
 
 def release_arrays(*lists):
-    """Let arrays that a Block held stand for themselves again, emptying the lists of them: nothing interrupts this."""
+    """Release the arrays that a Block held, and empty the lists of them; nothing interrupts this."""
     cdef list arrays
     for arrays in lists:
         for array in arrays:
@@ -76,14 +76,14 @@ def release_arrays(*lists):
 
 
 cdef int take_content(ArrayBody array, ArrayBody other) except -1:
-    """Let an array have the content of another one, which nobody else has."""
+    """Replace the content of an array by that of another one, which nobody else has."""
     array._items, array._source, array._size = other._items, other._source, other._size
     array._limit, array._element, array._rank = other._limit, other._element, other._rank
     return 0
 
 
 def take_contents(list arrays, list others):
-    """Let each array have the content of another one, which nobody else has; if there is an error, none does."""
+    """Replace the content of each array by that of another one, which nobody else has; on an error, change none."""
     cdef Py_ssize_t j
     for array in arrays:
         note(array)

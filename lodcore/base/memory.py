@@ -164,7 +164,7 @@ def whole(number: Any, argument: str) -> int:
     Raises
     ------
     DTypeError, LoDError
-        If it is no integer, or negative, or beyond int64.
+        If it is not an integer, or is negative, or exceeds int64.
     """
     try:
         count = int(number.__index__())

@@ -24,7 +24,7 @@ lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
 
 
 cdef object begin():
-    """Let new arrays of this thread have memory that may have been used before; give what `end` takes."""
+    """Make new arrays of this thread reuse memory of freed ones; return the argument of `end`."""
     before = cnp.PyDataMem_GetHandler()
     if before is NUMPYS:  # any other is ours already, or the user's own, who has a reason for it
         cnp.PyDataMem_SetHandler(HANDLER)
@@ -32,7 +32,7 @@ cdef object begin():
 
 
 cdef int end(before) except -1:
-    """Let new arrays have memory as before."""
+    """Restore how new arrays get their memory."""
     if before is NUMPYS:
         cnp.PyDataMem_SetHandler(NUMPYS)
     return 0
@@ -87,7 +87,7 @@ def get_recycled_bytes():
 
 
 def set_recycled_bytes(n):
-    """Let some bytes of freed results be kept for later ones, which then need no fresh pages from the system.
+    """Set how many bytes of freed results are kept for later ones, which then need no fresh pages from the system.
 
     Only blocks of more than 1 KiB, and of at most 1 GiB, are kept. Where you have set a memory handler of your own (NEP
     49), results come from that.
@@ -100,7 +100,7 @@ def set_recycled_bytes(n):
     Raises
     ------
     DTypeError, ValueError
-        If n is no integer, or negative.
+        If n is not an integer, or is negative.
 
     Examples
     --------

@@ -32,7 +32,7 @@ _pool: Any = None
 
 
 def set_num_threads(n: int) -> None:
-    """Let wide operators use some threads.
+    """Set the number of threads that wide operators use.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def set_num_threads(n: int) -> None:
     Raises
     ------
     DTypeError, ValueError
-        If n is no integer, or below 1.
+        If n is not an integer, or is less than 1.
 
     Examples
     --------

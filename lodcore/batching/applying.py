@@ -19,14 +19,14 @@ __all__ = ["known_levels", "pack_documents", "unpack_documents"]
 
 
 def known_levels(x: Any) -> tuple[int, Any]:
-    """Count how many levels a tensor or a Variable has, and give its value: None if there is none yet."""
+    """Return the number of levels of a tensor or a Variable, and its value, None if it has none yet."""
     if isinstance(x, Symbol):
         return x.spec.num_levels, x.get() if x.has_value else None  # type: ignore[attr-defined]
     return x.num_levels if isinstance(x, LoDTensor) else 0, x
 
 
 def pack_documents(plan: Plan, x: Any) -> LoDTensor:
-    """Bring documents, or pieces of them, into bins."""
+    """Move documents, or pieces of them, into bins."""
     where = "PackPlan.apply"
     if not isinstance(x, Symbol):
         x = as_nested(f"{where}: x", x)
@@ -48,7 +48,7 @@ def pack_documents(plan: Plan, x: Any) -> LoDTensor:
 
 
 def unpack_documents(plan: Plan, y: Any) -> Any:
-    """Bring what lies in bins back into the order of the documents."""
+    """Move the content of bins back into the order of the documents."""
     where = "PackPlan.undo"
     if not isinstance(y, (Symbol, np.ndarray)):
         y = as_nested(f"{where}: y", y)

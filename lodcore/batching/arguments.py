@@ -70,7 +70,7 @@ class Plan(Protocol):
 
 
 def as_count(where: str, number: Any, least: int = 1) -> int:
-    """Take a whole number that is at least `least`, and at most `MOST`."""
+    """Check and return an integer from `least` to `MOST`."""
     count = integer(where, number)
     if not least <= count <= MOST:
         raise ValueError(f"{where}: is {count}; {least} .. 2**62 is valid")
@@ -78,7 +78,7 @@ def as_count(where: str, number: Any, least: int = 1) -> int:
 
 
 def as_choice(where: str, given: Any, choices: tuple[str, ...]) -> str:
-    """Take one of some words."""
+    """Check and return one of several words."""
     if isinstance(given, str) and given in choices:
         return given
     names = ", ".join(repr(choice) for choice in choices[:-1]) + f" or {choices[-1]!r}"
@@ -86,7 +86,7 @@ def as_choice(where: str, given: Any, choices: tuple[str, ...]) -> str:
 
 
 def as_rank(where: str, rank: Any, count: int, name: str) -> int:
-    """Take a rank below a number of ranks."""
+    """Check and return a rank, which must be less than the number of ranks."""
     number = integer(f"{where}: rank", rank)
     if not 0 <= number < count:
         raise IndexError(f"{where}: rank: is {number}; {name} is {count}")
@@ -113,7 +113,7 @@ def as_lengths(where: str, lengths: Any) -> Int64:
     LoDError
         Naming the first length that is negative or makes the sum overflow.
     DTypeError, ShapeError
-        If it is no vector of integers.
+        If it is not a vector of integers.
     """
     if isinstance(lengths, LoDTensor):
         lengths = lengths.lod

@@ -1,4 +1,4 @@
-"""What attention needs to keep packed documents apart: ids, labels, positions, cu_seqlens, segment ids, masks."""
+"""Inputs that isolate packed documents in attention: ids, labels, positions, cu_seqlens, segment ids, masks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IGNORED = -100
 
 
 class AttentionInputs(NamedTuple):
-    """What a transformer is given for packed documents: `attention_inputs` makes it.
+    """The inputs of a transformer for packed documents; `attention_inputs` makes them.
 
     Of n bins with rows of `length` tokens. Without a length all bins lie one after another, and n is 1.
 

@@ -1,4 +1,4 @@
-"""How full batches are, and which budget and buckets would fill them better."""
+"""Reports on batches: how full they are, and which budget and buckets would fill them better."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAMPLE = 100_000
 
 
 class Plan(Protocol):
-    """What a report reads of a plan."""
+    """The data of a plan that a report reads."""
 
     lengths: Int64
     max_tokens: int
@@ -27,7 +27,7 @@ class Plan(Protocol):
 
 
 class BatchReport(NamedTuple):
-    """How full batches are; `print` shows it.
+    """A report on how full batches are; `print` shows it.
 
     Parameters
     ----------

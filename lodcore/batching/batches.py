@@ -188,7 +188,7 @@ class BatchPlan:
         return order[np.argsort(mixed, kind="stable")], groups
 
     def __len__(self) -> int:
-        """Count the batches of this epoch, which are equally many on every rank."""
+        """Return the number of batches of this epoch, which is the same on every rank."""
         self._build()
         return self._whole_steps() + (self._odd_step() and not self.drop_last)
 
@@ -253,7 +253,7 @@ class BatchPlan:
         raise StopIteration
 
     def set_epoch(self, epoch: int) -> None:
-        """Go to the beginning of an epoch; if it is the current one, stay where we are.
+        """Move to the beginning of an epoch; do nothing if it is the current one.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class BatchPlan:
             self.epoch, self.position = number, 0
 
     def seek(self, position: int) -> None:
-        """Go to a batch of the current epoch.
+        """Move to a batch of the current epoch.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class BatchPlan:
         }
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Go on from where another plan of the same arguments was; nothing is run through again.
+        """Continue from the state of another plan with the same arguments; no batch is replayed.
 
         Parameters
         ----------

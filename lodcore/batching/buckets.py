@@ -39,7 +39,7 @@ def bucket_edges(where: str, buckets: Any, lengths: Int64) -> Int64 | None:
 
 
 def classes_by_edges(lengths: Int64, edges: Int64) -> npt.NDArray[Any]:
-    """Find the bucket of each length: the first whose edge it does not exceed, or one more behind the last."""
+    """Find the bucket of each length: the first whose edge it does not exceed, or one more after the last."""
     return np.searchsorted(edges, lengths).astype(np.int16 if len(edges) < 2**15 else np.int64)
 
 

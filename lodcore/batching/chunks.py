@@ -133,7 +133,7 @@ class ChunkPlan:
         return _take_rows(x, np.repeat(begins, self.sizes) + rows.positions(), self.lod)
 
     def undo(self, y: Any, reduce: str = "mean") -> LoDTensor:
-        """Bring windows back to documents: one row per token, of those that overlapping windows have.
+        """Convert windows back to documents, with one row per token, combined from the overlapping windows.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ def concat_and_cut(
     size : int
         Tokens of a window.
     separator : scalar, optional
-        A token that is put behind each document.
+        A token that is appended to each document.
     drop_last : bool
         Leave out the last window, if it is shorter.
 

@@ -69,7 +69,7 @@ def pack_plan(
     multiple_of : int
         The number of bins of each shard is a multiple of it.
     shards : int
-        All shards have equally many bins; see `PackPlan.shard`. For this, and for `multiple_of`, bins with the most
+        All shards have the same number of bins; see `PackPlan.shard`. For this and `multiple_of`, bins with the most
         documents are halved; where no bin has two documents any more, empty bins are added.
     seed : int, optional
         Shuffle: documents are packed in a random order (of equal lengths, where the longest come first), and the order

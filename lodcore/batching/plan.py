@@ -53,7 +53,7 @@ class Pieces(NamedTuple):
 
 
 class PackPlan:
-    """Which documents, or pieces of documents, lie in which bin.
+    """The assignment of documents, or pieces of documents, to bins.
 
     `pack_plan` makes one. `plan[b]` gives the numbers of the documents in bin b, and a plan may be iterated over, so
     that it is a `batch_sampler` too.
@@ -247,7 +247,7 @@ class PackPlan:
         Returns
         -------
         PackPlan
-            All shards have equally many bins.
+            All shards have the same number of bins.
 
         Examples
         --------
@@ -283,7 +283,7 @@ class PackPlan:
         return pack_documents(self, x)
 
     def undo(self, y: Any) -> Any:
-        """Bring back the order of the documents: the inverse of `apply`, also for what a network made of its result.
+        """Restore the order of the documents: the inverse of `apply`, also for the output of a network for its result.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a packing plan is worth: how full its bins are, how many would have been enough, and what it leaves out."""
+"""Reports on packing plans: how full the bins are, how many would have been enough, and what is left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMED = 8
 
 
 class PackReport(NamedTuple):
-    """What a packing plan is worth; `print` shows it.
+    """A report on a packing plan; `print` shows it.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class PackReport(NamedTuple):
     lower_bound : int
         No plan of these pieces has fewer bins, whatever its method.
     dropped : int64, shape (k, 3)
-        Documents, or their ends, that are in no bin: document, first token, and the one behind the last. Of a part of
+        Documents, or their ends, that are in no bin: document, first token, and the one after the last. Of a part of
         a plan nothing counts as dropped.
     split : int64, shape (k, 3)
         The pieces of documents that are cut, in the same form.
@@ -50,7 +50,7 @@ class PackReport(NamedTuple):
 
     @property
     def distance(self) -> int:
-        """How many bins there are beyond the lower bound."""
+        """The number of bins beyond the lower bound."""
         return self.num_bins - self.lower_bound
 
     def __str__(self) -> str:

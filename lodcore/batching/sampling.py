@@ -128,7 +128,7 @@ class SourceSampler:
         return {"position": self.position, "seed": self.seed, "drawn": self._drawn.tolist()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from where another sampler of the same sources was; nothing is drawn again.
+        """Continue from the state of another sampler of the same sources; nothing is drawn again.
 
         Parameters
         ----------

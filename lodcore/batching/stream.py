@@ -27,7 +27,7 @@ OVERFLOWS = ("error", "drop", "own_bin", "truncate")
 
 
 class StreamFill(NamedTuple):
-    """How full the bins of a stream have been so far.
+    """A report on how full the bins of a stream have been so far.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class Stream(Generic[T]):
         return {**counts, "waiting": list(self._waiting)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from where another stream of the same source was, before anything was taken from this one.
+        """Continue from the state of another stream of the same source, before anything was taken from this one.
 
         The source is run through up to there, which must give the same items.
 

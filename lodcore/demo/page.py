@@ -164,7 +164,7 @@ def nested_padding_picture(documents: Sequence[Sequence[int]], glyphs: Glyphs) -
     Returns
     -------
     sequence of str
-        One line per document, one column a word; sentences are a column apart.
+        One line per document, one column per word; sentences are a column apart.
 
     Examples
     --------

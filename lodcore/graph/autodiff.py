@@ -129,7 +129,7 @@ class Pullback(Generic[G]):
         return dict(gradients.places)
 
     def _given(self, gradients: Gradients, views: dict[Any, Array], place: Array | None, x: Any) -> Any:
-        """Give the gradient of an input its type; text in a tree stays as it is."""
+        """Convert the gradient of an input to its type; text in a tree stays as it is."""
         if not isinstance(x, Variable):
             return x if isinstance(x, str) else None
         if not differentiable(x.held):
@@ -185,7 +185,7 @@ def _of_lists(where: str, value: Any, cotangent: Any) -> Any:
 
 
 def _checked_elements(where: str, value: TensorArray, cotangent: Any) -> dict[int, Any]:
-    """Turn the cotangent of an array, one entry an element or None, into the gradients of its elements."""
+    """Turn the cotangent of an array, with one entry per element or None, into the gradients of its elements."""
     if isinstance(cotangent, TensorArray):
         entries, count = cotangent.known_elements(), cotangent.num_slots
     elif isinstance(cotangent, (list, tuple)):
@@ -223,7 +223,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     outputs
         As f returns them.
     pullback : callable
-        `pullback(*cotangents, out=None)` gives a tuple, one entry an input: zeros where there is no path, None for
+        `pullback(*cotangents, out=None)` returns a tuple with one entry per input: zeros if there is no path, None for
         integers.
 
     Raises

@@ -287,7 +287,7 @@ cdef class Gradients:
     # -- calls that share operands ---------------------------------------------------------------------------------
 
     cdef bint through_rows(self, Return way, list frame, d) except -1:
-        """Add the gradient of the rows, and keep what that of shared operands needs; tell whether it was possible.
+        """Add the gradient of the rows, and keep what that of shared operands needs; return whether it was possible.
 
         One product of all rows takes less time than one of each step's, and less than the sum of such.
         """
@@ -418,7 +418,7 @@ cdef inline bint has_shape_of(gradient, value) except -1:
 
 
 cdef fitting(Return way, gradient, value):
-    """Give a gradient the dtype of the value that it belongs to, in contiguous memory, and check its shape."""
+    """Convert a gradient to the dtype of its value, in contiguous memory, and check its shape."""
     if type(gradient) is cnp.ndarray:
         values = value if type(value) is cnp.ndarray else values_of(value)
         if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and cnp.PyArray_SAMESHAPE(gradient, values):

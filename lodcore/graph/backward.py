@@ -56,7 +56,7 @@ class GradientOperator:
 
     @property
     def name(self) -> str:
-        """That of the forward operator and `_grad`."""
+        """The name of the forward operator and `_grad`."""
         return f"{self.forward.name}_grad"
 
     def __repr__(self) -> str:

@@ -54,7 +54,7 @@ class Operator:
 
     @property
     def name(self) -> str:
-        """That of what it calls."""
+        """The name of the operator that it calls."""
         return self.op.__name__
 
     @property
@@ -180,7 +180,7 @@ class Block:
         return not self.closed
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
-        """Give a Variable of this Block its name."""
+        """Set the name of a Variable of this Block."""
         variable.name = name or stem
 
     # -- recording -------------------------------------------------------------------------------------------------
@@ -218,11 +218,11 @@ class Block:
         return None
 
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
-        """Let the Variable of a result have the name that is wanted, or one like a stem."""
+        """Name the Variable of a result as requested, or after a stem."""
         variable.name = name or stem
 
     def bind(self, array: TensorArray, made: Variable) -> None:
-        """Let a TensorArray that was made here stand for the Variable that was recorded for it."""
+        """Make a TensorArray that was created here represent the Variable that was recorded for it."""
         self.made_arrays.append(array)
         array.variable, array.block = made, self
         if made.name == "tensor_array_new" or made.name.startswith("tensor_array_new_"):
@@ -342,7 +342,7 @@ class Block:
         return captured
 
     def write_back(self, given: Any, version: Variable) -> Variable:
-        """Let an array stand for its next version from now on, and give the Variable that it was at first."""
+        """Make an array represent its next version from now on, and return the Variable that it was at first."""
         base = self.variable(resolved(given))
         self.versions[base] = version
         return base
@@ -370,7 +370,7 @@ class NamedBlock(Block):
         self._counts: dict[str, int] = parent._counts if isinstance(parent, NamedBlock) else {}
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
-        """Give a Variable of this Block its name: the one that is wanted, or one like it that is free."""
+        """Set the name of a Variable of this Block: the requested one, or a similar one that is free."""
         made = stem = name or stem
         while made in self.names:
             self._counts[stem] = self._counts.get(stem, 0) + 1
@@ -379,14 +379,14 @@ class NamedBlock(Block):
         variable.name = made
 
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
-        """Let the Variable of a result have the name that is wanted, or one like a stem that is free."""
+        """Name the Variable of a result as requested, or after a stem, with a name that is free."""
         if name is not None and not isinstance(name, str):
             raise DTypeError(f"name: is {type(name).__name__}; a str is needed")
         del self.names[variable.name]
         self.add(variable, name, stem)
 
     def name_result(self, variable: Variable, name: str) -> None:
-        """Let the result of a loop have the name of its loop variable, unless something else here has it."""
+        """Name the result of a loop after its loop variable, unless the name is taken here."""
         known = self.names.get(name)
         if known is None or known.home is not self.reference:
             self.names.pop(variable.name, None)

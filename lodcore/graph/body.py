@@ -93,7 +93,7 @@ class Body(NamedBlock):
         return spec_of(given)
 
     def write_back(self, given: Any, version: Variable) -> Variable:
-        """Let an array stand for its next version from now on; one that comes from outside also in the next step."""
+        """Make an array represent its next version from now on; one that comes from outside also in the next step."""
         base = super().write_back(given, version)
         if any(base is local for _, local in self.captures.values()):
             self.ops.append(Update(base, version, written=True))
@@ -153,7 +153,7 @@ class LoopVariable(Variable):
         body.ops.append(Update(self, body.known(given)))
 
     def end(self, final: Any) -> None:
-        """Let it stand for a value from now on: None until the loop has run."""
+        """Make it represent a value from now on; None until the loop has run."""
         self._ended, self._final = True, final
 
     def recorder(self) -> Any:

@@ -65,7 +65,7 @@ class Counter:
 
 
 def is_one_integer(spec: Spec) -> bool | None:
-    """Return whether a value is an integer of one element, None if the Spec does not tell."""
+    """Return whether a value is an integer of one element, None if the Spec does not say."""
     if spec.kind is object:
         return None
     if spec.dtype.kind not in "iu" or spec.num_levels or spec.kind is TensorArray:

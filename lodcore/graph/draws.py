@@ -37,7 +37,7 @@ def states_of(generators: list[Generator]) -> list[Any]:
 
 @contextlib.contextmanager
 def drawing_again(generators: list[Generator], states: list[Any]) -> Iterator[None]:
-    """Let generators draw from earlier states, and go on afterwards where they stood."""
+    """Make generators draw from earlier states, and restore their present states afterwards."""
     now = states_of(generators)
     try:
         for generator, state in zip(generators, states, strict=True):

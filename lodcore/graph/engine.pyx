@@ -88,7 +88,7 @@ cdef class Call:
     single : bool
         Whether the result is one, no tuple.
     residuals : dict
-        The slots of the residuals, by name, which the function returns behind the result.
+        The slots of the residuals, by name, which the function returns after the result.
     by_name : bool
         Whether the arguments are given by name.
 

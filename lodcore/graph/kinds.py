@@ -17,7 +17,7 @@ _PARENTS: dict[type, tuple[type, ...]] = {LoDTensor: (DenseTensor,), np.ndarray:
 
 
 def register_inheritance(child: type, *parents: type) -> None:
-    """Let Variables that hold one kind of tensor stand where another is wanted: the second of two steps.
+    """Accept Variables that hold one kind of tensor where another kind is expected: the second of two steps.
 
     Parameters
     ----------

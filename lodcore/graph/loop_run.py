@@ -338,7 +338,7 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
 
 
 def _release_early(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:
-    """Let calls forget arguments that nobody reads later: what one operator gave to one other, and no gradient reads.
+    """Make calls release arguments that nobody reads later: results with one reader, which no gradient reads.
 
     They would be most of what the steps keep.
     """

@@ -58,7 +58,7 @@ def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
 
 @map_fn_results.define_residuals("rows")
 def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[int]]:
-    """Put results together, and tell how many rows each has."""
+    """Join results, and return how many rows each has."""
     check_steps("map_fn_results", ta)
     elements = ta.elements("map_fn")
     rows = [len(rows_of(element)) if np.ndim(rows_of(element)) else 1 for element in elements]

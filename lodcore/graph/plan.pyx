@@ -98,7 +98,7 @@ cdef class Return:
 
 
 cdef wanted_of(given, set needed):
-    """Give a Variable if its gradient is wanted, of a list the Variables, and None elsewhere."""
+    """Return a Variable if its gradient is needed, for a list its Variables, and None otherwise."""
     if isinstance(given, Symbol):
         return given if given in needed else None
     if type(given) is list:

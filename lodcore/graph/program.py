@@ -61,7 +61,7 @@ class Program(Opening, NamedBlock):
         return self.opened is not None
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
-        """Give a Variable its name; GraphError if the one that is wanted is taken."""
+        """Set the name of a Variable; GraphError if the requested name is taken."""
         if name is not None and name in self.names:
             raise GraphError(f"{stem}: {name}: there is such a Variable in the Program already")
         super().add(variable, name, stem)

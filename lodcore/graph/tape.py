@@ -114,7 +114,7 @@ class Tape(Block):
         return made
 
     def write_arrays(self) -> None:
-        """Let the arrays that are held have what was written to them: all of them, or none if there is an error."""
+        """Apply what was written to the arrays that are held: to all of them, or to none if there is an error."""
         arrays = self.captured_arrays + self.made_arrays
         last = [self.versions.get(array.variable, array.variable).get() for array in arrays]
         take_contents(arrays, [version.snapshot() for version in last])

@@ -52,7 +52,7 @@ def from_scipy(matrix: Any) -> tuple[LoDTensor, LoDTensor]:
     Raises
     ------
     LoDError
-        If its offsets fall, or end behind its entries.
+        If its offsets decrease, or end after its entries.
     IndexError
         If a column is out of range.
     """
@@ -135,7 +135,7 @@ def _like(where: str, ids: LoDTensor, values: LoDTensor) -> Array:
 
 
 def to_tensorflow(x: Any) -> Any:
-    """Hand a LoDTensor to TensorFlow as a RaggedTensor; TensorFlow copies.
+    """Convert a LoDTensor to a RaggedTensor of TensorFlow, which copies.
 
     Parameters
     ----------
@@ -184,9 +184,9 @@ class Segments(NamedTuple):
     Parameters
     ----------
     values : jax.Array, shape (size, ...)
-        Zeros behind the last row.
+        Zeros after the last row.
     segment_ids : jax.Array, int32, shape (size,)
-        `num_segments` behind the last row, which `jax.ops.segment_sum` drops.
+        `num_segments` after the last row, which `jax.ops.segment_sum` drops.
     positions : jax.Array, int32, shape (size,)
         Place of each row in its sequence.
     num_segments : int
@@ -203,7 +203,7 @@ class Segments(NamedTuple):
 
 
 def to_jax(x: Any, size: int | None = None, level: int = -1) -> Segments:
-    """Hand a LoDTensor to JAX as segments.
+    """Convert a LoDTensor to segments for JAX.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def from_jax(values: Any, segment_ids: Any, num_segments: int | None = None) -> 
 
 
 def to_thinc(x: Any) -> Any:
-    """Give a LoDTensor of one level to thinc as a Ragged, which shares the values; its lengths are int32.
+    """Convert a LoDTensor of one level to a Ragged of thinc, which shares the values; its lengths are int32.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def from_arrow(
         size above the values is an axis of a row, any other a level. The chunks of a stream are joined.
     nulls : {"error", "empty", "mask"} or a fill value
         "error" refuses them; with "empty" a null sequence is an empty one, and a null row is an error; any other
-        value stands for null rows, and null sequences are empty; with "mask" a second result tells what is there.
+        value stands for null rows, and null sequences are empty; with "mask" a second result says what is valid.
     strings : {"rows", "fixed"}
         A string is a sequence of its bytes, one level more, where it lies; or one value of a fixed size (copied).
     dictionaries : {"ids", "decode"}
@@ -66,7 +66,7 @@ def from_arrow(
 
     Notes
     -----
-    The interface tells the lengths of arrays, not the sizes of their buffers: whoever gives a pointer is trusted to own
+    The interface has the lengths of arrays, not the sizes of their buffers: whoever passes a pointer is trusted to own
     as many bytes as the lengths say. All else is checked: offsets, the lengths of children, the presence of buffers.
 
     Examples

@@ -112,7 +112,7 @@ def _leaf(values: Array, name: bytes) -> Node:
 
 
 def _times(values: Array, name: bytes) -> Node:
-    """Describe dates and spans of time; what is no time is a null."""
+    """Describe dates and time spans; NaT becomes a null."""
     kind = values.dtype.kind
     unit, step = np.datetime_data(values.dtype)
     missing = np.isnat(values)

@@ -20,7 +20,7 @@ WHERE = "lodcore.from_awkward"
 
 
 def to_awkward(x: Any) -> Any:
-    """Hand a LoDTensor to awkward; values and offsets stay where they are.
+    """Convert a LoDTensor to an awkward array, which shares values and offsets.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Stored:
     sum : int
         Checksum of the whole words of what counts; see `lodcore.kernels.doors.checksum`.
     rest : str
-        The bytes behind the last whole word, in hexadecimal digits.
+        The bytes after the last whole word, in hexadecimal digits.
     single : bool
         Whether this is an array without an axis.
     """
@@ -253,7 +253,7 @@ def _description(dtype: np.dtype[Any]) -> Any:
 
 
 def _write_rows(name: str, stored: Stored, rows: Array, start: int = 0) -> None:
-    """Write rows behind the bytes that count, and nothing behind them."""
+    """Write rows after the valid bytes, and nothing after them."""
     path = os.path.join(name, stored.file)
     with open(path, "r+b" if os.path.exists(path) else "w+b") as opened:
         opened.truncate(start)
@@ -266,7 +266,7 @@ def _write_rows(name: str, stored: Stored, rows: Array, start: int = 0) -> None:
 
 @contextlib.contextmanager
 def _writer(where: str, name: str) -> Iterator[None]:
-    """Be the only one who writes."""
+    """Hold the lock for writing."""
     with open(os.path.join(name, "lock"), "ab") as lock:
         try:
             import fcntl

@@ -64,7 +64,7 @@ def private_lod(where: str, given: Any) -> tuple[LoD, int, int]:
 
 
 def lent(values: Array) -> Array | None:
-    """Hand values to another library, which may write into them: a writable array over the same memory.
+    """Return a writable array over the memory of values, for another library that may write to it.
 
     Parameters
     ----------

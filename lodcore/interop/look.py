@@ -104,7 +104,7 @@ def describe(x: LoDTensor) -> Iterator[str]:
 
 
 def histogram(lengths: Array) -> Iterator[str]:
-    """Draw how many sequences have which length, a line a group of lengths."""
+    """Draw how many sequences have which length, with one line per group of lengths."""
     low, high = int(lengths.min()), int(lengths.max())
     step = -(-(high - low + 1) // BINS)
     counts = np.bincount((lengths - low) // step)

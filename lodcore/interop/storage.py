@@ -76,7 +76,7 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
 
 
 def _umask() -> int:
-    """Look at the mask of permissions for new files."""
+    """Return the mask of permissions for new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -106,7 +106,7 @@ def load(file: Any, *, verify: bool = False) -> Any:
 
     Notes
     -----
-    Nobody should shorten the files of a folder while they are mapped: to read behind the end of a file ends the
+    Nobody should shorten the files of a folder while they are mapped: to read past the end of a file ends the
     process. `append` never does.
 
     Examples
@@ -146,7 +146,7 @@ def append(file: Any, tree: Any) -> None:
 
     Notes
     -----
-    New bytes are written behind what is there, and count from the moment when a new manifest takes the place of the
+    New bytes are written after the existing ones, and are valid from the moment when a new manifest replaces the
     old one, as a whole. A crash before that leaves what was there; those who have mapped the folder are not disturbed.
 
     Examples

@@ -78,7 +78,7 @@ def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
 
 
 def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
-    """Hand a LoDTensor to torch.
+    """Convert a LoDTensor to torch.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _structure(torch: Any, lod: Any) -> _Structure:
 
 
 def torch_tensor(where: str, values: Array, copy: bool | None = None) -> Any:
-    """Hand values to torch."""
+    """Convert values to a torch tensor."""
     torch = library("torch", "torch", where)
     given = None if copy else lent(values)
     if given is None and copy is False:
@@ -212,7 +212,7 @@ def from_torch(x: Any) -> LoDTensor:
     Raises
     ------
     DTypeError
-        If x is none of these, or has a dtype that NumPy lacks, or wants gradients.
+        If x is none of these, or has a dtype that NumPy lacks, or requires gradients.
     LoDError
         If its offsets, batch sizes or permutations are wrong.
     """

@@ -129,7 +129,7 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
 
 
 class Reader:
-    """Puts a tree together again.
+    """Rebuilds a tree.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
     int64_t width;                     /* of a state */
     int gate, cell, candidate, origin; /* activations; whether a GRU keeps the old state by its update gate */
-    double clip;                       /* of the cell of a LSTM; inf for none */
+    double clip;                       /* of the cell of an LSTM; inf for none */
     const void *bias, *peepholes;      /* cells; NULL for none */
 } Rule;
 

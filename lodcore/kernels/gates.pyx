@@ -86,7 +86,7 @@ def lstm_steps(
     real[:, ::1] products not None, real[:, ::1] gates not None, real[:, ::1] cell not None,
     real[:, ::1] inner not None, real[:, ::1] hidden not None,
 ):
-    """Run a LSTM over steps.
+    """Run an LSTM over steps.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Beam search over any network that tells log probabilities of next tokens; greedy search and sampling are the same."""
+"""Beam search, greedy search and sampling with any network that computes log probabilities of next tokens."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ MOST = 2**31 - 1
 
 
 class BeamSearchResult(NamedTuple):
-    """What a search has found.
+    """The result of a search.
 
     Attributes
     ----------
     tokens : LoDTensor of int64
-        Sources, hypotheses, tokens: the best hypothesis comes first. The start token is no part of it; the end token
+        Sources, hypotheses, tokens: the best hypothesis comes first. The start token is not part of it; the end token
         is, where it has ended, and has not only become as long as it may.
     scores : LoDTensor
         Sources, hypotheses: the log probability of the hypothesis, divided by the penalty of its length.
@@ -104,7 +104,7 @@ class BeamSearchDecoder:
     Equal hypotheses stand in the order in which they were finished; those that finish in one step, in the order of
     the branches. With a beam as wide as there are hypotheses the search is exhaustive, with a beam of 1 it is greedy.
 
-    States are reordered with one gather a leaf. What belongs to a source, and is large, may stay outside: keep the
+    States are reordered with one gather per leaf. What belongs to a source, and is large, may stay outside: keep the
     number of the source in the state, and look it up in the step.
 
     Examples

@@ -30,7 +30,7 @@ class Bidirectional(Layer):
     -----
     Its parameters are ``{"forward", "backward"}``, each those of the layer. Outputs of both directions are joined along
     their width. A state is a pair: that of the forward, and that of the backward direction, whose last state stands
-    before the first row. It has no cell: an output depends on what is behind it, too.
+    before the first row. It has no cell: an output also depends on later inputs.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Bidirectional(Layer):
 
     @property
     def cell(self) -> Any:
-        """Refuse: an output depends on what is behind it, too."""
+        """Raise an error: an output also depends on later inputs."""
         raise _NoCellError("Bidirectional: cell: there is none; an output depends on inputs behind it, too")
 
     def _taken(self, parameters: Any) -> Any:

@@ -186,7 +186,7 @@ def run_steps(
     cell : callable
     parameters : tree
     steps : tree of TensorArray
-        The inputs, equally many.
+        The inputs, as many as names.
     state : tree
         Of the sequences in the order of the steps.
     rank : IndicesMap, optional
@@ -196,9 +196,9 @@ def run_steps(
     -------
     outputs : tree of TensorArray
     states : tree of TensorArray
-        The states behind each step; None for those that stay as they are.
+        The states after each step; None for those that stay as they are.
     last_state : tree
-        What is left of the state behind the last step.
+        The part of the state that remains after the last step.
     """
     count, prepared = tensor_array_size(tree_leaves(steps)[0]), _prepared(cell, parameters)
     loop = WhileLoop((), None, False, keeps_shapes=True)  # where no step runs, all that is known are shapes
@@ -287,7 +287,7 @@ def state_of_cell(where: str, cell: Any, parameters: Any, n: Any) -> Any:
 
 
 def _prepared(cell: Any, parameters: Any) -> Any:
-    """Let a cell that can do so compute what all steps share."""
+    """Make a cell that supports it compute what all steps share."""
     prepare = getattr(cell, "prepare", None)
     return parameters if prepare is None else prepare(parameters)
 

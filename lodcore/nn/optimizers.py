@@ -312,7 +312,7 @@ def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
     Raises
     ------
     DTypeError, ValueError
-        If the limit is no number above 0.
+        If the limit is not a number above 0.
 
     Examples
     --------

@@ -253,7 +253,7 @@ class SimpleRNN(_OneNetwork):
 
 
 class LSTM(_OneNetwork):
-    """A LSTM, with peepholes, a projection of its state and a bound of its cell, if they are wanted.
+    """An LSTM, with peepholes, a projection of its state and a bound of its cell, if they are wanted.
 
     Parameters
     ----------
@@ -384,7 +384,7 @@ class LSTM(_OneNetwork):
 
 
 def _pair_of_states(given: Any) -> tuple[Any, Any]:
-    """Take the state of a LSTM: a pair, or none."""
+    """Take the state of an LSTM: a pair, or none."""
     if given is None:
         return None, None
     if not isinstance(given, (tuple, list)) or len(given) != 2:

@@ -104,7 +104,7 @@ def inverse_root_schedule(peak: float, warmup_steps: int) -> Schedule:
     Raises
     ------
     DTypeError, ValueError
-        If the peak is not a number from 0 on, or there is no step of warmup.
+        If the peak is not a number of at least 0, or there is no warmup step.
 
     References
     ----------

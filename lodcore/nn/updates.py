@@ -73,7 +73,7 @@ def leaves_of(
     -------
     list of Leaf
     callable
-        From one value a leaf to a tree of the form of the parameters.
+        From one value per leaf to a tree with the structure of the parameters.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What stands between the brackets: x[...] of LoDTensors and Variables, by operators, and assignment to rows."""
+"""Indexing: x[...] of LoDTensors and Variables, by operators, and assignment to rows."""
 
 from __future__ import annotations
 
@@ -362,7 +362,7 @@ def _set_in_sequence(sequence: Any, keys: tuple[Any, ...], value: Any) -> None:
 
 
 def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any) -> Any:
-    """Bring what is written into the shape and dtype of its place: rows of what the index gives, and their LoD."""
+    """Convert what is assigned to the shape, dtype and structure of the indexed rows."""
     if isinstance(value, LoDTensor) and value.num_levels:
         if lod is None:
             raise LoDError("assignment: value: has levels; what the index gives has none")

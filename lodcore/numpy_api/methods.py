@@ -175,7 +175,7 @@ class MethodBodies:
         return copy(self)
 
     def per_sequence(self: Any, v: Any, level: int = -1) -> Any:
-        """Give every row what `v` has for its sequence; see `lodcore.ops.per_sequence`."""
+        """Return the entry of `v` for its sequence, for every row; see `lodcore.ops.per_sequence`."""
         return ops.per_sequence(self, v, level)
 
     with_values = ops.with_values
@@ -193,7 +193,7 @@ class MethodBodies:
         return reshape(self, shape[0] if len(shape) == 1 else shape)
 
     def transpose(self, *axes: Any) -> Any:
-        """Bring axes into another order: all of them backwards, if none are given."""
+        """Permute axes; reverse all of them if none are given."""
         return transpose(self, None if not axes else axes[0] if isinstance(axes[0], (list, tuple)) else axes)
 
     @property
@@ -256,7 +256,7 @@ SYMBOLS: dict[str, Any] = {
 
 
 def attach(kind: type) -> None:
-    """Give a kind of tensors, or of what stands for tensors, its methods.
+    """Attach the methods to a class of tensors, or of placeholders for tensors.
 
     Parameters
     ----------

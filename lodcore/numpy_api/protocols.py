@@ -294,7 +294,7 @@ def full_like(
 
 @stands_for(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
-    """Bring values between two bounds, of which one may be missing."""
+    """Clip values to two bounds, of which one may be missing."""
     if out is not None:
         raise TypeError("numpy.clip: out: is not supported; the result is a new tensor")
     low, high = a_min if min is None else min, a_max if max is None else max

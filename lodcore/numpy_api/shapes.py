@@ -165,7 +165,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 @stands_for(np.transpose)
 def transpose(a: Any, axes: Any = None) -> Any:
-    """Bring axes into another order: those of rows, and those of levels where lengths allow it."""
+    """Permute axes: those of rows, and those of levels if the lengths allow it."""
     x = tensor_of("transpose", a)
     order = list(range(x.ndim))[::-1] if axes is None else [axis_of("transpose", one, x.ndim) for one in axes]
     if sorted(order) != list(range(x.ndim)):
@@ -272,7 +272,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: Any = None)
 
 @stands_for(np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
-    """Bring operands to the shape that they have together."""
+    """Broadcast operands to their common shape."""
     xs = [tensor_of("broadcast_arrays", x) for x in args]
     return tuple(_spread_over(x, [y for y in xs if y is not x]) for x in xs)
 

@@ -213,7 +213,7 @@ def _aligned(where: str, operands: Sequence[Any]) -> tuple[list[Any], LoD | None
 
 
 def _brought(where: str, rows: Any, own: LoD | None, lod: LoD, shape: Shape, places: tuple[int, int]) -> Any:
-    """Bring values of a structure of their own, or of none, to the rows of another one.
+    """Expand values, with or without a structure, to the rows of another structure.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def _repeated(where: str, rows: Array, lod: LoD, level: int, width: int) -> Arra
 
 
 def returned(gradient: Array, operand: Any, operands: Sequence[Any]) -> Array:
-    """Bring a gradient of aligned values back to those of the operand: the adjoint of `aligned`.
+    """Reduce a gradient of aligned values to the values of the operand: the adjoint of `aligned`.
 
     Parameters
     ----------

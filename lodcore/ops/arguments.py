@@ -74,7 +74,7 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     Raises
     ------
     DTypeError, LevelError
-        If it is no integer, or there is no such level.
+        If it is not an integer, or there is no such level.
     """
     if type(of) is LoD:
         try:

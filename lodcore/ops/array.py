@@ -201,7 +201,7 @@ def _(d: dict[int, Any], index: Any) -> tuple[Any, None, Any]:
 
 @operator(ta=Steps, filled=Steps, lod_rule=of_filled, writes="ta")
 def tensor_array_fill(ta: Any, filled: Any, how: str = "fill") -> Any:
-    """Let an array to which nothing has been written have the elements of another: what `ta.unstack(x)` does.
+    """Fill an array to which nothing has been written with the elements of another one, as `ta.unstack(x)` does.
 
     Parameters
     ----------

@@ -376,7 +376,7 @@ def max(
     *,
     empty: Any = None,
 ) -> Any:
-    """Find the greatest value, nan if there is one; parameters as of `sum`.
+    """Return the maximum, nan if a value is nan; parameters as of `sum`.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def min(
     *,
     empty: Any = None,
 ) -> Any:
-    """Find the least value, nan if there is one; parameters and errors as of `max`.
+    """Return the minimum, nan if a value is nan; parameters and errors as of `max`.
 
     Examples
     --------

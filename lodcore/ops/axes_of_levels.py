@@ -1,4 +1,4 @@
-"""Axes of levels that are reduced: brought behind the others, pooled, and put back as axes of length 1."""
+"""Reduction along axes of levels: they are moved to the end, pooled, and restored as axes of length 1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_below(axes: tuple[int, ...], levels: int) -> bool:
 
 
 def brought_last(x: Any, upper: list[int]) -> Any:
-    """Bring axes of levels behind all others: what stands at the same place along the others is together then."""
+    """Move axes of levels after all others, so that elements at the same position along the others are adjacent."""
     for done, axis in enumerate(reversed(upper)):
         for at in range(axis, x.num_levels - done):
             x = by_position(x, at)
@@ -77,7 +77,7 @@ def row_numbers(x: Any) -> Any:
 
 
 def with_axes_of_1(x: Any, count: int) -> Any:
-    """Put regular axes of length 1 behind that of the rows: with these, x aligns with what was reduced."""
+    """Insert regular axes of length 1 after that of the rows, so that x aligns with the reduced result."""
     return index_values(x, [slice(None), *[None] * count]) if count else x
 
 

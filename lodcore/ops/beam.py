@@ -362,7 +362,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     sentence_ids, sentence_scores : LoDTensor
         Of one LoD: the sentences of each source, and the tokens of each sentence. Scores are those that were
         accumulated up to each token. The best sentence comes first: that with the best score of its last token; equal
-        ones keep their order, and nan is behind all others. The first step is included, be it of start tokens.
+        ones keep their order, and nan comes after all others. The first step is included, be it of start tokens.
 
     Raises
     ------

@@ -136,7 +136,7 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
 
 
 def aligned(where: str, result: Any, *operands: Any) -> Any:
-    """Give a result, with one row per row, the LoD that its operands share, if one has any."""
+    """Return a result with one row per row, with the LoD that its operands share, if any has one."""
     lod = None
     for j, x in enumerate(operands):
         if isinstance(x, LoDTensor):
@@ -148,7 +148,7 @@ def aligned(where: str, result: Any, *operands: Any) -> Any:
 
 
 def with_levels(values: Array, lod: LoD, count: int) -> Any:
-    """Give values the first levels of a LoD; without any they stay an ndarray."""
+    """Return values with the first levels of a LoD; without levels, they stay an ndarray."""
     return tensor_core.owned_tensor(values, core.slice_levels(lod, 0, count)) if count else values
 
 

@@ -83,7 +83,7 @@ def _checked(dtype: np.dtype[Any], rate: Any, rng: Any) -> float:
 
 
 def _masked(values: Array, kept: Array, rate: float) -> Array:
-    """Keep what a mask says, and let it grow."""
+    """Keep the values that a mask selects, and scale them."""
     result: Array = np.where(kept, values, values.dtype.type(0))
     if rate < 1:
         result *= values.dtype.type(1 / (1 - rate))

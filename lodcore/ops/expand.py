@@ -79,7 +79,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = Non
 
 
 def _reference(where: str, y: Any, ref_level: int) -> tuple[LoD, int]:
-    """Take the structure that tells how often, and its level."""
+    """Check and return the structure that says how often to repeat, and its level."""
     lod = lod_of(f"{where}: y", y)
     return lod, level_of(where, lod, ref_level, "ref_level")
 

@@ -55,7 +55,7 @@ _Result = TypeVar("_Result")
 
 
 def in_kept_memory(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Let a function make its arrays of memory that may have been used before."""
+    """Make a function create its arrays in memory that may have been used before."""
 
     @functools.wraps(function)
     def run(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
@@ -265,7 +265,7 @@ class Neighbours:
 
 
 def last_states(runs: Sequence[Run], states: Sequence[Array], boot: Array | None, count: int) -> Array:
-    """Take the state behind each sequence: that of its last row, or its boot state if it is empty.
+    """Return the state after each sequence: that of its last row, or its boot state if it is empty.
 
     Parameters
     ----------

@@ -168,7 +168,7 @@ def _(key: Spec, order: str) -> tuple[Spec, Spec]:
 
 
 def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
-    """Group rows by a key column: one sequence a key.
+    """Group rows by a key column into one sequence per key.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def join_by_key(x: Any, y: Any, x_keys: Any, y_keys: Any, how: str = "inner", de
     Parameters
     ----------
     x, y : LoDTensor, nested lists or ndarray
-        Sequences; an ndarray has one row a key.
+        Sequences; an ndarray has one row per key.
     x_keys, y_keys : array_like, shape (len(x),) and (len(y),)
         Keys that come again are paired with all of their like.
     how : {"inner", "left", "right", "outer"}

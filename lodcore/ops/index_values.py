@@ -70,7 +70,7 @@ def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
 
 
 def _with_rows(keys: tuple[Any, ...], n_rows: int) -> tuple[Any, ...]:
-    """Let vectors go with the rows."""
+    """Align vectors with the rows."""
     if not _keeps_rows(keys) or keys[0] is Ellipsis:
         raise ShapeError(f"index_values: keys: begin with {keys[:1]!r}; slice(None) is needed for all rows")
     for j, key in enumerate(keys):

@@ -1,4 +1,4 @@
-"""Recurrent layers as operators: the product of the inputs, the network, and the states behind each sequence."""
+"""Recurrent layers as operators: the product of the inputs, the network, and the states after each sequence."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lstm_layer(
     is_reverse: bool = False,
     level: int = -1,
 ) -> Any:
-    """Run a LSTM over the rows of each sequence, and return its last states, too.
+    """Run an LSTM over the rows of each sequence, and return its last states, too.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def _bound(clip: Any) -> float:
 
 
 def _check_lstm(x: Any, given: dict[str, Any], count: int | None, use_peepholes: bool) -> int | None:
-    """Check the shapes of a LSTM, and return its width."""
+    """Check the shapes of an LSTM, and return its width."""
     if (given["h_0"] is None) != (given["c_0"] is None):
         missing, there = ("h_0", "c_0") if given["h_0"] is None else ("c_0", "h_0")
         raise ValueError(f"lstm_layer: {missing}: is missing; {there} is given, and both or neither are needed")

@@ -28,7 +28,7 @@ __all__ = ["LSTMGradients", "LSTMWeights", "PackedLSTM", "lstm_backward", "lstm_
 
 
 class LSTMWeights(NamedTuple):
-    """The parameters of a LSTM of D cells and a state of R, D without a projection; all of one dtype.
+    """The parameters of an LSTM of D cells and a state of R, D without a projection; all of one dtype.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def lstm_forward(
     c_0: Array | None = None,
     is_reverse: bool = False,
 ) -> tuple[Array, Array, Residuals]:
-    """Run a LSTM over all sequences of a batch.
+    """Run an LSTM over all sequences of a batch.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _steps(kept: Residuals, run: Run, second: Weight, third: Weight | None, stat
 
 
 class PackedLSTM:
-    """A LSTM that takes single steps, on arrays: its weights are packed once.
+    """An LSTM that takes single steps, on arrays: its weights are packed once.
 
     Parameters
     ----------

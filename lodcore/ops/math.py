@@ -306,7 +306,7 @@ def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
     Raises
     ------
     DTypeError
-        If it is no ufunc of as many operands with one result.
+        If it is not a ufunc with this number of operands and one result.
 
     Examples
     --------

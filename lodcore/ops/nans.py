@@ -183,7 +183,7 @@ def nanprod(
 def nanmean(
     x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
-    """Average what is not nan; nan where there is nothing else. Parameters as of `mean`.
+    """Compute the mean of the values that are not nan; nan if all are. Parameters as of `mean`.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def _of_kept(
 def nanmax(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Find the greatest value that is not nan; nan where there is nothing else. Parameters and errors as of `max`.
+    """Return the maximum of the values that are not nan; nan if all are. Parameters and errors as of `max`.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def nanmax(
 def nanmin(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Find the least value that is not nan; nan where there is nothing else. Parameters and errors as of `max`.
+    """Return the minimum of the values that are not nan; nan if all are. Parameters and errors as of `max`.
 
     Examples
     --------
@@ -359,7 +359,7 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
 
 
 def _refuse_nothing(name: str, found: Any) -> None:
-    """Raise where there is nothing else than nan."""
+    """Raise an error if all values are nan."""
     if isinstance(found, Symbol):
         raise TypeError(f"{name}: of rows with axes, and of all values, it is not recorded")
     values = np.asarray(found.values if isinstance(found, LoDTensor) else found)

@@ -61,7 +61,7 @@ def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
     Raises
     ------
     DTypeError
-        If the dtype has no differences, or n is no integer.
+        If the dtype has no differences, or n is not an integer.
     ValueError
         If n is negative.
 
@@ -195,7 +195,7 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
     Raises
     ------
     DTypeError, ShapeError
-        If x cannot hold what is filled in, or n is no integer.
+        If x cannot hold the fill value, or n is not an integer.
     LevelError
         If there is no such level.
 

@@ -21,7 +21,7 @@ def number_of(where: str, given: Any, least: float = -math.inf, most: float = ma
     Raises
     ------
     DTypeError, ValueError
-        If it is no real number, or nan, or out of bounds.
+        If it is not a real number, or is nan or out of bounds.
     """
     if isinstance(given, bool) or not isinstance(given, (int, float, np.floating, np.integer)):
         raise DTypeError(f"{where}: is {given!r}; a number is needed")

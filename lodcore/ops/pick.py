@@ -130,7 +130,7 @@ def _is_empty(default: Any) -> bool:
 
 
 def _with_empty(x: LoDTensor) -> LoDTensor:
-    """Put an empty sequence behind the others; the values are shared."""
+    """Append an empty sequence to the others; the values are shared."""
     levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)]
     levels[0] = np.append(levels[0], levels[0][-1])
     return tensor_core.new_tensor(x.values, core.make_lod(levels, x.lod.num_rows))

@@ -65,7 +65,7 @@ of_reordered = computed("as `x`; the first level is reordered", lambda x: getatt
 
 @operator(x=Rows, table=Table, lod_rule=of_reordered)
 def reorder_by_rank(x: Any, table: Any) -> Any:
-    """Bring the outermost sequences (or the rows of an ndarray) into the order of a table.
+    """Reorder the outermost sequences (or the rows of an ndarray) by a rank table.
 
     Parameters
     ----------

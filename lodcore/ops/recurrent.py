@@ -38,7 +38,7 @@ def dynamic_lstm(
     cell_activation: str = "tanh",
     candidate_activation: str = "tanh",
 ) -> Any:
-    """Run a LSTM over the rows of each sequence.
+    """Run an LSTM over the rows of each sequence.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def dynamic_lstm(
     weight : array_like, shape (D, 4 * D)
         From the state to candidate, input gate, forget gate and output gate, in this order.
     bias : array_like, shape (4 * D,) or (1, 4 * D), optional
-        With peepholes (7 * D,) or (1, 7 * D): behind the bias of the gates, the weights of the cell for input, forget
+        With peepholes (7 * D,) or (1, 7 * D): after the bias of the gates, the weights of the cell for input, forget
         and output gate. Zeros, if not given.
     h_0, c_0 : array_like, shape (number of sequences, D), optional
         State and cell before the first row of each sequence, both or neither; zeros, if not given.
@@ -287,7 +287,7 @@ def _activations(where: str, **names: Any) -> list[int]:
 
 
 def _lstm_rule(gate_activation: Any, cell_activation: Any, candidate_activation: Any) -> Rule:
-    """Take what the gates of a LSTM do."""
+    """Take what the gates of an LSTM do."""
     gate, cell, candidate = _activations(
         "dynamic_lstm",
         gate_activation=gate_activation,
@@ -306,7 +306,7 @@ def _gru_rule(gate_activation: Any, candidate_activation: Any, origin_mode: Any)
 
 
 def _check_lstm(x: Shape, given: dict[str, Any], count: int | None, use_peepholes: bool) -> int | None:
-    """Check the shapes of a LSTM, and return its width."""
+    """Check the shapes of an LSTM, and return its width."""
     where = "dynamic_lstm"
     if (given["h_0"] is None) != (given["c_0"] is None):
         missing, there = ("h_0", "c_0") if given["h_0"] is None else ("c_0", "h_0")

@@ -275,7 +275,7 @@ class Op(OpBody):
         return given
 
     def taken(self, name: str, spec: Spec) -> Spec:
-        """Check that a kind of tensor is accepted; an entry of a list has a number behind its name."""
+        """Check that a kind of tensor is accepted; an entry of a list has a number after its name."""
         return self.roles[name.partition("[")[0]].spec(f"{self.__name__}: {name}", spec)
 
     # -- arguments and results -------------------------------------------------------------------------------------

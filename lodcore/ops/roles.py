@@ -94,7 +94,7 @@ class Role:
     def constant(self, where: str, given: Any) -> Any:
         """Turn a list into a tensor, as the operator itself would; all else stays.
 
-        Lists of integers that tell where something is stay lists: without entries, or with too large ones, they would
+        Lists of integers that are positions stay lists: without entries, or with too large ones, they would
         become an array of float64, which says less.
         """
         return self.of_list(where, given) if isinstance(given, (list, tuple)) else given

@@ -38,7 +38,7 @@ def sequence_rolling(
     size : int
         Rows of a window, 1 or more.
     pool_type : {"sum", "mean", "max", "min", "var", "std"}
-        Of "max" and "min" nan wins, as in NumPy; a window with nan is nan, those behind it are not.
+        Of "max" and "min" nan wins, as in NumPy; a window with nan is nan, those after it are not.
     min_periods : int, optional
         The result is nan where a window has fewer rows, at the beginning of a sequence; `size`, if not given.
     ddof : number

@@ -60,7 +60,7 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     v : LoDTensor or nested lists
         Of as many sequences, of any lengths; of the same kind.
     side : {"left", "right"}
-        Before those that are equal, or behind them.
+        Whether positions are before equal values, or after them.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
     Returns
     -------
     LoDTensor of float64
-        With the LoD of x. Before the first point its value, behind the last one that of it; nan of nan, and where a
+        With the LoD of x. Before the first point its value, after the last one its value; nan of nan, and where a
         sequence has no points.
 
     Raises

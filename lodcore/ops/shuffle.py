@@ -114,7 +114,7 @@ def _(x: Spec | LoD, rng: Any, size: Any, level: int) -> Spec:
 
 
 def sequence_shuffle(x: Any, rng: Any, level: int = -1) -> Any:
-    """Bring the elements of each sequence into a random order.
+    """Shuffle the elements of each sequence.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def sequence_sample(x: Any, size: Any, rng: Any, level: int = -1) -> Any:
 
 
 def shuffle_sequences(x: Any, rng: Any) -> Any:
-    """Bring the sequences of a batch into a random order.
+    """Shuffle the sequences of a batch.
 
     Parameters
     ----------

@@ -213,7 +213,7 @@ def _ends(rank: IndicesMap) -> list[tuple[int, int]]:
 
 
 def _places(rank: IndicesMap) -> Array:
-    """Find the last element of each sequence among those of all steps, with those of boot behind them."""
+    """Find the last element of each sequence among those of all steps, with those of boot after them."""
     steps, order = rank.steps, rank.order
     made: Array = steps[-1] + np.arange(len(order))
     lengths = rank.lengths[rank.lengths > 0]

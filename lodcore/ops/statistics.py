@@ -119,7 +119,7 @@ def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
 
 
 def _together(name: str, axis: Any, *operands: Any) -> tuple[Any, ...]:
-    """Bring coarser axes of levels behind the others, where what is reduced aligns with what it is of.
+    """Move coarser axes of levels after the others, where the reduced result aligns with its operand.
 
     Returns
     -------

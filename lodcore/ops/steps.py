@@ -73,7 +73,7 @@ def tensor_array_unpack(x: Any, level: int, sort_by_length: bool = True, out: Ar
 def in_step_order(
     where: str, x: Any, level: int, sort_by_length: bool, out: Array | None
 ) -> tuple[LoDTensor, IndicesMap]:
-    """Bring the elements of a level into step order: a LoDTensor whose outermost sequences are the steps, and the map.
+    """Reorder the elements of a level by steps; return a LoDTensor whose outermost sequences are steps, and the map.
 
     See `tensor_array_unpack`, which has the same arguments.
     """

@@ -205,7 +205,7 @@ def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor
     Raises
     ------
     LoDError
-        If not exactly one is given, it is no structure, has another number of rows, or the last level counts another
+        If not exactly one is given, it is not a structure, has another number of rows, or the last level counts another
         number of sequences.
 
     Examples

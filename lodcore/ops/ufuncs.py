@@ -22,7 +22,7 @@ def _ratio(d: Any, a: Any, b: Any) -> Any:
 
 
 def _to_winner(d: Any, second: Any) -> tuple[Any, Any]:
-    """Hand a cotangent to the operand that was chosen: the second one, or else the first. A nan is chosen, too."""
+    """Return a cotangent for the operand that was chosen: the second one, or else the first. A nan is chosen, too."""
     return d * ~second, d * second
 
 

@@ -34,7 +34,7 @@ Shape = tuple[int | None, ...]
 
 @operator(x=Dense)
 def transpose_rows(x: Any, axes: Any) -> Any:
-    """Bring the axes of rows into another order.
+    """Permute the axes of rows.
 
     Parameters
     ----------

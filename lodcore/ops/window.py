@@ -324,7 +324,7 @@ def _padding_bytes(padding: Array, dtype: np.dtype[Any]) -> Array:
 
 @operator(x=Nested, filter=Dense)
 def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> Any:
-    """Look ahead: sum each row and those after it in its sequence, weighed column by column.
+    """Sum each row and those after it in its sequence, weighted column by column.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class ArrayMethods:
         return operators.tensor_array_rank(self)
 
     def boot(self, state: Any) -> Any:
-        """Bring a state in the batch's own order, one row (sequence) per sequence, into the order of the steps.
+        """Reorder a state with one row (or sequence) per sequence from the order of the batch to that of the steps.
 
         Examples
         --------

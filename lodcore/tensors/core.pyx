@@ -337,7 +337,7 @@ cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
 
 
 def broken_rule(offsets, bad):
-    """Say which rule the offset at position `bad` breaks."""
+    """Return which rule the offset at position `bad` breaks."""
     if not len(offsets):
         return "is empty; offsets have one entry more than there are sequences"
     if bad == 0:

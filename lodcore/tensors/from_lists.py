@@ -84,7 +84,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
 
 
 def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels: int | None) -> LoDTensor:
-    """Give a LoDTensor another dtype, if that is asked for, and check its levels."""
+    """Convert a LoDTensor to another dtype, if requested, and check its levels."""
     if num_levels is not None and num_levels != x.num_levels:
         raise LoDError(f"{where}: obj: has num_levels {x.num_levels}; {num_levels} is given")
     made = as_dtype(where, dtype)

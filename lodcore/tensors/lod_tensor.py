@@ -428,7 +428,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         multiple_of : int, or tuple of int
             The length is rounded up to a multiple of it.
         return_mask : bool
-            Give also a bool array, shape (n, padded_length), true where there is a row.
+            Also return a bool array of shape (n, padded_length), true where there is a row.
         out : ndarray, optional
             shape (n, padded_length, ...): where to write.
         levels : int

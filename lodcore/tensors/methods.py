@@ -21,7 +21,7 @@ method = later(BODIES)
 
 
 class TensorMethods:
-    """Methods that run operators; docs/numpy.md tells what each of them does."""
+    """Methods that run operators; docs/numpy.md says what each of them does."""
 
     __slots__ = ()
 
@@ -224,7 +224,7 @@ class TensorMethods:
 
     @method
     def clip(self, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
-        """Bring values into a range, as `numpy.clip` does."""
+        """Clip values to a range, as `numpy.clip` does."""
 
     @method
     def cumsum(self, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: None = None) -> Any:
@@ -268,7 +268,7 @@ class TensorMethods:
 
     @method
     def transpose(self, *axes: Any) -> Any:
-        """Bring axes into another order, as `numpy.transpose` does; backwards, if none are given."""
+        """Permute axes, as `numpy.transpose` does; reverse them if none are given."""
 
     #: The axes backwards; the last two axes swapped.
     T: Any = Later("T", BODIES)

@@ -150,7 +150,7 @@ class RankTable(Tensor):
 
 
 class IndicesMap(Tensor):
-    """Which element of a nested tensor each element of the steps is; made by `TensorArray.unpack`."""
+    """The map from elements of steps to elements of a nested tensor; `TensorArray.unpack` makes it."""
 
     __slots__ = ("_level", "_lod", "_order", "_rank", "_steps", "_values")
 

@@ -282,7 +282,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         return Spec((None, *first.shape[1:])[: first.ndim], first.dtype)
 
     def reserve(self, slots: int, grows: bool) -> None:
-        """Have a number of slots, those past the elements as holes."""
+        """Extend the array to a number of slots; those past the elements are holes."""
         self._size = slots
         self._limit = None if grows else slots
 

@@ -129,7 +129,7 @@ def of_elements(elements: list[Any]) -> TensorArray:
 
 
 def bits(x: Any) -> Any:
-    """Make a value that is equal for two results if they agree to the bit: types, structures, dtypes, and shapes."""
+    """Make a value that is equal for two results if they agree bit for bit: types, structures, dtypes, and shapes."""
     if isinstance(x, (tuple, list)) and not isinstance(x, Spec):
         return tuple(map(bits, x))
     if isinstance(x, LoDTensor):

@@ -147,7 +147,7 @@ def in_a_body_of_a_program(op: Op, sample: Sample) -> Any:
 
 
 def into_out(op: Op, sample: Sample) -> Any:
-    """Let it write its result into an array."""
+    """Call it so that it writes its result into an array."""
     if not op.takes_out:
         return ABSENT
     out = np.empty_like(_buffer(op(*sample.args, **sample.kwargs)))

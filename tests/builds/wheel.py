@@ -1,4 +1,4 @@
-"""The sdist and the wheel: what they hold, and the tests run on the installed wheel, away from the checkout."""
+"""The sdist and the wheel: what they hold, and tests of the installed wheel with the newest and the oldest NumPy."""
 
 import shutil
 import sys
@@ -8,9 +8,12 @@ import zipfile
 from pathlib import Path
 
 from tests.builds import tree
+from tests.builds.pythons import OLDEST
 
 #: What the wheel is tried on: something of every folder. The whole suite runs on the checkout, and by `make pythons`.
 TRIED = ["base", "tensors", "numpy_api", "nn", "interop", "batching", "demo", "test_main.py"]
+#: What it is tried on again with the oldest NumPy: what depends on NumPy most.
+TRIED_ON_OLDEST = ["base", "tensors", "numpy_api"]
 SOURCE_ONLY = {".pyx", ".pxd", ".h", ".c"}
 
 
@@ -49,7 +52,7 @@ def report(name: str, missing: set[str], strange: set[str]) -> None:
 
 
 def main() -> None:
-    """Build both, look into them, and test the wheel in an empty environment."""
+    """Build both, check their files, and test the wheel in an empty environment, also with the oldest NumPy."""
     built = tree.ROOT / "dist"
     shutil.rmtree(built, ignore_errors=True)
     tree.run(tree.ROOT, sys.executable, "-m", "build", "-q")
@@ -64,6 +67,11 @@ def main() -> None:
         tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[runner]")
         tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
         command = tree.pytest("--pyargs", *[f"tests/{part}" for part in TRIED], "README.md", "lodcore", python=python)
+        tree.run(tests, *command, HYPOTHESIS_PROFILE="handful")
+        oldest = OLDEST[sys.version_info.minor]
+        tree.run(directory, python, "-m", "pip", "install", "-qq", f"numpy=={oldest}")
+        print(f"with NumPy {oldest}:", flush=True)
+        command = tree.pytest("--pyargs", *[f"tests/{part}" for part in TRIED_ON_OLDEST], python=python)
         tree.run(tests, *command, HYPOTHESIS_PROFILE="handful")
 
 

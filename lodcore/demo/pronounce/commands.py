@@ -144,7 +144,7 @@ def _print_task(words: dict[str, data.Words], options: argparse.Namespace, glyph
     print_heading("How is it pronounced?", glyphs)
     print(f"  {counts['train']:,} words of CMUdict to learn from, {counts['dev']:,} to watch,", end=" ")
     print(f"{counts['test']:,} for the test.")
-    print(f"  A LSTM reads the letters both ways, {options.width} numbers each; another says phonemes")
+    print(f"  An LSTM reads the letters both ways, {options.width} numbers each; another says phonemes")
     print("  and attends to the letters. Words of all lengths together, nothing is padded.\n", flush=True)
 
 

@@ -1,6 +1,6 @@
 """From letters to phonemes: an encoder that reads both ways, and a decoder that attends to what was read.
 
-A LSTM reads the letters of each word in both directions; its last states, through a layer each, are the first state of
+An LSTM reads the letters of each word in both directions; its last states, through a layer each, are the first state of
 a second LSTM, which is given the phoneme before and makes a query. The query is compared with a key of each letter;
 the weighted sum of what the encoder made of the letters, together with the query, says what the next phoneme is.
 
@@ -108,7 +108,7 @@ class Network:
         letters : LoDTensor
             Words, letters.
         given, wanted : LoDTensor
-            Words, phonemes: with the start before them, and with the end behind them.
+            Words, phonemes: with the start before them, and with the end after them.
         rng : numpy.random.Generator or None
             Of dropout; None in use.
         """
@@ -242,7 +242,7 @@ def log_softmax(logits: Array) -> Array:
 
 
 def with_ends(phonemes: LoDTensor) -> tuple[LoDTensor, LoDTensor]:
-    """Put the start before each pronunciation, and the end behind it.
+    """Add the start before each pronunciation, and the end after it.
 
     Examples
     --------

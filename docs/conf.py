@@ -50,4 +50,4 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "tutorial": [], "levels-and-axes": []}
+html_sidebars = {"index": [], "tutorial": [], "levels-and-axes": [], "performance": [], "trend": []}

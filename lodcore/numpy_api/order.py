@@ -58,6 +58,7 @@ def _bounds(where: str, x: Any, kth: Any, axis: Any) -> None:
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
     """Put the rows of each sequence so that place kth has what sorting puts there: sorted as a whole."""
     x = tensor_of("partition", a)
+    _refuse("partition", order=order)
     _bounds("partition", x, kth, axis)
     return ops.sequence_sort(x)
 
@@ -66,6 +67,7 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
     """Find an order of the rows of each sequence that puts to place kth what sorting puts there."""
     x = tensor_of("argpartition", a)
+    _refuse("argpartition", order=order)
     _bounds("argpartition", x, kth, axis)
     return ops.sequence_argsort(x)
 
@@ -202,7 +204,7 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
     if at or not levels:
         refuse_symbols("diff", (x, prepend, append))
         return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)
-    around = [_beside(x, prepend), x, _beside(x, append)]
+    around = [_beside(x, prepend), x, _beside(x, append)] if n else [x]  # as NumPy: nothing is put beside then
     parts = [part for part in around if part is not None]
     return ops.sequence_diff(x if len(parts) == 1 else concatenate(parts, levels), n)
 

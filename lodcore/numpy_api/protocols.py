@@ -296,6 +296,9 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
     """Bring values between two bounds, of which one may be missing."""
     if out is not None:
         raise TypeError("numpy.clip: out: is not supported; the result is a new tensor")
+    for name, one, other in (("min", a_min, min), ("max", a_max, max)):
+        if one is not None and other is not None:
+            raise ValueError(f"numpy.clip: {name}: is given twice, as a_{name} too; one of them is needed")
     low, high = a_min if min is None else min, a_max if max is None else max
     if low is not None:
         a = ops.elementwise([a, low], np.maximum)
@@ -375,7 +378,20 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
         raise TypeError("numpy.cumsum: out: is not supported; the result is a new tensor")
     if axis is None or axes_of("cumsum", axis, x.ndim) != (x.num_levels,):
         raise TypeError(f"numpy.cumsum: axis: is {axis}; only that of the last level, {x.num_levels}, is supported")
-    return ops.sequence_cumsum(x if dtype is None else ops.cast(x, dtype))
+    return _in_dtype(ops.sequence_cumsum(x if dtype is None else ops.cast(x, dtype)), dtype)
+
+
+def _looped(where: str, ufunc: np.ufunc, given: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
+    """Return the dtype that a ufunc accumulates in where one is asked for; raise if it has none for that."""
+    try:
+        return ufunc.accumulate(np.ones(1, given), dtype=dtype).dtype
+    except TypeError as error:
+        raise DTypeError(f"{where}: dtype: is {dtype}; {error}") from None
+
+
+def _in_dtype(found: Any, dtype: Any) -> Any:
+    """Convert a result to the dtype that was asked for: integers are added up as those of 64 bits."""
+    return found if dtype is None or found.dtype == dtype else ops.cast(found, dtype)
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:
@@ -390,8 +406,11 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: N
     if at > levels:
         refuse_symbols(where, (x,))
         return shared(where, lambda values: ufunc.accumulate(values, at - levels, dtype), x)
-    x = x if dtype is None else ops.cast(x, dtype)
-    return ops.sequence_cumsum(x) if ufunc is np.add and x.dtype.kind != "b" else ops.sequence_accumulate(x, ufunc)
+    if dtype is not None:
+        x, dtype = ops.cast(x, dtype), _looped(where, ufunc, x.dtype, dtype)
+    if ufunc is np.add and x.dtype.kind != "b":
+        return _in_dtype(ops.sequence_cumsum(x), dtype)
+    return _in_dtype(ops.sequence_accumulate(x, ufunc), dtype)
 
 
 @stands_for(np.dot)

@@ -417,7 +417,9 @@ def least_bins(sizes, budget, max_items):
 
 def pieces_of(plan):
     """List the pieces of each bin: document, first token, and the one behind the last."""
-    pieces = [(d, s, s + n) for d, s, n in zip(*(x.tolist() for x in (plan.documents, plan.starts, plan.sizes)), strict=True)]
+    pieces = [
+        (d, s, s + n) for d, s, n in zip(*(x.tolist() for x in (plan.documents, plan.starts, plan.sizes)), strict=True)
+    ]
     return [pieces[start:stop] for start, stop in zip(*bounds(plan.bins), strict=True)]
 
 
@@ -455,13 +457,17 @@ def test_every_number_of_a_report(call):
 
 def check_text(text, report):
     """Check that the text names the numbers of the report."""
-    numbers = [int(number.replace(",", "")) for number in re.findall(r"(?<![.\d])[\d,]*\d(?![.\d])", text.split("\n")[0])]
+    numbers = [
+        int(number.replace(",", "")) for number in re.findall(r"(?<![.\d])[\d,]*\d(?![.\d])", text.split("\n")[0])
+    ]
     assert numbers == [report.num_documents, report.num_tokens, report.num_bins, report.budget, report.padding]
     assert f": {100 * report.efficiency:.1f} % full" in text
     assert f"at least {report.lower_bound} are needed, {report.distance} more than that" in text
     tokens = sum(stop - start for _, start, stop in report.dropped.tolist())
     lost = len({d for d, _, _ in report.dropped.tolist()})
-    assert (f"dropped: {tokens} token{'s' * (tokens != 1)} of {lost} document{'s' * (lost != 1)}: " in text) == bool(lost)
+    assert (f"dropped: {tokens} token{'s' * (tokens != 1)} of {lost} document{'s' * (lost != 1)}: " in text) == bool(
+        lost
+    )
     cut = len({d for d, _, _ in report.split.tolist()})
     assert (f"split: {cut} document{'s' * (cut != 1)}: " in text) == bool(cut)
     for name, ranges in (("dropped", report.dropped), ("split", report.split)):

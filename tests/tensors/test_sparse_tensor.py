@@ -178,7 +178,9 @@ QUESTIONS = {
 
 
 @given(
-    st.lists(parts(4, [np.int8, np.uint8, np.int32, np.float16, np.float32, np.float64], [(2,)]), min_size=2, max_size=4),
+    st.lists(
+        parts(4, [np.int8, np.uint8, np.int32, np.float16, np.float32, np.float64], [(2,)]), min_size=2, max_size=4
+    ),
     st.booleans(),
 )
 def test_a_sum_answers_before_it_is_joined_as_after(drawn, from_the_right):

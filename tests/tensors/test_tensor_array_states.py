@@ -135,7 +135,9 @@ def asked(array):
         "list": list,
         "repr": repr,
         "kind": type,
-        "element": lambda a: [a.element_spec() and getattr(a.element_spec(), it) for it in ("dtype", "num_levels", "ndim")],
+        "element": lambda a: [
+            a.element_spec() and getattr(a.element_spec(), it) for it in ("dtype", "num_levels", "ndim")
+        ],
         "boot": lambda a: a.boot(state),
         "rank of steps": lambda a: (a.rank.indices, a.rank.lengths) if a.rank is not None else None,
         "known": lambda a: sorted(a.known_elements()),

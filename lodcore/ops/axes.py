@@ -146,7 +146,7 @@ def sum(
         the axes of a row. The axis of the last level adds up the rows of each sequence; a coarser one adds up what
         sequences have at the same place, where they have it.
     dtype : dtype_like, optional
-        In which to compute.
+        In which to compute, and that of the result.
     out : None
         Not supported.
     keepdims : bool

@@ -13,7 +13,7 @@ QUANTILE = {**AXIS, **KEPT, "method": ["'lower'", "'midpoint'"], "overwrite_inpu
 CLOSE = {"rtol": ["99"], "atol": ["9"], "equal_nan": ["True"]}
 
 #: The function: the arguments that it needs, in one or more ways, and its options with their values. In the calls x, y
-#: and z are tensors (n and p have nan, g is complex, in v all are different), m is a mask, i are integers; a is an axis.
+#: and z are tensors (n and p have nan, g is complex, in v all are different), m is a mask, i a matrix, a an axis.
 CALLS = {
     **dict.fromkeys(["sum", "prod"], (["x"], {**AXIS, **TYPE, **KEPT, **FIRST, **MASK})),
     "mean": (["x"], {**AXIS, **TYPE, **KEPT, **MASK}),

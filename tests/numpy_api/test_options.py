@@ -1,4 +1,4 @@
-"""Every option of every function of NumPy, alone and beside each other one: the same as NumPy makes of each sequence."""
+"""Every option of every function of NumPy, alone and beside each other one: what NumPy makes of each sequence."""
 
 import ast
 import inspect

@@ -23,10 +23,10 @@ LENGTHS = [2, 0, 3]
 DTYPES = [None, "f8", "f2", "i2", "?"]
 #: Which options of `reduce` are taken.
 NEEDED = {
-    **dict.fromkeys(["add", "multiply"], {"axis", "dtype", "keepdims", "initial", "where"}),
-    **dict.fromkeys(["maximum", "minimum"], {"axis", "keepdims", "initial", "where"}),
-    **dict.fromkeys(["logical_and", "logical_or"], {"axis", "keepdims", "where"}),
-    **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor"], {"axis"}),
+    **{name: {"axis", "dtype", "keepdims", "initial", "where"} for name in ("add", "multiply")},
+    **{name: {"axis", "keepdims", "initial", "where"} for name in ("maximum", "minimum")},
+    **{name: {"axis", "keepdims", "where"} for name in ("logical_and", "logical_or")},
+    **{name: {"axis"} for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
 }
 CASTINGS = [None, "unsafe", "safe", "no"]
 

@@ -29,6 +29,22 @@ def _last(where: str, x: Any, axis: Any) -> int:
     return at - levels
 
 
+@stands_for(np.sort)
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Sort the rows of each sequence column by column, or each row."""
+    x = tensor_of("sort", a)
+    levels = getattr(x, "num_levels", 0)
+    at = axis_of("sort", axis, x.ndim)
+    if order is not None:
+        raise TypeError(f"numpy.sort: order: is {order!r}; lodcore.sort_by_key(x, x[field]) sorts records")
+    if at < levels:
+        raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
+    if levels and at == levels:
+        return ops.sequence_sort(x)
+    refuse_symbols("sort", (x,))
+    return shared("sort", lambda values: np.sort(values, at - levels, kind), x)
+
+
 @stands_for(np.argsort)
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Find the order of the rows of each sequence, column by column, or of each row; always stable."""

@@ -16,6 +16,7 @@ from lodcore.numpy_api.advice import advice, refused
 from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import aligned, shared
 from lodcore.ops.axes import axes_of, tensor_of
+from lodcore.ops.reduce import dtype_of_accumulate, in_dtype
 from lodcore.ops.roles import as_batches, spec_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -378,20 +379,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
         raise TypeError("numpy.cumsum: out: is not supported; the result is a new tensor")
     if axis is None or axes_of("cumsum", axis, x.ndim) != (x.num_levels,):
         raise TypeError(f"numpy.cumsum: axis: is {axis}; only that of the last level, {x.num_levels}, is supported")
-    return _in_dtype(ops.sequence_cumsum(x if dtype is None else ops.cast(x, dtype)), dtype)
-
-
-def _looped(where: str, ufunc: np.ufunc, given: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
-    """Return the dtype that a ufunc accumulates in where one is asked for; raise if it has none for that."""
-    try:
-        return ufunc.accumulate(np.ones(1, given), dtype=dtype).dtype
-    except TypeError as error:
-        raise DTypeError(f"{where}: dtype: is {dtype}; {error}") from None
-
-
-def _in_dtype(found: Any, dtype: Any) -> Any:
-    """Convert a result to the dtype that was asked for: integers are added up as those of 64 bits."""
-    return found if dtype is None or found.dtype == dtype else ops.cast(found, dtype)
+    return in_dtype(ops.sequence_cumsum(x if dtype is None else ops.cast(x, dtype)), dtype)
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:
@@ -407,10 +395,10 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: N
         refuse_symbols(where, (x,))
         return shared(where, lambda values: ufunc.accumulate(values, at - levels, dtype), x)
     if dtype is not None:
-        x, dtype = ops.cast(x, dtype), _looped(where, ufunc, x.dtype, dtype)
+        x, dtype = ops.cast(x, dtype), dtype_of_accumulate(where, ufunc, x.dtype, dtype)
     if ufunc is np.add and x.dtype.kind != "b":
-        return _in_dtype(ops.sequence_cumsum(x), dtype)
-    return _in_dtype(ops.sequence_accumulate(x, ufunc), dtype)
+        return in_dtype(ops.sequence_cumsum(x), dtype)
+    return in_dtype(ops.sequence_accumulate(x, ufunc), dtype)
 
 
 @stands_for(np.dot)
@@ -425,19 +413,3 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Count what is not 0."""
     return ops.sum(ops.not_equal(a, 0), axis, keepdims=keepdims)
-
-
-@stands_for(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Sort the rows of each sequence column by column, or each row."""
-    x = tensor_of("sort", a)
-    levels = getattr(x, "num_levels", 0)
-    at = axis_of("sort", axis, x.ndim)
-    if order is not None:
-        raise TypeError(f"numpy.sort: order: is {order!r}; lodcore.sort_by_key(x, x[field]) sorts records")
-    if at < levels:
-        raise TypeError(f"numpy.sort: axis: is {axis}; that of the last level, {levels}, or of rows is supported")
-    if levels and at == levels:
-        return ops.sequence_sort(x)
-    refuse_symbols("sort", (x,))
-    return shared("sort", lambda values: np.sort(values, at - levels, kind), x)

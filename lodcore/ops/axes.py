@@ -14,12 +14,21 @@ from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.axes_of_levels import brought_last, is_below, over_levels, pooled, put_back, with_axes_of_1
 from lodcore.ops.compare import greater_than
-from lodcore.ops.convert import cast, full_like
+from lodcore.ops.convert import full_like
 from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.expand import sequence_expand_as
 from lodcore.ops.math import add, div, minus, mul, sqrt
 from lodcore.ops.math import where as choose
-from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_empty, kept_initial, mean_dtype, reduce_values
+from lodcore.ops.reduce import (
+    cast_for,
+    check_kind,
+    count_rows,
+    in_dtype,
+    kept_empty,
+    kept_initial,
+    mean_dtype,
+    reduce_values,
+)
 from lodcore.tensors import direct
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
@@ -110,13 +119,6 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     return add(reduced, initial) if name == "sum" else mul(reduced, initial)
 
 
-def _in_dtype(found: Any, dtype: Any) -> Any:
-    """Convert a result to the dtype that was asked for: integers are added up and multiplied as those of 64 bits."""
-    if dtype is None or found.dtype == dtype:
-        return found
-    return found.astype(dtype) if isinstance(found, np.generic) else cast(found, dtype)
-
-
 def _checked_empty(name: str, empty: Any, initial: Any, dtype: np.dtype[Any]) -> Any:
     """Check the result of no values, which stands for itself: not beside what every result begins with."""
     if initial is not None:
@@ -177,7 +179,7 @@ def sum(
     if found is not None:
         return found
     x = tensor_of("sum", x)
-    return _in_dtype(_reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
+    return in_dtype(_reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
 
 
 def prod(
@@ -198,7 +200,7 @@ def prod(
     array([2, 1, 3])
     """
     x = tensor_of("prod", x)
-    return _in_dtype(_reduced("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where), dtype)
+    return in_dtype(_reduced("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where), dtype)
 
 
 def mean(

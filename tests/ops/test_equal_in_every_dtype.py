@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, LoDTensor
-from tests.ops.test_one_nan import BITS, CALLS
+from tests.helpers.comparing import BITS, CALLS
 
 NAT = np.iinfo(np.int64).min
 

@@ -20,7 +20,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test twins soak doors lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
+.PHONY: help demo test twins soak doors engines lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,13 @@ doors: build/built ## install the libraries of docs/doors.md into build/doors, a
 	@build/doors/bin/python -m pip install -qq $(REQUIRES)
 	@build/doors/bin/python -m pip install -qq --no-build-isolation -e '.[doors]'
 	LODCORE_DOORS=1 build/doors/bin/python -m pytest tests/doors
+
+engines: build/built ## install Ray, Dask and Spark into build/engines, and run each on two workers (Spark needs Java 17)
+	@java -version > /dev/null 2>&1 || { echo "Spark needs Java 17: apt-get install default-jre-headless"; false; }
+	@test -x build/engines/bin/python || $(PYTHON) -m venv build/engines
+	@build/engines/bin/python -m pip install -qq $(REQUIRES)
+	@build/engines/bin/python -m pip install -qq --no-build-isolation -e '.[engines]'
+	LODCORE_DOORS=1 build/engines/bin/python -m pytest tests/doors/test_engines*.py
 
 lint: build/built ## check style: ruff, cython-lint
 	$(RUN) -m ruff check .

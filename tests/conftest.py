@@ -1,5 +1,7 @@
 """Profiles of hypothesis, and the trees of kernels over which the suite runs."""
 
+import contextlib
+import functools
 import gc
 import importlib
 import importlib.util
@@ -22,6 +24,11 @@ settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
 settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
 settings.register_profile("pair", COMMON, max_examples=2, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# Hypothesis draws constants of the files that happen to be loaded, too: which these are depends on the tests that have
+# run before in this process, and to parse them takes seconds. Without them examples are the same every time.
+with contextlib.suppress(ImportError, AttributeError):  # of other versions of hypothesis
+    providers = importlib.import_module("hypothesis.internal.conjecture.providers")
+    providers._get_local_constants = functools.partial(lambda none: none, providers.Constants())
 
 # The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.
 BOTH_TREES = {"kernels", "ops", "tensors"}
@@ -45,6 +52,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "not_on_reference: compares with the reference kernels, or uses no kernels")
+    config.addinivalue_line("markers", "twins: runs on the reference in `make twins`, and otherwise only as compiled")
 
 
 def pytest_collection_finish():
@@ -60,7 +68,7 @@ def pytest_generate_tests(metafunc):
     package = metafunc.config.getoption("kernels")
     trees = {package: package} if package else {"cython": "lodcore.kernels", "reference": "reference.kernels"}
     on_both = BOTH_TREES & set(metafunc.definition.path.parts)
-    if not on_both or metafunc.definition.get_closest_marker("not_on_reference"):
+    if not on_both or any(map(metafunc.definition.get_closest_marker, ("not_on_reference", "twins"))):
         trees.pop("reference", None)
     metafunc.parametrize("kernel_tree", list(trees.values()), ids=list(trees), indirect=True, scope="module")
 

@@ -104,8 +104,11 @@ LEVELS = [
 ]
 
 
+FAR = ["2", "-3", "2**31", "-2**63", "2**63", "-2**70", "np.int8(2)"]
+
+
 @pytest.mark.parametrize("call", LEVELS)
-@pytest.mark.parametrize("level", ["2", "-3", "2**31", "-2**63", "2**63", "-2**70", "np.int8(2)"])
+@pytest.mark.parametrize("level", FAR)
 def test_levels_that_do_not_exist(call, level, names):
     assert_refused(call.format(level), names, LevelError, f"level.*{run(level, names)}.*2")
 

@@ -149,6 +149,15 @@ def list_units(corpus, num_files=None):
     return pyarrow.table(columns, UNITS)
 
 
+def cut_units(units, size):
+    """Cut a table of units into tables of so many rows.
+
+    Each has memory of its own: a slice would be sent to a worker together with the whole table.
+    """
+    starts = range(0, units.num_rows, size)
+    return [units.take(np.arange(first, min(first + size, units.num_rows))) for first in starts]
+
+
 def read_units(batches, columns=("text",)):
     """Read units, one record batch each, with the place of each row.
 

@@ -63,7 +63,7 @@ class Cluster:
     """
 
     workers: int = 2
-    rows_per_second: float = 520_000.0
+    rows_per_second: float = 560_000.0
     tasks_per_second: float = 585.0
     store: float = 10e9
     spread: float = 0.1

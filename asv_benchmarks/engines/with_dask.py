@@ -46,7 +46,7 @@ def run(units, output, pack, units_per_task=16, workers=2):
     """
     import dask.dataframe
 
-    parts = [units.slice(first, units_per_task) for first in range(0, units.num_rows, units_per_task)]
+    parts = pipeline.cut_units(units, units_per_task)
     meta = as_frame(pipeline.BINS.empty_table())
     bins = dask.dataframe.from_map(functools.partial(bins_of, pack=pack), parts, meta=meta)
     write(bins, output, pipeline.BINS)

@@ -18,6 +18,7 @@ def start(workers, **options):
     """Start Ray on this machine, with so many workers; return what stops it."""
     pipeline.share_path()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # by default workers yield to whatever else the machine does
     import ray
     import ray.data
 
@@ -38,7 +39,7 @@ def run(units, output, pack, units_per_task=16, workers=2):
     import ray.data
 
     Path(output).mkdir(parents=True, exist_ok=True)
-    parts = [units.slice(first, units_per_task) for first in range(0, units.num_rows, units_per_task)]
+    parts = pipeline.cut_units(units, units_per_task)
     write = functools.partial(pack.write, output=str(output))
     # one block, and so one call, a task (batch_size=None)
     written = ray.data.from_arrow(parts).map_batches(write, batch_format="pyarrow", batch_size=None)

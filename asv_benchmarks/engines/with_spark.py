@@ -28,7 +28,6 @@ def start(workers, **options):
         "spark.driver.memory": "1g",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": "2",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
         **options,
     }
     for name, value in settings.items():
@@ -48,11 +47,10 @@ def run(units, output, pack, units_per_task=16, workers=2):
 
     Path(output).mkdir(parents=True, exist_ok=True)
     session = SparkSession.getActiveSession()
-    parts = max(1, -(-units.num_rows // units_per_task))
-    rows = session.sparkContext.parallelize(units.to_pylist(), parts)  # keeps the order, so that a task reads one file
-    frame = session.createDataFrame(
-        rows, "file bigint, path string, row_group bigint, first_row bigint, num_rows bigint"
-    )
+    # Spark cuts a table of Arrow into partitions of this size, in its order; Java hands them out, so that a task
+    # needs one Python worker, where rows of Python would need a second one to take them apart
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(units_per_task))
+    frame = session.createDataFrame(units)
 
     def write(batches):
         tables = [pyarrow.Table.from_batches([batch]) for batch in batches]

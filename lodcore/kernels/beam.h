@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Beams of at most NARROW are kept in registers, if there are FEW columns; more columns are looked at in blocks. */
-enum { NARROW = 8, FEW = 64, BLOCK_COLUMNS = 32 };
+enum { NARROW = 8, FEW = 16, BLOCK_COLUMNS = 32 };
 
 /* A place says prefix (within its source) and column, so that places of later prefixes are greater. */
 #define PLACE_OF(PREFIX, COLUMN) ((int64_t)(((uint64_t)(PREFIX) << 32) | (uint64_t)(COLUMN)))

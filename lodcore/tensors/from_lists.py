@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,9 +16,17 @@ from lodcore.tensors.sequences import of_lists
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from lodcore.tensors.typed_methods import T
+
 __all__ = ["array", "as_nested", "as_nested_index", "exactly"]
 
 
+@overload
+def array(obj: Any, dtype: type[T] | np.dtype[T], num_levels: int | None = None) -> LoDTensor[T]: ...
+@overload
+def array(obj: LoDTensor[T], dtype: None = None, num_levels: int | None = None) -> LoDTensor[T]: ...
+@overload
+def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None = None) -> LoDTensor: ...
 def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None = None) -> LoDTensor:
     """Make a LoDTensor of nested lists, copied.
 

@@ -23,12 +23,16 @@ from lodcore.tensors.tensor_core import LoDTensorBody
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from lodcore.tensors.typed_methods import S, T
+else:
+    S = Any
+
 __all__ = ["LoDTensor"]
 
 Array = np.ndarray[Any, Any]
 
 
-class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
+class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     """Sequences of different lengths, nested to any depth: the rows one after another, and their structure.
 
     Parameters
@@ -60,6 +64,10 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
     __slots__ = ()
 
+    @overload
+    def __new__(cls, values: npt.NDArray[T], lod: LoD, *, share: bool = False) -> LoDTensor[T]: ...
+    @overload
+    def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor: ...
     def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor:  # noqa: D102
         if not isinstance(lod, LoD):
             raise DTypeError(f"LoDTensor: lod: is {type(lod).__name__}; a LoD is needed")
@@ -72,6 +80,12 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
     # -- to make one --------------------------------------------------------------------------------------
 
+    @overload
+    @classmethod
+    def from_offsets(cls, values: npt.NDArray[T], *offsets: npt.ArrayLike) -> LoDTensor[T]: ...
+    @overload
+    @classmethod
+    def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor: ...
     @classmethod
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and offsets, coarse first; see `LoD.from_offsets`."""
@@ -80,6 +94,12 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
 
     from_row_splits = from_offsets
 
+    @overload
+    @classmethod
+    def from_lengths(cls, values: npt.NDArray[T], *lengths: npt.ArrayLike) -> LoDTensor[T]: ...
+    @overload
+    @classmethod
+    def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor: ...
     @classmethod
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor of rows and lengths, coarse first; see `LoD.from_lengths`."""
@@ -87,7 +107,9 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         return tensor_core.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
 
     @classmethod
-    def from_segment_ids(cls, values: npt.ArrayLike, ids: npt.ArrayLike, num_sequences: int | None = None) -> LoDTensor:
+    def from_segment_ids(
+        cls, values: npt.NDArray[T] | npt.ArrayLike, ids: npt.ArrayLike, num_sequences: int | None = None
+    ) -> LoDTensor[T]:
         """Make a LoDTensor of rows and the sequence number of each; see `LoD.from_segment_ids`."""
         rows = guarded_values("LoDTensor.from_segment_ids: values", values)
         lod = LoD.from_segment_ids(ids, num_sequences)
@@ -96,7 +118,9 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         return tensor_core.new_of_class(cls, rows, lod)
 
     @classmethod
-    def from_starts_stops(cls, values: npt.ArrayLike, starts: npt.ArrayLike, stops: npt.ArrayLike) -> LoDTensor:
+    def from_starts_stops(
+        cls, values: npt.NDArray[T] | npt.ArrayLike, starts: npt.ArrayLike, stops: npt.ArrayLike
+    ) -> LoDTensor[T]:
         """Make a LoDTensor of runs of rows, which may overlap and leave gaps.
 
         Parameters
@@ -185,12 +209,12 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
     @classmethod
     def from_padded(
         cls,
-        dense: npt.ArrayLike,
+        dense: npt.NDArray[T] | npt.ArrayLike,
         lengths: npt.ArrayLike | LoDTensor | None = None,
         *,
         mask: npt.ArrayLike | None = None,
-        side: str = "right",
-    ) -> LoDTensor:
+        side: Literal["right", "left"] = "right",
+    ) -> LoDTensor[T]:
         """Make a LoDTensor of a padded array.
 
         Parameters
@@ -306,7 +330,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         last = tensor_core.new_tensor(values, core.slice_levels(lod, lod.num_levels - 1, lod.num_levels))
         return nest(list(last), core.slice_levels(lod, 0, lod.num_levels - 1))
 
-    def to_regular(self) -> Array:
+    def to_regular(self) -> npt.NDArray[S]:
         """Return a dense array (a view), where all sequences of each level are equally long.
 
         Returns
@@ -337,24 +361,46 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         self,
         fill_value: npt.ArrayLike = 0,
         side: Literal["right", "left"] = "right",
-        length: int | None = None,
-        multiple_of: int = 1,
+        length: int | tuple[int | None, ...] | None = None,
+        multiple_of: int | tuple[int, ...] = 1,
         return_mask: Literal[False] = False,
         out: Array | None = None,
         levels: int = 1,
-    ) -> npt.NDArray[Any]: ...
+        *,
+        min_length: int | tuple[int | None, ...] | None = None,
+        mode: Literal["constant", "replicate"] = "constant",
+        keep_levels: Literal[False] = False,
+    ) -> npt.NDArray[S]: ...
     @overload
     def to_padded(
         self,
         fill_value: npt.ArrayLike = 0,
         side: Literal["right", "left"] = "right",
-        length: int | None = None,
-        multiple_of: int = 1,
+        length: int | tuple[int | None, ...] | None = None,
+        multiple_of: int | tuple[int, ...] = 1,
         *,
         return_mask: Literal[True],
         out: Array | None = None,
         levels: int = 1,
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]: ...
+        min_length: int | tuple[int | None, ...] | None = None,
+        mode: Literal["constant", "replicate"] = "constant",
+        keep_levels: Literal[False] = False,
+    ) -> tuple[npt.NDArray[S], npt.NDArray[np.bool_]]: ...
+    @overload
+    def to_padded(
+        self,
+        fill_value: npt.ArrayLike = 0,
+        side: Literal["right", "left"] = "right",
+        length: int | tuple[int | None, ...] | None = None,
+        multiple_of: int | tuple[int, ...] = 1,
+        return_mask: bool = False,
+        out: Array | None = None,
+        levels: int = 1,
+        *,
+        min_length: int | tuple[int | None, ...] | None = None,
+        mode: Literal["constant", "replicate"] = "constant",
+        keep_levels: Literal[True],
+    ) -> Any: ...
     def to_padded(
         self,
         fill_value: Any = 0,
@@ -450,7 +496,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             mask = mask if mask is None else tensor_core.new_tensor(mask, upper)
         return dense if mask is None else (dense, mask)
 
-    def flatten(self, level: int = 0) -> Any:
+    def flatten(self, level: int = 0) -> LoDTensor[S] | npt.NDArray[S]:
         """Remove a level; see `LoD.drop`.
 
         Parameters
@@ -465,11 +511,11 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
         lod, values = self.lod.drop(level), tensor_core.private_values(self)
         return tensor_core.new_tensor(values, lod) if lod.num_levels else values
 
-    def to_packed(self) -> LoDTensor:
+    def to_packed(self) -> LoDTensor[S]:
         """Make a copy that keeps nothing else alive, as a slice of a large batch does."""
         return self.clone()
 
-    def clone(self) -> LoDTensor:
+    def clone(self) -> LoDTensor[S]:
         """Make a copy that shares no values; the structure is shared."""
         values = tensor_core.private_values(self)
         rows = buffers.new_rows("LoDTensor.clone", values, self.lod.num_rows)
@@ -491,7 +537,7 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             f"x.size or x.equals(y){for_caller()}"
         )
 
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[S]:
         if self.lod.num_levels:
             raise ShapeError(
                 "LoDTensor: sequences of different lengths are not a dense array; use to_padded (filled up), "
@@ -499,10 +545,10 @@ class LoDTensor(tensor_core.LoDTensorBody, Doors, Tensor, TensorMethods):
             )
         return np.array(self.values, dtype, copy=copy)
 
-    def __copy__(self) -> LoDTensor:
+    def __copy__(self) -> LoDTensor[S]:
         return self.clone()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> LoDTensor:
+    def __deepcopy__(self, memo: dict[int, Any]) -> LoDTensor[S]:
         return self.clone()
 
     def __reduce__(self) -> tuple[Any, ...]:

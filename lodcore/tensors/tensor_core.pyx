@@ -7,6 +7,8 @@ from cpython.object cimport PyObject
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
 from libc.stdint cimport int64_t
 
+from types import GenericAlias
+
 import numpy as np
 
 from lodcore import kernels
@@ -56,6 +58,8 @@ cdef class LoDTensorBody:
         self.array = NO_ROWS
         self.structure = NO_LEVELS
         self.row_bytes = 8
+
+    __class_getitem__ = classmethod(GenericAlias)  # LoDTensor[np.float32], for type checkers
 
     @property
     def values(self):

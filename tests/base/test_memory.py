@@ -45,7 +45,7 @@ def names():
 @pytest.mark.parametrize("call", RIGHT + WRONG)
 def test_ten_thousand_calls_leave_nothing_behind(call, names):
     times = 10_000
-    objects, size = growth(repeated([compile(call, call, "eval")], names), times)
+    objects, size = growth(repeated([compile(call, call, "eval")], names), times, small=16 * times)
     assert objects < times // 10
     assert size < 16 * times  # the least that malloc gives is 32 bytes
 
@@ -108,9 +108,19 @@ def limited(program):
 
 
 def test_the_table_of_errors_runs_in_little_memory():
-    options = ["-q", "-p", "no:cacheprovider", "--kernels=lodcore.kernels", "tests/test_errors.py"]
-    done = limited(f"    sys.exit(pytest.main({options}))")
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    done = limited("""
+    import warnings
+    warnings.simplefilter("ignore")
+    from tests import test_errors as table
+    from tests.helpers.wrong_calls import assert_all_refused
+    rows = [*table.TABLE]
+    rows += [(call.format(large), error, name) for call, error, name in table.VECTORS for large in table.TOO_LARGE]
+    rows += [(call.format(far), table.LevelError, "level") for call in table.LEVELS for far in table.FAR]
+    assert_all_refused(rows, matrix=numpy.matrix([[1, 2]]))
+    print(len(rows))
+    """)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert int(done.stdout) > 600
 
 
 @pytest.mark.parametrize("call", wrong_calls.BOMBS)

@@ -1,6 +1,7 @@
 """Writes the types of all operators into two stubs of `lodcore.ops`, from their roles, annotations and docstrings.
 
-What stands before the mark there is written by hand. A Variable stands for its value.
+Which results have the dtype of the values that are given is read from `tests.helpers.table_of_dtypes`.
+What stands before the mark in a stub is written by hand. A Variable stands for its value.
 """
 
 import inspect
@@ -12,6 +13,7 @@ from lodcore import ops
 from lodcore.ops import public
 from lodcore.ops.kinds import ElementwiseOp
 from lodcore.ops.registry import Op
+from tests.helpers.dtypes_of_results import written
 
 STUBS = {name: Path(ops.__file__).with_name(f"{name}.pyi") for name in ("public", "__init__")}
 MARK = "# -- made by `make pages` of roles, annotations and docstrings\n"
@@ -32,6 +34,57 @@ BY_NAME = {
 #: What a docstring says of a result, each word as a type.
 RESULTS = {"LoDTensor": "LoDTensor", "ndarray": "_Array", "number": "_Number", "TensorArray": "TensorArray"}
 RESULTS |= {"IndicesMap": "IndicesMap", "RankTable": "RankTable", "int64": "_Array", "list": "list[LoDTensor | _Array]"}
+
+#: The types that are given values, and the dtypes of results that stand in the table whatever is given.
+VALUES = {"_Nested", "_Dense", "_Plain", "_Rows", "_Given"}
+FIXED = {"b1": "np.bool_", "i4": "np.int32", "i8": "np.int64"}
+
+
+def dtypes_of(name):
+    """Find the dtype of each result: "_S" is that of the values, "_F" is if those are floats; "" is not known."""
+    rows = [row for call, row in written().items() if call.partition(" ")[0] == name]
+    count = max((given.count(",") + 1 for row in rows for given in row.values()), default=0)
+    found = []
+    for k in range(count):
+        given = [(of, all_.split(",")[k]) for row in rows for of, all_ in row.items() if all_ != "-" and "/" not in of]
+        made = {dtype for _, dtype in given}
+        own = {"?": "b1", "F": "c8", "D": "c16"}
+        if len(made) == 1 and len(given) > 3 and made <= FIXED.keys():
+            found.append(FIXED[made.pop()])
+        elif len(given) > 1 and all(own.get(of, of) == dtype for of, dtype in given):
+            found.append("_S" if any(of[0] not in "fFD" for of, _ in given) else "_F")
+        else:
+            floats = [of == dtype for of, dtype in given if of in ("f2", "f4", "f8")]
+            found.append("_F" if len(floats) > 1 and all(floats) else "")
+    return found
+
+
+def with_dtypes(name, parameters, kind):
+    """Write the forms of a declaration with the dtype of the values, where one parameter alone decides it."""
+    dtypes = dtypes_of(name)
+    deciding = {*VALUES, "LoDTensor", "_Batches", "_Rows | None = ..."}  # others are made what these are
+    required = [k for k, text in enumerate(parameters) if text.partition(": ")[2] in deciding]
+    if len(required) != 1:
+        dtypes = [dtype if dtype.startswith("np.") else "" for dtype in dtypes]
+    results = kind[6:-1].split(", ") if kind.startswith("tuple[") and "..." not in kind else [kind]
+    if len(dtypes) != len(results):
+        return [(parameters, kind)]
+    for k, dtype in enumerate(dtypes):
+        if dtype:
+            typed = results[k].replace("LoDTensor", f"LoDTensor[{dtype}]")
+            results[k] = re.sub(r"\b_Array\b", f"npt.NDArray[{dtype}]", typed)
+    made = f"tuple[{', '.join(results)}]" if kind.startswith("tuple[") else results[0]
+    used = re.search(r"\b_[SF]\b", made)
+    if not used:
+        return [(parameters, made)]
+    label, _, given = parameters[required[0]].partition(": ")
+    forms = {"_Batches": "Sequence[_Of[{}]]", "LoDTensor": "LoDTensor[{}]", "_Plain": "npt.NDArray[{}]"}
+    of = forms.get(given, "_Of[{}]").format(used[0])
+    made = made.replace(f"LoDTensor[{used[0]}] | ", "") if given == "_Plain" else made
+    if given == "_Nested" and used[0] == "_S":
+        of = "_NestedOf[_S]"  # all that may be given: one form will do
+    typed = [f"{label}: {of}" if k == required[0] else text for k, text in enumerate(parameters)]
+    return [(typed, made)] if of == "_NestedOf[_S]" else [(typed, made), (parameters, kind)]
 
 
 def sections(function):
@@ -90,16 +143,14 @@ def declaration(name, function):
     kind = result(function, returned)
     forms = [(parameters, kind)]
     if isinstance(function, ElementwiseOp):
-        forms = [
-            (
-                [text.replace("_Dense", "LoDTensor") if j == k else text for j, text in enumerate(parameters)],
-                "LoDTensor",
-            )
-            for k in range(len(parameters))
-        ] + forms
+        plain = [text.replace("_Dense", "_Plain") for text in parameters]  # of the forms one fits, whatever the dtype
+        tensor = [text.replace("_Dense", "LoDTensor") for text in parameters]
+        count = range(len(parameters))
+        forms = [([*plain[:k], tensor[k], *parameters[k + 1 :]], "LoDTensor") for k in count] + [(plain, kind)]
     elif "axis: int | tuple[int, ...] | None = ..." in parameters and ("_Number" in kind or not returned):
         whole = [text.replace(BY_NAME["axis"], "None") for text in parameters]
         forms = [(whole, "_Number"), (parameters, "LoDTensor | _Array")]
+    forms = [form for given, kind in forms for form in with_dtypes(name, given, kind)]
     prefix = "@overload\n" if len(forms) > 1 else ""
     return "".join(f"{prefix}def {name}({', '.join(given)}) -> {kind}: ...\n" for given, kind in forms)
 

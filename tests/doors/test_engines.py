@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import logging
 import re
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 import lodcore
 from asv_benchmarks.engines import pipeline
 from lodcore.interop import arrow_batches
-from tests.helpers.engines import GROUP, corpus, noted, watched
+from tests.helpers.engines import GROUP, corpus, noted, start_patiently, watched
 from tests.helpers.libraries import MARKS, imported
 
 for name in ("ray", "ray.data", "dask.dataframe", "distributed", "pyspark"):
@@ -38,21 +37,9 @@ def made(tmp_path_factory):
 def engine(request):
     """An engine with two workers; their processes find the tests, too."""
     engine = importlib.import_module(f"asv_benchmarks.engines.with_{request.param}")
-    stop = start_patiently(engine)
+    stop = start_patiently(engine, WORKERS)
     yield engine
     stop()
-
-
-def start_patiently(engine, attempts=5):
-    """Start an engine; on a busy machine Ray takes longer than it waits for itself, and for workers that are nice."""
-    busy = {"_system_config": {"worker_register_timeout_seconds": 600, "worker_niceness": 0}}
-    for attempt in range(attempts):
-        try:
-            return engine.start(WORKERS, **(busy if engine.NAME == "ray" else {}))
-        except Exception as error:
-            if "timed out during startup" not in str(error) or attempt == attempts - 1:
-                raise
-            importlib.import_module("ray").shutdown()
 
 
 def packed(vocabulary, notes, **named):
@@ -91,19 +78,6 @@ def test_a_batch_that_fails_is_named_with_file_and_row(made, engine, tmp_path):
     pack = packed(vocabulary, tmp_path / "notes", fail_at=(1, GROUP + 7))
     with pytest.raises(Exception, match=rf"{re.escape(path)}, row {GROUP + 7} of the batch of rows {GROUP} \.\. "):
         engine.run(units, tmp_path / "out", pack, 2, WORKERS)
-
-
-def test_progress_is_shown(made, engine, tmp_path, capfd):
-    units, vocabulary, _ = made
-    lines, log = [], logging.getLogger("ray.data")
-    handler = logging.Handler()
-    handler.emit = lambda record: lines.append(record.getMessage())
-    log.addHandler(handler)  # Ray keeps the stream that there was when it was imported
-    engine.run(units, tmp_path / "out", pipeline.PackUnits(vocabulary), 1, WORKERS)
-    log.removeHandler(handler)
-    printed = "".join([*capfd.readouterr(), *lines])
-    shown = {"ray": r"Total Progress: \d", "dask": r"100% Completed", "spark": r"\[Stage \d+:"}
-    assert re.search(shown[engine.NAME], printed)
 
 
 def test_memory_of_a_worker_is_bounded_by_the_batch(made, engine, tmp_path):

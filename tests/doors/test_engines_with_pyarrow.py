@@ -353,6 +353,15 @@ def test_any_cut_of_the_units_gives_the_same_bins(made, draw):
     assert table.sort_by(keys).equals(pipeline.read_bins(where / "bins"))
 
 
+def test_a_part_of_the_units_is_sent_without_the_others(made):
+    units, _, _ = made
+    many = pyarrow.concat_tables([units] * 100)
+    parts = pipeline.cut_units(many, 7)
+    assert pyarrow.concat_tables(parts).equals(many)
+    assert [part.num_rows for part in parts[:-1]] == [7] * (len(parts) - 1)
+    assert max(len(pickle.dumps(part)) for part in parts) < len(pickle.dumps(many)) / 20
+
+
 def test_the_checksum_does_not_depend_on_the_order_and_sees_every_change(made):
     _, _, where = made
     bins = pipeline.read_bins(where / "bins")

@@ -13,14 +13,14 @@ SMOOTH = sorted(name for name, samples in SAMPLES.items() if samples.smooth is n
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(drawn=st.data())
 def test_programs_and_bodies_give_what_the_call_gives(name, drawn):
     assert not ways.check_ways(OPS[name], drawn.draw(SAMPLES[name].calls), ways.IN_PROGRAMS)
 
 
 @pytest.mark.parametrize("name", SMOOTH)
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(drawn=st.data())
 def test_programs_and_bodies_have_the_gradients_of_the_call(name, drawn):
     call = drawn.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))

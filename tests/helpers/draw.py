@@ -4,6 +4,7 @@ Structures are drawn coarse to fine, each level counting the next one, so that a
 short sequences. Arrays of values come from a seed: what shrinks is their structure.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,52 @@ ROW_SHAPES = [(), (1,), (3,), (2, 2), (0,)]
 NAMES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "M8[s]", "m8[ns]"]
 DTYPES = [np.dtype(name) for name in [*NAMES, "S3", "U2", "V5", "i2, (2,)f4"]]
 NUMBERS = [dtype for dtype in DTYPES if dtype.kind in "iuf"]
+
+
+# -- strategies that are made once ---------------------------------------------------------------------------------
+
+MOST = 5_000  # that are kept of one kind
+
+
+def key(thing):
+    """Make a key of a dictionary of an argument; lists become tuples."""
+    if isinstance(thing, (list, tuple)):
+        return (type(thing), *map(key, thing))
+    return type(thing), thing.hex() if isinstance(thing, float) else thing  # 0.0 is not -0.0
+
+
+def made_once(strategy):
+    """Let a function return the same strategy for the same arguments: to make one anew takes longer than to draw."""
+    made = {}
+
+    @functools.wraps(strategy)
+    def find(*args, **kwargs):
+        try:
+            place = key(args), *((name, key(value)) for name, value in kwargs.items())
+            found = made.get(place)
+        except TypeError:  # an argument that is no key
+            return strategy(*args, **kwargs)
+        if found is None:
+            if len(made) > MOST:
+                made.clear()
+            found = made[place] = strategy(*args, **kwargs)
+        return found
+
+    return find
+
+
+def composite(draw):
+    """Make a composite strategy, once for the same arguments."""
+    return made_once(st.composite(draw))
+
+
+integers = made_once(st.integers)
+sampled_from = made_once(st.sampled_from)
+
+
+@made_once
+def many_integers(count, low, high):
+    return st.lists(st.integers(low, high), min_size=count, max_size=count)
 
 
 # -- structures ----------------------------------------------------------------------------------------------------
@@ -36,32 +83,32 @@ class Drawn:
         self.draw = draw
 
     def integer(self, low, high):
-        return self.draw(st.integers(low, high))
+        return self.draw(integers(low, high))
 
     def integers(self, count, low, high):
-        return self.draw(st.lists(st.integers(low, high), min_size=count, max_size=count)) if count else []
+        return self.draw(many_integers(count, low, high)) if count else []
 
     def choice(self, options):
-        return self.draw(st.sampled_from(options))
+        return self.draw(sampled_from(options))
 
 
-@st.composite
+@composite
 def lengths(draw, count=None, most=8, longest=5):
     """Draw the lengths of `count` sequences (of up to `most`, if not given), corners often: a list of int."""
     return plain.lengths(Drawn(draw), count, most, longest)
 
 
-@st.composite
+@composite
 def levels(draw, min_levels=1, max_levels=4, most=8):
     """Draw the offsets of a structure, coarse to fine: a list of lists of int."""
     return plain.levels(Drawn(draw), min_levels, max_levels, most)
 
 
-@st.composite
+@composite
 def lods(draw, min_levels=1, max_levels=4, most=8):
     """Draw a LoD; with `min_levels=0` also one without levels."""
     offsets = draw(levels(min_levels, max_levels, most))
-    return LoD.from_offsets(*offsets, num_rows=offsets[-1][-1] if offsets else draw(st.integers(0, 5)))
+    return LoD.from_offsets(*offsets, num_rows=offsets[-1][-1] if offsets else draw(integers(0, 5)))
 
 
 class Wounded(NamedTuple):
@@ -74,7 +121,7 @@ class Wounded(NamedTuple):
     num_rows: int  # of the structure before
 
 
-@st.composite
+@composite
 def wounded_levels(draw, min_levels=1, max_levels=4):
     """Draw a valid structure and wound it once: a Wounded.
 
@@ -83,30 +130,30 @@ def wounded_levels(draw, min_levels=1, max_levels=4):
     """
     good = draw(levels(min_levels, max_levels))
     rich = [k for k in range(len(good)) if len(good[k]) > 2]
-    level = draw(st.sampled_from(rich or range(len(good))))
+    level = draw(sampled_from(rich or range(len(good))))
     offsets = list(good[level])
     last = len(offsets) - 1
     falls = [i for i in range(1, last + 1) if offsets[i - 1] > 0]
     possible = ["start", "no offsets"]
     possible += ["end", "negative"] * (last > 0) + ["peak"] * (last > 1) + ["fall"] * (len(falls) > 0)
-    wound = draw(st.sampled_from(possible))
+    wound = draw(sampled_from(possible))
     position = 0
     if wound == "start":
-        offsets[0] = draw(st.sampled_from([1, -1, 2**62, -(2**63)]))
+        offsets[0] = draw(sampled_from([1, -1, 2**62, -(2**63)]))
     elif wound == "no offsets":
         offsets = []
     elif wound == "end":
         position = last
-        offsets[last] += draw(st.sampled_from([1, 2**62]))
+        offsets[last] += draw(sampled_from([1, 2**62]))
     elif wound == "negative":
-        position = draw(st.integers(1, last))
-        offsets[position] = draw(st.sampled_from([-1, -(2**63)]))
+        position = draw(integers(1, last))
+        offsets[position] = draw(sampled_from([-1, -(2**63)]))
     elif wound == "peak":
-        position = draw(st.integers(2, last))
+        position = draw(integers(2, last))
         offsets[position - 1] = 2**63 - 1
     else:
-        position = draw(st.sampled_from(falls))
-        offsets[position] = draw(st.integers(0, offsets[position - 1] - 1))
+        position = draw(sampled_from(falls))
+        offsets[position] = draw(integers(0, offsets[position - 1] - 1))
     return Wounded([*good[:level], offsets, *good[level + 1 :]], wound, level, position, good[-1][-1])
 
 
@@ -151,29 +198,29 @@ def values_from_seed(seed, n_rows, dtype, row_shape):
     return made
 
 
-@st.composite
+@composite
 def values(draw, n_rows=None, dtypes=DTYPES, row_shapes=ROW_SHAPES):
     """Draw the rows of a batch, of any dtype without Python objects: a read-only ndarray, shape (n_rows, ...)."""
-    n_rows = draw(st.integers(0, 12)) if n_rows is None else n_rows
-    dtype, row_shape = draw(st.sampled_from(dtypes)), draw(st.sampled_from(row_shapes))
-    return read_only(values_from_seed(draw(st.integers(0, 2**32)), n_rows, np.dtype(dtype), row_shape))
+    n_rows = draw(integers(0, 12)) if n_rows is None else n_rows
+    dtype, row_shape = draw(sampled_from(dtypes)), draw(sampled_from(row_shapes))
+    return read_only(values_from_seed(draw(integers(0, 2**32)), n_rows, np.dtype(dtype), row_shape))
 
 
-@st.composite
+@composite
 def whole_numbers(draw, n_rows, dtype, width):
     """Draw small whole numbers, whose sums and products are exact: a read-only ndarray, shape (n_rows, width)."""
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
     return read_only(random.integers(-8, 9, (n_rows, width)).astype(dtype))
 
 
-@st.composite
+@composite
 def lod_tensors(draw, min_levels=1, max_levels=4, dtypes=DTYPES, row_shapes=ROW_SHAPES, most=8):
     """Draw a LoDTensor over read-only values."""
     lod = draw(lods(min_levels, max_levels, most))
     return LoDTensor(draw(values(lod.num_rows, dtypes, row_shapes)), lod)
 
 
-@st.composite
+@composite
 def nested_lists(draw, min_levels=1, max_levels=4, rows=None):
     """Draw nested lists of numbers, and the number of their levels: (list, int)."""
     offsets = draw(levels(min_levels, max_levels))
@@ -190,7 +237,7 @@ def indices(count, most=10):
     return st.lists(st.integers(-count, count - 1), max_size=most) if count else st.just([])
 
 
-@st.composite
+@composite
 def ranges(draw, count, most=8):
     """Draw ranges (start, stop) among `count` things, in any order, overlapping or not: int64, shape (n, 2)."""
     ends = st.integers(0, count)

@@ -1,5 +1,6 @@
 """Corpora for the tests of engines, and workers that die, fail, or tell what memory they took."""
 
+import importlib
 import os
 import resource
 import signal
@@ -50,3 +51,15 @@ def noted(directory):
     """Read what each worker noted: how often it was called, the KiB that it took, and those since its first call."""
     notes = [[int(word) for word in path.read_text().split()] for path in Path(directory).glob("worker-*")]
     return [(calls, last, last - first) for calls, first, last in notes]
+
+
+def start_patiently(engine, workers, attempts=5):
+    """Start an engine; on a busy machine Ray takes longer than it waits for itself and for its workers."""
+    busy = {"_system_config": {"worker_register_timeout_seconds": 600}}
+    for attempt in range(attempts):
+        try:
+            return engine.start(workers, **(busy if engine.NAME == "ray" else {}))
+        except Exception as error:
+            if "timed out during startup" not in str(error) or attempt == attempts - 1:
+                raise
+            importlib.import_module("ray").shutdown()

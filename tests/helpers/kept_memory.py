@@ -31,7 +31,7 @@ def allocated():
     return info.used + info.mapped
 
 
-def growth(repeat, times):
+def growth(repeat, times, few=None, small=1):
     """Count the objects and the bytes that some rounds of calls leave behind: the least of three rounds.
 
     Parameters
@@ -40,7 +40,10 @@ def growth(repeat, times):
         Makes so many calls.
     times : int
         How many a round has.
+    few, small : int
+        A round that leaves fewer objects (a tenth of `times` by default) and fewer bytes is the last one.
     """
+    few = times // 10 if few is None else few
     repeat(times // 10)
     rounds = []
     for _ in range(3):
@@ -49,6 +52,6 @@ def growth(repeat, times):
         repeat(times)
         gc.collect()
         rounds.append((sys.getallocatedblocks() - objects, allocated() - size))
-        if rounds[-1][0] < times // 10 and rounds[-1][1] <= 0:
-            break
+        if rounds[-1][0] < few and rounds[-1][1] < small:
+            return rounds[-1]
     return [min(column) for column in zip(*rounds, strict=True)]

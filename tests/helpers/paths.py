@@ -1,21 +1,39 @@
 """The same kernels on each instruction set: a path is chosen when it is first used, so each gets its own process."""
 
+import atexit
+import functools
 import os
 import subprocess
 import sys
 
 PATHS = ("none", "avx2", "avx512")  # a processor that lacks one takes the next lower
+SERVE = """
+import importlib, sys
+for line in sys.stdin:
+    module, function = line.split()
+    print(getattr(importlib.import_module(module), function)(), flush=True)
+"""
+
+
+@functools.cache
+def process_of(path):
+    """Start a process that calls what it is told on one path, until this one ends."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "LODCORE_SIMD": path}
+    pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+    process = subprocess.Popen([sys.executable, "-c", SERVE], env=environment, text=True, **pipes)
+    atexit.register(process.communicate)
+    return process
 
 
 def on_each_path(module, function):
-    """Call a function without parameters in a process a path: what it prints, by path."""
-    command = [sys.executable, "-c", f"from {module} import {function}; print({function}())"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    running = {path: subprocess.Popen(command, env={**environment, "LODCORE_SIMD": path}, **pipes) for path in PATHS}
-    results = {}
-    for path, process in running.items():
-        printed, errors = process.communicate()
-        assert process.returncode == 0, errors
-        results[path] = printed.strip()
-    return results
+    """Call a function without parameters on every path: what it returns as text, by path."""
+    for path in PATHS:
+        process = process_of(path)
+        process.stdin.write(f"{module} {function}\n")
+        process.stdin.flush()
+    found = {path: process_of(path).stdout.readline() for path in PATHS}
+    dead = [process_of(path) for path, line in found.items() if not line]
+    if dead:
+        process_of.cache_clear()  # the next test begins anew
+    assert not dead, "\n".join(process.communicate()[1] for process in dead)
+    return {path: line.strip() for path, line in found.items()}

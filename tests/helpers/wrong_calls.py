@@ -4,6 +4,7 @@ A row is a call, the error that it raises, and a pattern that pins argument, pos
 names that calls use are those of `things`.
 """
 
+import functools
 import operator
 import pickle
 
@@ -62,6 +63,7 @@ def run(call, names):
     return eval(call, {**public_names(), "np": np, "operator": operator, "rebuilt": rebuilt}, names)
 
 
+@functools.cache
 def public_names():
     """Return what calls may name, also what is loaded when it is first used."""
     return {**{name: getattr(lodcore, name) for name in lodcore.__all__}, **vars(lodcore)}
@@ -602,6 +604,17 @@ def assert_refused(call, names, error, says):
     after = {name: content(thing) for name, thing in names.items()}
     assert after == before
     assert names["steps"].pack(0, names["steps_map"]).equals(names["flat"])
+
+
+def assert_all_refused(rows, **more):
+    """Check many wrong calls (call, error, pattern), each of things of its own, and name all that do otherwise."""
+    wrong = []
+    for call, error, says in rows:
+        try:
+            assert_refused(call, {**things(), **more}, error, says)
+        except (Exception, pytest.fail.Exception) as failure:
+            wrong.append(f"{call}: {type(failure).__name__}: {failure}")
+    assert not wrong, "\n".join(wrong)
 
 
 #: Calls that are right, of what `things` makes and a few more.

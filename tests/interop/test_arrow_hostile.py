@@ -192,8 +192,10 @@ def test_a_lie_is_refused_and_released_once(lie):
     assert str(caught.value).startswith("lodcore.from_arrow: obj")
     released = forged.array.release is None and "name of" not in lie
     del caught
-    gc.collect()
     moved = released and lie != "a released array"
+    gc.collect(1)
+    if forged.releases != moved:  # what has grown old meanwhile
+        gc.collect()
     assert forged.releases == moved
 
 

@@ -69,6 +69,12 @@ def first_keys(draw, x):
     return key, oracle.Nested(key.tolist(), axis), axis + 1
 
 
+def is_separated(keys):
+    """Return whether a slice follows a vector that goes with numbers before it."""
+    vectors = [k for k, key in enumerate(keys) if isinstance(key, list)]
+    return bool(vectors) and int in map(type, keys[: vectors[-1]]) and isinstance(keys[-1], slice)
+
+
 @st.composite
 def indices(draw):
     """Draw a LoDTensor, an index of it, and what that is on nested lists."""
@@ -79,6 +85,8 @@ def indices(draw):
     for axis in range(passed, draw(st.integers(passed, x.ndim))):
         forms = ["int", "slice", "slice", "slice"]
         forms += ["vector"] if axis == x.num_levels and not paired and axis > 0 else []
+        if is_separated(nested):
+            forms = ["slice"]  # another number would be refused
         form = draw(st.sampled_from(forms))
         if form == "slice":
             key = draw(slices())

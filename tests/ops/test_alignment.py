@@ -89,7 +89,7 @@ def test_one_text_has_one_outcome_for_every_batch(x):
     axes = tuple(range(1, last + 1))
     for axis in (last, last + 1, axes, (0, *axes), None):
         assert (x - x.sum(axis=axis, keepdims=True)).lod is x.lod
-    for wrong in (lambda: x - numbers(x.num_rows + 2, 1), lambda: x - numbers(2, *x.values.shape)):
+    for wrong in (lambda: x - numbers(x.num_rows + 2, 1), lambda: x - numbers(len(x) + 2, *x.values.shape)):
         with pytest.raises(ShapeError):
             wrong()
     if len({len(x), 1}) > 1:

@@ -47,6 +47,7 @@ class AtKinks(Seeded):
         return self.flavour if named and options != ["cotangent"] else super().choice(options)
 
 
+@pytest.mark.twins
 @pytest.mark.parametrize(
     ("flavour", "name"),
     [(flavour, name) for flavour, unlike in UNLIKE.items() for name in sorted(OPERATORS.keys() - unlike.keys())],

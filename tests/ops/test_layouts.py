@@ -63,7 +63,7 @@ def native(x):
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_memory_may_lie_in_any_way(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, IndicesMap, LevelError, LoD, LoDError, LoDTensor
+from lodcore import DTypeError, IndicesMap, LevelError, LoD, LoDError, LoDTensor, RankTable
 from lodcore.ops.registry import OPS
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, sample_of, tensors_of
@@ -19,38 +19,33 @@ NAMES = {
 }
 #: Which level it is is known when it runs: that of the map.
 LATER = {"tensor_array_pack"}
-WRONG = [
-    *((beyond, LevelError) for beyond in (0, 1, 2**62, 2**70)),
-    (1.5, DTypeError),
-    ("a", DTypeError),
-    ([0], DTypeError),
-]
+BEYOND = [0, 1, 2**62, 2**70]
+NO_LEVELS = [(1.5, DTypeError), ("a", DTypeError), ([0], DTypeError)]
 
 
 def test_many_operators_take_a_level():
     assert len(NAMES) > 40
 
 
+@pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=12)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_levels_that_are_not_there(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
     levels = max([x.num_levels for x in tensors_of(sample) if isinstance(x, LoDTensor)], default=1)
     arguments = op.bind(sample.args, {key: x for key, x in sample.kwargs.items() if key != "out"})
     lod_levels = [x.num_levels for x in arguments.values() if isinstance(x, LoD)]
-    lod_levels += [x.lod.num_levels for x in arguments.values() if isinstance(x, IndicesMap)]
+    lod_levels += [x.lod.num_levels for x in arguments.values() if isinstance(x, (IndicesMap, RankTable))]
     most = max([levels, *lod_levels]) + (name == "insert_level")  # which makes one more
-    wrong, error = data.draw(st.sampled_from(WRONG))
-    if error is LevelError:
-        wrong = data.draw(st.sampled_from([most + wrong, -most - 1 - wrong]))
-    call = Sample((), {**arguments, NAMES[name]: wrong})
-    with pytest.raises(LoDError if error is LevelError and name in LATER else error):
-        op(**call.kwargs)
-    if name in LATER and error is LevelError:
-        return
-    with pytest.raises(error):
-        op.infer_arguments(described(op, call)[0])
+    beyond = [level for far in BEYOND for level in (most + far, -most - 1 - far)]
+    for wrong, error in [*((level, LevelError) for level in beyond), *NO_LEVELS]:
+        call = Sample((), {**arguments, NAMES[name]: wrong})
+        with pytest.raises(LoDError if error is LevelError and name in LATER else error):
+            op(**call.kwargs)
+        if name not in LATER or error is not LevelError:
+            with pytest.raises(error):
+                op.infer_arguments(described(op, call)[0])
 
 
 METHODS = {

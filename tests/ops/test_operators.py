@@ -11,12 +11,11 @@ from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.testing import rules, ways
 from tests.helpers.agree import assert_close, numbers, tolerance_of
-from tests.helpers.wrong_calls import assert_refused, things
+from tests.helpers.wrong_calls import assert_all_refused
 from tests.samples import SAMPLES
 
 NAMES = sorted(SAMPLES)
 SMOOTH = sorted(name for name, samples in SAMPLES.items() if samples.smooth is not None)
-ERRORS = [(name, *row) for name in NAMES for row in SAMPLES[name].errors]
 #: Operators that may raise where there are no rows.
 REFUSES_EMPTY = {"refuse_empty"}
 
@@ -34,36 +33,26 @@ def test_eager_is_what_the_oracle_says(name, data):
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-def test_every_way_gives_what_the_call_gives(name, data):
-    call = data.draw(SAMPLES[name].calls)
-    assert not ways.check_ways(OPS[name], call, ways.AT_ONCE)
-    ways.check_inputs(OPS[name], call)
-    ways.check_zeros(OPS[name], call)
+def test_rules_and_ways_tell_the_truth(name, data):
+    op, call = OPS[name], data.draw(SAMPLES[name].calls)
+    rules.check_infer(op, call)
+    rules.check_lod(op, call)
+    assert not ways.check_ways(op, call, ways.AT_ONCE)
+    ways.check_inputs(op, call)
+    ways.check_zeros(op, call)
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
-@given(data=st.data())
-def test_infer_tells_the_truth(name, data):
-    rules.check_infer(OPS[name], data.draw(SAMPLES[name].calls))
-
-
-@pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", NAMES)
-@given(data=st.data())
-def test_lod_rules_tell_the_truth(name, data):
-    rules.check_lod(OPS[name], data.draw(SAMPLES[name].calls))
-
-
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_batches_may_be_empty(name, data):
     testing.check_empty(OPS[name], data.draw(SAMPLES[name].calls), name in REFUSES_EMPTY)
 
 
+@pytest.mark.twins
 @pytest.mark.parametrize("name", SMOOTH)
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_gradients_are_derivatives(name, data):
     call = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
@@ -71,9 +60,10 @@ def test_gradients_are_derivatives(name, data):
     rules.check_dropped(OPS[name], call)
 
 
-@pytest.mark.parametrize(("name", "call", "error", "says"), ERRORS, ids=lambda x: x if isinstance(x, str) else "")
-def test_wrong_calls(name, call, error, says):
-    assert_refused(call, things(), error, says)
+@pytest.mark.twins
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_calls(name):
+    assert_all_refused(SAMPLES[name].errors)
 
 
 # -- every operator has all of its parts ---------------------------------------------------------------------------

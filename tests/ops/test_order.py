@@ -117,6 +117,7 @@ def test_threads_change_nothing(monkeypatch):
         assert same(one, other)
 
 
+@pytest.mark.twins
 @pytest.mark.parametrize("size", range(1, 27))
 @pytest.mark.parametrize("kind", ["S", "U"])
 @pytest.mark.parametrize("descending", [False, True])

@@ -91,6 +91,7 @@ def test_special_words_come_first(nested, special):
     assert Vocabulary.fit(nested, unknown=None, special=special).tokens == fitted(nested, special=tuple(special))
 
 
+@pytest.mark.twins
 def test_many_words():
     random = np.random.default_rng(3)
     words = random.integers(0, 30_000, 200_000).astype("U")

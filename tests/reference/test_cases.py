@@ -66,7 +66,7 @@ def test_lodcore_agrees_with_the_file(path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.data())
 def test_lodcore_agrees_with_what_hypothesis_draws(name, data):
     hold(as_file([drawn(OPERATORS[name], Drawn(data.draw))]), run)
@@ -98,10 +98,15 @@ def test_file_is_plain(path):
 
 @not_on_reference
 def test_one_seed_gives_one_file(path, tmp_path):
-    again, other = tmp_path / "again.npz", tmp_path / "other.npz"
+    again = tmp_path / "again.npz"
     write(again, draw_cases(count=FEW))
-    write(other, draw_cases(seed=1, count=FEW), seed=1)
-    assert again.read_bytes() == path.read_bytes() != other.read_bytes()
+    assert again.read_bytes() == path.read_bytes()
+
+
+@not_on_reference
+def test_another_seed_gives_other_cases():
+    one, other = (draw_cases(seed=seed, count=FEW, names=["add", "sequence_pool"]) for seed in (0, 1))
+    assert repr(one) != repr(other)
 
 
 @not_on_reference

@@ -27,7 +27,7 @@ def keep_something(calls):
     Half as many count, too: what others have left may be released in the same round.
     """
     for times in CALLS:
-        objects, size = growth(repeated(calls), times)
+        objects, size = growth(repeated(calls), times, times / 2, 16 * times)
         if objects < times / 2 and size < 16 * times:
             return False
     return True

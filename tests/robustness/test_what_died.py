@@ -178,7 +178,7 @@ def change(array, handed):
 
 
 GROUPS = 4  # processes that share the calls: to start one takes longer than most calls; what it prints last killed it
-SECONDS = 0.06  # for which a call is made again and again
+SECONDS = 0.04  # for which a call is made again and again
 
 
 @pytest.mark.parametrize("way", ["beside", "collected"])

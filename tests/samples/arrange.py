@@ -7,7 +7,18 @@ from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import arrange as oracle
 from reference.ops.levels import sequences
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import DTYPES, ROW_SHAPES, lod_tensors, lods, odd_forms, read_only, values
+from tests.helpers.draw import (
+    DTYPES,
+    ROW_SHAPES,
+    composite,
+    integers,
+    lod_tensors,
+    lods,
+    odd_forms,
+    read_only,
+    sampled_from,
+    values,
+)
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, smooth_batches, smooth_values
 
@@ -17,13 +28,13 @@ SMOOTH = smooth_batches([(), (2,), (0,)])
 
 
 def level_of(draw, x):
-    return draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return draw(integers(-x.num_levels, x.num_levels - 1))
 
 
 def numbers_for(draw, count, least, most):
     """Draw a number for all, or one for each."""
     if draw(st.booleans()):
-        return draw(st.integers(least, most))
+        return draw(integers(least, most))
     return draw(odd_forms(np.random.default_rng(draw(SEEDS)).integers(least, most + 1, count)))
 
 
@@ -31,7 +42,7 @@ def each(given, count):
     return np.broadcast_to(np.ravel(given), count).tolist()
 
 
-@st.composite
+@composite
 def roll_calls(draw, tensors):
     x = draw(tensors)
     level = level_of(draw, x)
@@ -48,7 +59,7 @@ def count_elements(x, level):
     return int(x.lod.offsets(level)[-1])
 
 
-@st.composite
+@composite
 def repeat_calls(draw, tensors):
     x = draw(tensors)
     level = level_of(draw, x)
@@ -77,7 +88,7 @@ def divisions(random, length):
     return sizes
 
 
-@st.composite
+@composite
 def divide_calls(draw, tensors):
     x = draw(tensors)
     level = level_of(draw, x)
@@ -85,7 +96,7 @@ def divide_calls(draw, tensors):
     random = np.random.default_rng(draw(SEEDS))
     found = [divisions(random, int(length)) for length in x.lod.lengths(k)]
     flat = np.array([size for sizes in found for size in sizes], np.int64)
-    form = draw(st.sampled_from(["vector", "nested", "one"]))
+    form = draw(sampled_from(["vector", "nested", "one"]))
     if form == "one":
         return call(x, 1, level)
     if form == "vector":
@@ -113,9 +124,9 @@ def divided(arguments):
     return oracle.sequence_unflatten(x.tolist(), found, k)
 
 
-@st.composite
+@composite
 def wide_calls(draw, dtypes=PLAIN, row_shapes=((3,), (1,), (2, 2), (0,)), smooth=False):
-    shape = draw(st.sampled_from(row_shapes))
+    shape = draw(sampled_from(row_shapes))
     lod = draw(lods(0, 2, 5))
     rows = smooth_values(draw(SEEDS), (lod.num_rows, *shape)) if smooth else draw(values(lod.num_rows, dtypes, [shape]))
     return call(LoDTensor(rows, lod) if lod.num_levels else rows)

@@ -8,7 +8,7 @@ from lodcore.tensors.tensor import Spec
 from reference.ops import array as oracle
 from reference.ops.levels import each_at_level, sequences
 from tests.helpers.agree import elements_of, from_the_first, numbered, of_elements
-from tests.helpers.draw import ROW_SHAPES, lod_tensors, values
+from tests.helpers.draw import ROW_SHAPES, composite, integers, lod_tensors, sampled_from, values
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, lods_of, tame, tensors_of
 
@@ -23,13 +23,13 @@ def listed(array):
     return [element if element is None else element.tolist() for element in elements_of(array)]
 
 
-@st.composite
+@composite
 def arrays(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, holes=True, least=0):
     """Draw an array whose elements were cut from a tensor, written, or first one and then the other."""
-    num_levels, shape = draw(LEVELS), draw(st.sampled_from(row_shapes))
-    dtype = draw(st.sampled_from(dtypes))
-    one = tensors_of(draw(st.integers(0, 3)), num_levels, [dtype], [shape])
-    count = draw(st.integers(least, 3))
+    num_levels, shape = draw(LEVELS), draw(sampled_from(row_shapes))
+    dtype = draw(sampled_from(dtypes))
+    one = tensors_of(draw(integers(0, 3)), num_levels, [dtype], [shape])
+    count = draw(integers(least, 3))
     if draw(st.booleans()):
         array = TensorArray(unstack_from=draw(tensors_of(count, num_levels + 1, [dtype], [shape])))
         places = draw(st.lists(st.integers(0, count + 1 if holes else count), max_size=2, unique=True))
@@ -49,7 +49,7 @@ def number(at):
 # -- one element ---------------------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def write_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, holes=True):
     array = draw(arrays(dtypes, row_shapes, holes, least=1 - holes))
     elements = [element for element in elements_of(array) if element is not None]
@@ -62,8 +62,8 @@ def write_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, holes=True):
             [like.values.shape[1:] if hasattr(like, "lod") else like.shape[1:]],
         )
     )
-    at = draw(st.integers(0, array.size() + 2 if holes else array.size()))
-    return call(array, draw(number(at)), x, *draw(st.sampled_from([[], [True], [False]])))
+    at = draw(integers(0, array.size() + 2 if holes else array.size()))
+    return call(array, draw(number(at)), x, *draw(sampled_from([[], [True], [False]])))
 
 
 def with_one_written(arguments):
@@ -73,18 +73,18 @@ def with_one_written(arguments):
     return elements
 
 
-@st.composite
+@composite
 def read_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     array = draw(
         arrays(dtypes, row_shapes, least=1).filter(lambda array: any(e is not None for e in elements_of(array)))
     )
     found = [at for at, element in enumerate(elements_of(array)) if element is not None]
-    index = draw(number(draw(st.sampled_from(found))))
+    index = draw(number(draw(sampled_from(found))))
     if draw(st.booleans()):
         return call(array, index)
     default = array.read(index)
     default = LoDTensor(default.values.copy(), default.lod) if isinstance(default, LoDTensor) else default.copy()
-    return call(array, draw(st.sampled_from([index, -1, np.array([-3])])), default)
+    return call(array, draw(sampled_from([index, -1, np.array([-3])])), default)
 
 
 def read(arguments):
@@ -95,12 +95,12 @@ def read(arguments):
 # -- to make and to fill ---------------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def new_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, filled=False):
     if not filled and draw(st.booleans()):
-        return call(draw(number(draw(st.integers(0, 3)))), draw(st.booleans()))
-    x = draw(tensors_of(draw(st.integers(0, 3)), draw(LEVELS), dtypes, row_shapes))
-    return call(draw(st.sampled_from([None, len(x), len(x) + 1])), True, x)
+        return call(draw(number(draw(integers(0, 3)))), draw(st.booleans()))
+    x = draw(tensors_of(draw(integers(0, 3)), draw(LEVELS), dtypes, row_shapes))
+    return call(draw(sampled_from([None, len(x), len(x) + 1])), True, x)
 
 
 def newly_made(arguments):
@@ -109,10 +109,10 @@ def newly_made(arguments):
     return elements + [None] * (count - len(elements))
 
 
-@st.composite
+@composite
 def fill_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, holes=True):
     filled = draw(arrays(dtypes, row_shapes, holes))
-    return call(TensorArray(draw(st.sampled_from([None, 0, filled.size(), filled.size() + 1]))), filled)
+    return call(TensorArray(draw(sampled_from([None, 0, filled.size(), filled.size() + 1]))), filled)
 
 
 def filled_up(arguments):
@@ -128,13 +128,13 @@ def extent(nested, axis):
     return len(nested) if axis == 0 else extent(nested[0], axis - 1)
 
 
-@st.composite
+@composite
 def sizes_calls(draw):
     array = draw(arrays(row_shapes=[(), (3,), (2, 0)], holes=False))
     ndim = array.read(0).ndim if array.size() else 1
     seen = all(len(element) for element in listed(array))
     dense = array.size() and isinstance(array.read(0), np.ndarray)
-    return call(array, draw(st.integers(-ndim, ndim - 1))) if dense and seen else call(array)
+    return call(array, draw(integers(-ndim, ndim - 1))) if dense and seen else call(array)
 
 
 def sizes(arguments):
@@ -146,24 +146,24 @@ def sizes(arguments):
 # -- all together --------------------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def joining_calls(draw, stacked, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     """Draw an array and an axis along which it may be stacked, or concatenated."""
-    num_levels, dtype, shape = draw(LEVELS), draw(st.sampled_from(dtypes)), draw(st.sampled_from(row_shapes))
+    num_levels, dtype, shape = draw(LEVELS), draw(sampled_from(dtypes)), draw(sampled_from(row_shapes))
     axes = len(shape) + 1 + stacked
-    axis = draw(st.integers(0, axes - 1))
-    lod = draw(lods_of(draw(st.integers(0, 3)), num_levels))
+    axis = draw(integers(0, axes - 1))
+    lod = draw(lods_of(draw(integers(0, 3)), num_levels))
 
     def one():
         size = list(shape)
         if not stacked and axis:
-            size[axis - 1] = draw(st.integers(0, 2))
+            size[axis - 1] = draw(integers(0, 2))
         if axis == 0 and (num_levels or not stacked):
-            return draw(tensors_of(draw(st.integers(0, 3)), num_levels, [dtype], [shape]))
+            return draw(tensors_of(draw(integers(0, 3)), num_levels, [dtype], [shape]))
         rows = draw(values(lod.num_rows, [dtype], [tuple(size)]))
         return LoDTensor(rows, lod) if num_levels else rows
 
-    array = of_elements([one() for _ in range(draw(st.integers(1, 3)))])
+    array = of_elements([one() for _ in range(draw(integers(1, 3)))])
     return call(array, axis if axis == 0 or draw(st.booleans()) else axis - axes)
 
 
@@ -177,10 +177,10 @@ def joined(join, stacked):
     return expected
 
 
-@st.composite
+@composite
 def unstack_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
-    x = draw(tensors_of(draw(st.integers(0, 3)), draw(LEVELS), dtypes, row_shapes))
-    return call(x, draw(st.integers(-x.ndim, x.ndim - 1))) if isinstance(x, np.ndarray) else call(x)
+    x = draw(tensors_of(draw(integers(0, 3)), draw(LEVELS), dtypes, row_shapes))
+    return call(x, draw(integers(-x.ndim, x.ndim - 1))) if isinstance(x, np.ndarray) else call(x)
 
 
 def unstacked(arguments):
@@ -192,7 +192,7 @@ def unstacked(arguments):
     return oracle.unstack(nested, axis)
 
 
-@st.composite
+@composite
 def result_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     """Draw what a mapped function gave: sequences, or entries of one shape."""
     array, axis = draw(joining_calls(True, dtypes, row_shapes).filter(lambda drawn: drawn.args[1] == 0)).args
@@ -210,10 +210,10 @@ def result_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
 # -- sequences to steps and back -----------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def unpack_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     x = draw(lod_tensors(max_levels=3, dtypes=dtypes, row_shapes=row_shapes, most=5))
-    return call(x, draw(st.integers(-x.num_levels, x.num_levels - 1)), *draw(st.sampled_from([[], [True], [False]])))
+    return call(x, draw(integers(-x.num_levels, x.num_levels - 1)), *draw(sampled_from([[], [True], [False]])))
 
 
 def unpacked(arguments):
@@ -222,14 +222,14 @@ def unpacked(arguments):
     return oracle.unpack(nested, level, by_length), oracle.indices_map(numbered(arguments["x"].lod), level, by_length)
 
 
-@st.composite
+@composite
 def pack_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     drawn = draw(unpack_calls(dtypes, row_shapes))
     steps, indices_map = TensorArray.unpack(*drawn.args)
     if steps.size() and draw(st.booleans()):
         steps = of_elements(list(steps))
-    chosen = draw(st.sampled_from([indices_map, indices_map.rank]))
-    return call(steps, draw(st.sampled_from([drawn.args[1], indices_map.level])), chosen)
+    chosen = draw(sampled_from([indices_map, indices_map.rank]))
+    return call(steps, draw(sampled_from([drawn.args[1], indices_map.level])), chosen)
 
 
 def packed(arguments):

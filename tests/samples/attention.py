@@ -2,29 +2,27 @@
 
 import math
 
-from hypothesis import strategies as st
-
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from lodcore.tensors import core
 from reference.ops import attention as oracle
-from tests.helpers.draw import lods
+from tests.helpers.draw import composite, integers, lods, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_values
 from tests.samples.expand import lods_of
 
 
-@st.composite
+@composite
 def calls(draw, smooth=False):
     lod = draw(lods(1, 3, 5))
     last = lod.num_levels - 1
-    count, width = lod.num_sequences(last), draw(st.sampled_from([1, 2, 3, 0]))
+    count, width = lod.num_sequences(last), draw(sampled_from([1, 2, 3, 0]))
 
     def array(*shape):
         if smooth:
             return smooth_values(draw(SEEDS), shape, -1, 1)
-        return small_values(draw(SEEDS), shape, draw(st.sampled_from(["f4", "f8", "f2", "i8"])), nans=False)
+        return small_values(draw(SEEDS), shape, draw(sampled_from(["f4", "f8", "f2", "i8"])), nans=False)
 
-    form = draw(st.sampled_from(["dense", "outer", "several"]))
+    form = draw(sampled_from(["dense", "outer", "several"]))
     if form == "several":
         below = draw(lods_of(count, 1))
         mine = LoD.from_offsets(*[lod.offsets(k) for k in range(last)], below.offsets(0), num_rows=below.num_rows)
@@ -32,8 +30,8 @@ def calls(draw, smooth=False):
     else:
         query = array(count, width)
         query = LoDTensor(query, core.slice_levels(lod, 0, last)) if form == "outer" and last else query
-    values = [None, LoDTensor(array(lod.num_rows, draw(st.integers(0, 2))), lod)][draw(st.integers(0, 1))]
-    return call(query, LoDTensor(array(lod.num_rows, width), lod), values, *draw(st.sampled_from([(), (0.5,), (-2,)])))
+    values = [None, LoDTensor(array(lod.num_rows, draw(integers(0, 2))), lod)][draw(integers(0, 1))]
+    return call(query, LoDTensor(array(lod.num_rows, width), lod), values, *draw(sampled_from([(), (0.5,), (-2,)])))
 
 
 def expected(arguments):

@@ -6,32 +6,32 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
 from reference.ops import beam as oracle
 from tests.helpers.agree import elements_of
-from tests.helpers.draw import lods, read_only
+from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
 
 INTEGERS = ["i8", "i8", "i4", "u1"]
 END = 2
 
 
-@st.composite
+@composite
 def step_calls(draw):
     lod = draw(lods(1, 3, most=5))
-    level = draw(st.integers(-lod.num_levels, lod.num_levels - 1))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    count, columns, dtype = lod.num_rows, draw(st.sampled_from([0, 1, 2, 3, 9])), draw(st.sampled_from(["f4", "f8"]))
-    accumulated = draw(st.sampled_from([True, True, False]))
+    level = draw(integers(-lod.num_levels, lod.num_levels - 1))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
+    count, columns, dtype = lod.num_rows, draw(sampled_from([0, 1, 2, 3, 9])), draw(sampled_from(["f4", "f8"]))
+    accumulated = draw(sampled_from([True, True, False]))
     if accumulated:
         scores, before = random.integers(-4, 1, (count, columns)) / 2, random.integers(-4, 1, count) / 2
     else:  # sums of logarithms of different prefixes are far from each other
         scores, before = 2.0 ** -random.integers(0, 100, (count, columns)), random.permutation(count) * 0.0117
-    pre_ids = random.choice([END, END, 0, 1, 7], count).astype(draw(st.sampled_from(INTEGERS)))
-    ids = random.integers(0, 9, (count, columns)).astype(draw(st.sampled_from(INTEGERS)))
+    pre_ids = random.choice([END, END, 0, 1, 7], count).astype(draw(sampled_from(INTEGERS)))
+    ids = random.integers(0, 9, (count, columns)).astype(draw(sampled_from(INTEGERS)))
     scores = LoDTensor(read_only(scores.astype(dtype)), lod)
     before = read_only(before.astype(dtype if draw(st.booleans()) else "f8"))
     forms = st.sampled_from([lambda x: x, lambda x: x.reshape(-1, 1), lambda x: LoDTensor(x, lod)])
     pre_ids, before = draw(forms)(read_only(pre_ids)), draw(forms)(before)
-    ids = draw(st.sampled_from([None, read_only(ids), LoDTensor(read_only(ids), lod)]))
-    beam_size = draw(st.sampled_from([1, 2, 3, 4, 50, 2**70]))
+    ids = draw(sampled_from([None, read_only(ids), LoDTensor(read_only(ids), lod)]))
+    beam_size = draw(sampled_from([1, 2, 3, 4, 50, 2**70]))
     return call(pre_ids, before, ids, scores, beam_size, END, level, accumulated)
 
 
@@ -68,14 +68,14 @@ def selected(arguments):
     return in_rows(ids, columns[0], depth), in_rows(values, columns[1], depth), parents
 
 
-@st.composite
+@composite
 def decode_calls(draw):
-    n_sources, random = draw(st.integers(0, 3)), np.random.default_rng(draw(st.integers(0, 2**32)))
+    n_sources, random = draw(integers(0, 3)), np.random.default_rng(draw(integers(0, 2**32)))
     prefixes = random.integers(0, 3, n_sources)
-    dtypes = draw(st.sampled_from(INTEGERS)), draw(st.sampled_from(["f4", "f8"]))
+    dtypes = draw(sampled_from(INTEGERS)), draw(sampled_from(["f4", "f8"]))
     column = draw(st.booleans())
     ids, scores = [], []
-    for _ in range(draw(st.integers(1, 4))):
+    for _ in range(draw(integers(1, 4))):
         kept = random.choice([0, 1, 1, 2, 3], prefixes.sum())
         lod = LoD.from_lengths(prefixes, kept)
         made = [random.choice([END, END, 0, 1, 5], kept.sum()), random.integers(-3, 1, kept.sum()) / 2]
@@ -85,7 +85,7 @@ def decode_calls(draw):
         scores.append(LoDTensor(made[1], lod))
         ends = np.cumsum(prefixes)
         prefixes = np.array([kept[stop - n : stop].sum() for stop, n in zip(ends, prefixes, strict=True)], np.int64)
-    beam_size, end_id = draw(st.sampled_from([1, 2, 3, 100, 2**70])), draw(st.sampled_from([END, END, 0, -1, 2**70]))
+    beam_size, end_id = draw(sampled_from([1, 2, 3, 100, 2**70])), draw(sampled_from([END, END, 0, -1, 2**70]))
     if draw(st.booleans()):
         ids, scores = (TensorArray.of_elements(len(x), dict(enumerate(x))) for x in (ids, scores))
     return call(ids, scores, beam_size, end_id)

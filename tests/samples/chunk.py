@@ -1,24 +1,22 @@
 """Samples of the operator that cuts sequences into chunks."""
 
-from hypothesis import strategies as st
-
 from lodcore import DTypeError, LevelError
 from reference.ops import chunk as oracle
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import DTYPES, ROW_SHAPES, lod_tensors
+from tests.helpers.draw import DTYPES, ROW_SHAPES, composite, integers, lod_tensors, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import smooth_batches
 
 PLAIN = [dtype for dtype in DTYPES if dtype.names is None]
 
 
-@st.composite
+@composite
 def chunk_calls(draw, tensors):
     x = draw(tensors)
-    size = draw(st.sampled_from([1, 1, 2, 3, 4, 2**40]))
-    stride = draw(st.sampled_from([None, 1, size, max(1, size - 1)]))
-    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
-    return call(x, size, stride, draw(st.sampled_from(["short", "full", "drop"])), level)
+    size = draw(sampled_from([1, 1, 2, 3, 4, 2**40]))
+    stride = draw(sampled_from([None, 1, size, max(1, size - 1)]))
+    level = draw(integers(-x.num_levels, x.num_levels - 1))
+    return call(x, size, stride, draw(sampled_from(["short", "full", "drop"])), level)
 
 
 def chunked(arguments):

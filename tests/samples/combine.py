@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor
 from reference.ops import combine as oracle
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import DTYPES, ROW_SHAPES, lengths, lod_tensors, running_sum, values
+from tests.helpers.draw import DTYPES, ROW_SHAPES, composite, integers, lengths, lod_tensors, running_sum, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, smooth_batches, smooth_values
 
@@ -16,10 +16,10 @@ SMOOTH = smooth_batches([(), (2,), (0,)], max_levels=2, most=4)
 
 
 def level_of(draw, x):
-    return draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return draw(integers(-x.num_levels, x.num_levels - 1))
 
 
-@st.composite
+@composite
 def pair_calls(draw, tensors):
     x = draw(tensors)
     return call(x, draw(st.booleans()), level_of(draw, x))
@@ -30,7 +30,7 @@ def paired(arguments):
     return oracle.sequence_pairs(x.tolist(), arguments["replacement"], from_the_first(arguments["level"], x.lod))
 
 
-@st.composite
+@composite
 def beside(draw, lod, k):
     """Draw a structure that agrees with another one before a level, and has as many sequences there."""
     levels = [lod.offsets(j).tolist() for j in range(k)]
@@ -41,7 +41,7 @@ def beside(draw, lod, k):
     return LoD.from_offsets(*levels, num_rows=count)
 
 
-@st.composite
+@composite
 def product_calls(draw, tensors, smooth=False):
     x = draw(tensors)
     level = level_of(draw, x)
@@ -55,11 +55,11 @@ def multiplied(arguments):
     return oracle.cartesian(x.tolist(), y.tolist(), from_the_first(arguments["level"], x.lod))
 
 
-@st.composite
+@composite
 def place_calls(draw):
     x = draw(ANY)
-    n = draw(st.integers(1, 4))
-    return call(x, n, draw(st.integers(0, n - 1)), draw(st.booleans()), level_of(draw, x), draw(st.booleans()))
+    n = draw(integers(1, 4))
+    return call(x, n, draw(integers(0, n - 1)), draw(st.booleans()), level_of(draw, x), draw(st.booleans()))
 
 
 def places(arguments):
@@ -69,11 +69,11 @@ def places(arguments):
     return oracle.combination_places(x.tolist(), *settings, level, arguments["of_batch"])
 
 
-@st.composite
+@composite
 def turn_calls(draw):
     x = draw(ANY)
     level = level_of(draw, x)
-    others = [draw(beside(x.lod, from_the_first(level, x.lod))) for _ in range(draw(st.integers(0, 3)))]
+    others = [draw(beside(x.lod, from_the_first(level, x.lod))) for _ in range(draw(integers(0, 3)))]
     return call([x, *(LoDTensor(np.zeros(lod.num_rows), lod) for lod in others)], level)
 
 

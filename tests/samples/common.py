@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import LoD, LoDTensor
 from lodcore.tensors import core
-from tests.helpers.draw import lods, read_only
+from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 
 SMALL = {"f": (-4, 5), "i": (-4, 5), "u": (0, 5), "b": (0, 2)}
 SAMPLES = {}
@@ -32,22 +32,22 @@ SEEDS = st.integers(0, 2**32)
 ROW_SHAPES = [(), (3,), (1,), (2, 2), (0,)]
 
 
-@st.composite
+@composite
 def batches(draw, dtypes, row_shapes=ROW_SHAPES, make=small_values, min_levels=1, max_levels=3, most=6):
     """Draw a LoDTensor of values from a function of seed, shape and dtype."""
     lod = draw(lods(min_levels, max_levels, most))
-    shape = (lod.num_rows, *draw(st.sampled_from(row_shapes)))
-    return LoDTensor(make(draw(SEEDS), shape, draw(st.sampled_from(dtypes))), lod)
+    shape = (lod.num_rows, *draw(sampled_from(row_shapes)))
+    return LoDTensor(make(draw(SEEDS), shape, draw(sampled_from(dtypes))), lod)
 
 
-@st.composite
+@composite
 def full_batches(draw, row_shapes=ROW_SHAPES):
     """Draw a LoDTensor of float64 numbers far from each other, without empty sequences."""
-    count, levels = draw(st.integers(1, 3)), []
-    for _ in range(draw(st.integers(1, 3))):
+    count, levels = draw(integers(1, 3)), []
+    for _ in range(draw(integers(1, 3))):
         levels.append(draw(st.lists(st.integers(1, 3), min_size=count, max_size=count)))
         count = sum(levels[-1])
-    shape = (count, *draw(st.sampled_from(row_shapes)))
+    shape = (count, *draw(sampled_from(row_shapes)))
     numbers = np.random.default_rng(draw(SEEDS)).permutation(int(np.prod(shape))) / 4 - 2
     return LoDTensor(read_only(numbers.reshape(shape)), LoD.from_lengths(*levels))
 
@@ -64,25 +64,25 @@ def operand(x):
     return None, np.ndim(x), x.tolist() if isinstance(x, (np.ndarray, np.generic)) else x
 
 
-@st.composite
+@composite
 def operands(draw, count, dtypes, make=small_values, ones=(1,)):
     """Draw operands that broadcast: at least one LoDTensor or all dense, axes of 1 or missing, fewer levels."""
-    row_shape = draw(st.sampled_from(ROW_SHAPES))
+    row_shape = draw(sampled_from(ROW_SHAPES))
     lod = draw(lods(1, 3, 6))
     forms = ["same", "same", "narrow", "weights", "outer", "number", "row", "rows", "dense"]
-    chosen = [draw(st.sampled_from(forms)) for _ in range(count)]
+    chosen = [draw(sampled_from(forms)) for _ in range(count)]
     if "same" not in chosen:
-        chosen[draw(st.integers(0, count - 1))] = draw(st.sampled_from(["same", "dense"]))
+        chosen[draw(integers(0, count - 1))] = draw(sampled_from(["same", "dense"]))
     nested = "same" in chosen
 
     def one(form):
-        dtype, seed = draw(st.sampled_from(dtypes)), draw(SEEDS)
+        dtype, seed = draw(sampled_from(dtypes)), draw(SEEDS)
         stretched = tuple(1 if draw(st.booleans()) else size for size in row_shape)
         if form == "same" or (form in ("narrow", "weights") and nested):
             shape = row_shape if form == "same" else stretched if form == "narrow" else ()
             return LoDTensor(make(seed, (lod.num_rows, *shape), dtype), lod)
         if form in ("outer", "dense") and nested:  # the first levels, or none of them
-            kept = draw(st.integers(1, lod.num_levels)) if form == "outer" else 0
+            kept = draw(integers(1, lod.num_levels)) if form == "outer" else 0
             outer = core.slice_levels(lod, 0, kept)
             shape = (*(1,) * (lod.num_levels - kept), *stretched)
             made = make(seed, (outer.num_rows if kept else lod.num_sequences(0), *shape), dtype)
@@ -90,7 +90,7 @@ def operands(draw, count, dtypes, make=small_values, ones=(1,)):
         if form == "number":
             return abs(np.asarray(make(seed, (), dtype)).item())
         if form == "row":
-            return make(seed, stretched[draw(st.integers(0, len(row_shape))) :], dtype)
+            return make(seed, stretched[draw(integers(0, len(row_shape))) :], dtype)
         return make(seed, (lod.num_rows if form != "rows" else 1, *row_shape), dtype)
 
     made = [one(form) for form in chosen]

@@ -7,7 +7,7 @@ from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops.dense import cross_entropy, product, sequence_matmul, softmax
 from reference.ops.levels import at_level, each_at_level, sequences
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import lods, read_only
+from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_values
 from tests.samples.expand import levels_of, lods_of
@@ -33,14 +33,14 @@ def on_rows(function, x):
 # -- matmul --------------------------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def products(draw, dtypes, make):
     lod = draw(lods(1, 3, 6))
-    inner, outer = draw(st.integers(0, 3)), draw(st.integers(0, 3))
-    dtype, other = draw(st.sampled_from(dtypes)), draw(st.sampled_from(dtypes))
-    shape = draw(st.sampled_from([(inner,), (2, inner)]))
-    right = make(draw(SEEDS), draw(st.sampled_from([(inner, outer), (inner,)])), other)
-    form = draw(st.sampled_from(["nested", "nested", "dense", "vector"]))
+    inner, outer = draw(integers(0, 3)), draw(integers(0, 3))
+    dtype, other = draw(sampled_from(dtypes)), draw(sampled_from(dtypes))
+    shape = draw(sampled_from([(inner,), (2, inner)]))
+    right = make(draw(SEEDS), draw(sampled_from([(inner, outer), (inner,)])), other)
+    form = draw(sampled_from(["nested", "nested", "dense", "vector"]))
     left = make(draw(SEEDS), (inner,) if form == "vector" else (lod.num_rows, *shape), dtype)
     return call(LoDTensor(left, lod) if form == "nested" else left, right)
 
@@ -66,20 +66,20 @@ def expected_product(arguments):
 # -- sequence_matmul -----------------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def pairs(draw, dtypes, make):
     lod = draw(lods(1, 3, 5))
     level = draw(levels_of(lod.num_levels))
     k = from_the_first(level, lod)
-    below = draw(lods_of(lod.num_sequences(k), draw(st.integers(1, 2))))
+    below = draw(lods_of(lod.num_sequences(k), draw(integers(1, 2))))
     upper = [lod.offsets(j) for j in range(k)]
     mine = LoD.from_offsets(*upper, *[below.offsets(j) for j in range(below.num_levels)], num_rows=below.num_rows)
-    width, transpose_y = draw(st.integers(0, 3)), draw(st.booleans())
+    width, transpose_y = draw(integers(0, 3)), draw(st.booleans())
     if not transpose_y:
         counts = np.repeat(np.diff(lod.row_offsets(k)), np.diff(mine.row_offsets(k)))
         mine = mine.append(lengths=counts)
-    x = make(draw(SEEDS), (mine.num_rows, width) if transpose_y else mine.num_rows, draw(st.sampled_from(dtypes)))
-    y = make(draw(SEEDS), (lod.num_rows, width), draw(st.sampled_from(dtypes)))
+    x = make(draw(SEEDS), (mine.num_rows, width) if transpose_y else mine.num_rows, draw(sampled_from(dtypes)))
+    y = make(draw(SEEDS), (lod.num_rows, width), draw(sampled_from(dtypes)))
     return call(LoDTensor(x, mine), LoDTensor(y, lod), transpose_y, level)
 
 
@@ -138,28 +138,26 @@ SAMPLES = {
 # -- softmax and loss ----------------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def rows_of_numbers(draw, dtypes, make, smallest=0):
     lod = draw(lods(1, 3, 6))
-    shape = (lod.num_rows, draw(st.integers(smallest, 3)))
-    made = make(draw(SEEDS), shape, draw(st.sampled_from(dtypes)))
+    shape = (lod.num_rows, draw(integers(smallest, 3)))
+    made = make(draw(SEEDS), shape, draw(sampled_from(dtypes)))
     return LoDTensor(made, lod) if draw(st.booleans()) else made
 
 
-@st.composite
+@composite
 def labelled(draw, dtypes, make):
     logits = draw(rows_of_numbers(dtypes, make, 1))
     values = logits.values if isinstance(logits, LoDTensor) else logits
     random = np.random.default_rng(draw(SEEDS))
-    labels = read_only(
-        random.integers(0, values.shape[1], len(values)).astype(draw(st.sampled_from(["i8", "u1", "i4"])))
-    )
+    labels = read_only(random.integers(0, values.shape[1], len(values)).astype(draw(sampled_from(["i8", "u1", "i4"]))))
     if draw(st.booleans()):
         labels = labels[:, None]
     if draw(st.booleans()):
         lod = logits.lod if isinstance(logits, LoDTensor) else LoD.from_lengths([len(values)])
         labels = LoDTensor(labels, lod)
-    return call(logits, labels, *draw(st.sampled_from([(), (0.0,), (0.25,), (1,)])))
+    return call(logits, labels, *draw(sampled_from([(), (0.0,), (0.25,), (1,)])))
 
 
 def expected_loss(arguments):

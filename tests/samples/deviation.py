@@ -1,19 +1,18 @@
 """Samples of variances and standard deviations."""
 
-from hypothesis import strategies as st
-
 from lodcore import DTypeError, LevelError
 from reference.ops import deviation as oracle
+from tests.helpers.draw import composite, integers, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, full_batches
 from tests.samples.sort import by
 
 
-@st.composite
+@composite
 def calls(draw, drawn, ddofs=(0, 1, 0.5, -1)):
     x = draw(drawn)
-    ddof, level = draw(st.sampled_from(ddofs)), draw(st.integers(-x.num_levels, x.num_levels - 1))
-    return draw(st.sampled_from([call(x), call(x, ddof), call(x, ddof, level)]))
+    ddof, level = draw(sampled_from(ddofs)), draw(integers(-x.num_levels, x.num_levels - 1))
+    return draw(sampled_from([call(x), call(x, ddof), call(x, ddof, level)]))
 
 
 def errors(name):

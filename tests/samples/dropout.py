@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDTensor
 from reference.ops.dropout import dropout
 from reference.ops.levels import each_at_level
+from tests.helpers.draw import composite, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
 
@@ -22,11 +23,11 @@ class Repeating(np.random.Generator):
         return np.random.default_rng(SEED).random(*args, **kwargs)
 
 
-@st.composite
+@composite
 def calls(draw, tensors):
-    x, rate = draw(tensors), draw(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
+    x, rate = draw(tensors), draw(sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
     x = x if draw(st.booleans()) else x.values
-    return call(x, rate, draw(st.sampled_from([Repeating(), Repeating(), None])))
+    return call(x, rate, draw(sampled_from([Repeating(), Repeating(), None])))
 
 
 def expected(arguments):

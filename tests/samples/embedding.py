@@ -7,7 +7,7 @@ from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.nested import nest
 from reference.ops import embedding as oracle
 from tests.helpers.agree import offsets_of
-from tests.helpers.draw import DTYPES, NUMBERS, ROW_SHAPES, lods, read_only, values
+from tests.helpers.draw import DTYPES, NUMBERS, ROW_SHAPES, composite, integers, lods, read_only, sampled_from, values
 from tests.samples import Samples, call
 from tests.samples.pool import POOL_TYPES, small_values
 
@@ -15,29 +15,29 @@ INTEGERS = [dtype for dtype in NUMBERS if dtype.kind in "iu"]
 MOVED = [dtype for dtype in DTYPES if dtype.kind not in "MmcV"]
 
 
-@st.composite
+@composite
 def numbers(draw, shape, height):
     """Draw numbers of rows, of any integer dtype."""
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    return read_only(random.integers(0, height, shape).astype(draw(st.sampled_from(INTEGERS))))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
+    return read_only(random.integers(0, height, shape).astype(draw(sampled_from(INTEGERS))))
 
 
-@st.composite
+@composite
 def ids_of(draw, height, dense):
     """Draw numbers of rows with a structure, or (if `dense`) perhaps without."""
     if dense and draw(st.booleans()):
-        return draw(numbers(draw(st.sampled_from([(0,), (4,), (3, 1), (2, 3), (0, 2), ()])), height))
+        return draw(numbers(draw(sampled_from([(0,), (4,), (3, 1), (2, 3), (0, 2), ()])), height))
     lod = draw(lods(1, 3, 6))
-    row_shape = draw(st.sampled_from([(), (1,), (2,)] if dense else [(), (1,)]))
+    row_shape = draw(sampled_from([(), (1,), (2,)] if dense else [(), (1,)]))
     return LoDTensor(draw(numbers((lod.num_rows, *row_shape), height)), lod)
 
 
-@st.composite
+@composite
 def lookups(draw):
-    table = draw(values(draw(st.integers(1, 5)), MOVED, ROW_SHAPES))
+    table = draw(values(draw(integers(1, 5)), MOVED, ROW_SHAPES))
     options = {}
     if draw(st.booleans()):
-        options["padding_idx"] = draw(st.integers(-len(table), len(table) - 1))
+        options["padding_idx"] = draw(integers(-len(table), len(table) - 1))
     return call(table, draw(ids_of(len(table), dense=True)), **options)
 
 
@@ -53,20 +53,20 @@ def expected_lookup(arguments):
     return found if given.ndim else found[0]
 
 
-@st.composite
+@composite
 def smooth_lookups(draw):
-    table = draw(small_values(draw(st.integers(1, 5)), np.dtype("f8"), draw(st.sampled_from(ROW_SHAPES))))
-    return call(table, draw(ids_of(len(table), dense=True)), padding_idx=draw(st.sampled_from([None, 0, -1])))
+    table = draw(small_values(draw(integers(1, 5)), np.dtype("f8"), draw(sampled_from(ROW_SHAPES))))
+    return call(table, draw(ids_of(len(table), dense=True)), padding_idx=draw(sampled_from([None, 0, -1])))
 
 
-@st.composite
+@composite
 def bags(draw):
-    pool_type = draw(st.sampled_from(POOL_TYPES))
-    height, row_shape = draw(st.integers(1, 5)), draw(st.sampled_from(ROW_SHAPES))
+    pool_type = draw(sampled_from(POOL_TYPES))
+    height, row_shape = draw(integers(1, 5)), draw(sampled_from(ROW_SHAPES))
     if pool_type in ("max", "min", "first", "last"):
         table = draw(values(height, NUMBERS, [row_shape]))
     else:
-        table = draw(small_values(height, draw(st.sampled_from(NUMBERS)), row_shape))
+        table = draw(small_values(height, draw(sampled_from(NUMBERS)), row_shape))
     ids = draw(ids_of(height, dense=False))
     if pool_type == "sum" and table.dtype.kind != "c" and draw(st.booleans()):
         return call(
@@ -75,11 +75,11 @@ def bags(draw):
     return call(table, ids, pool_type)
 
 
-@st.composite
+@composite
 def weights_of(draw, ids, dtypes):
     """Draw a weight for each number: with their structure, as a vector, or as a column."""
-    weights = draw(small_values(len(ids.values), draw(st.sampled_from(dtypes)), ()))
-    way = draw(st.sampled_from(["nested", "vector", "column"]))
+    weights = draw(small_values(len(ids.values), draw(sampled_from(dtypes)), ()))
+    way = draw(sampled_from(["nested", "vector", "column"]))
     return LoDTensor(weights, ids.lod) if way == "nested" else weights if way == "vector" else weights[:, None]
 
 
@@ -97,16 +97,16 @@ def expected_bag(arguments):
     return oracle.embedding_bag(table.tolist(), nested, arguments["pool_type"], ids.num_levels, zeros)
 
 
-@st.composite
+@composite
 def smooth_bags(draw):
-    height, row_shape = draw(st.integers(1, 5)), draw(st.sampled_from(ROW_SHAPES))
+    height, row_shape = draw(integers(1, 5)), draw(sampled_from(ROW_SHAPES))
     count = height * int(np.prod(row_shape))
-    apart = np.random.default_rng(draw(st.integers(0, 2**32))).permutation(count) / 8  # no two are equal
+    apart = np.random.default_rng(draw(integers(0, 2**32))).permutation(count) / 8  # no two are equal
     ids = draw(ids_of(height, dense=False))
     if draw(st.booleans()):
         weights = draw(weights_of(ids, [np.dtype("f8")]))
         return call(read_only(apart.reshape(height, *row_shape)), ids, per_sample_weights=weights)
-    return call(read_only(apart.reshape(height, *row_shape)), ids, draw(st.sampled_from(POOL_TYPES)))
+    return call(read_only(apart.reshape(height, *row_shape)), ids, draw(sampled_from(POOL_TYPES)))
 
 
 LOOKUP_ERRORS = [

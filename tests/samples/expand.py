@@ -6,7 +6,18 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
 from reference.ops import expand as oracle
 from tests.helpers.agree import elements_of, from_the_first, numbered, of_elements
-from tests.helpers.draw import DTYPES, ROW_SHAPES, lengths, lod_tensors, lods, read_only, running_sum, values
+from tests.helpers.draw import (
+    DTYPES,
+    ROW_SHAPES,
+    composite,
+    integers,
+    lengths,
+    lod_tensors,
+    lods,
+    read_only,
+    running_sum,
+    values,
+)
 from tests.samples import Call, Samples, call
 
 PLAIN = [dtype for dtype in DTYPES if dtype.names is None]  # records are not numbers that lists compare
@@ -14,7 +25,7 @@ FLOAT = [np.dtype("f8")]
 NARROW = [(), (2,), (0,)]
 
 
-@st.composite
+@composite
 def lods_of(draw, count, num_levels, longest=3):
     """Draw a LoD of a number of outermost sequences."""
     made, size = [], count
@@ -24,7 +35,7 @@ def lods_of(draw, count, num_levels, longest=3):
     return LoD.from_offsets(*made, num_rows=size)
 
 
-@st.composite
+@composite
 def tensors_of(draw, count, num_levels, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     """Draw a tensor of a number of outermost sequences; an ndarray without levels."""
     lod = draw(lods_of(count, num_levels))
@@ -63,12 +74,12 @@ def structure_of(y):
     return y if isinstance(y, LoD) else y.lod
 
 
-@st.composite
+@composite
 def expand_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     y = draw(lods(1, 3, most=4))
     level = draw(levels_of(y.num_levels))
     count = y.num_sequences(level)
-    x = draw(tensors_of(count, draw(st.integers(0, 2)), dtypes, row_shapes))
+    x = draw(tensors_of(count, draw(integers(0, 2)), dtypes, row_shapes))
     return call(x, structure(draw, y), *([] if level == -1 and draw(st.booleans()) else [level]))
 
 
@@ -78,7 +89,7 @@ def expanded(arguments):
     return oracle.sequence_expand(arguments["x"].tolist(), numbered(lod), level)
 
 
-@st.composite
+@composite
 def expand_as_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     y = draw(lods(1, 3, most=4))
     level = draw(levels_of(y.num_levels))
@@ -94,7 +105,7 @@ def expanded_as(arguments):
     return oracle.sequence_expand_as(rows, numbered(lod), from_the_first(arguments["level"], lod), lod.num_levels)
 
 
-@st.composite
+@composite
 def reverse_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     x = draw(lod_tensors(max_levels=3, dtypes=dtypes, row_shapes=row_shapes, most=5))
     return call(x, draw(levels_of(x.num_levels)))
@@ -105,7 +116,7 @@ def reversed_elements(arguments):
     return oracle.sequence_reverse(x.tolist(), from_the_first(arguments["level"], x.lod))
 
 
-@st.composite
+@composite
 def other_values(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     x = draw(lods(1, 3, most=4))
     rows = draw(values(x.num_rows, dtypes, row_shapes))

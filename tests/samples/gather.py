@@ -7,12 +7,23 @@ from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops import gather as oracle
 from reference.ops.levels import sequences
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import ROW_SHAPES, indices, lengths, lod_tensors, odd_forms, running_sum, values
+from tests.helpers.draw import (
+    ROW_SHAPES,
+    composite,
+    indices,
+    integers,
+    lengths,
+    lod_tensors,
+    odd_forms,
+    running_sum,
+    sampled_from,
+    values,
+)
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, levels_of, lods_of, tame
 
 
-@st.composite
+@composite
 def gather_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     x = draw(lod_tensors(max_levels=3, dtypes=dtypes, row_shapes=row_shapes, most=5))
     level = draw(levels_of(x.num_levels))
@@ -26,10 +37,10 @@ def gathered(arguments):
     return oracle.gather_sequences(x.tolist(), index, from_the_first(arguments["level"], x.lod))
 
 
-@st.composite
+@composite
 def concat_batches_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
-    num_levels, dtype = draw(st.integers(1, 3)), draw(st.sampled_from(dtypes))
-    shape = draw(st.sampled_from(row_shapes))
+    num_levels, dtype = draw(integers(1, 3)), draw(sampled_from(dtypes))
+    shape = draw(sampled_from(row_shapes))
     counts = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
     found = [draw(lods_of(count, num_levels)) for count in counts]
     return call([LoDTensor(draw(values(lod.num_rows, [dtype], [shape])), lod) for lod in found])
@@ -39,19 +50,19 @@ def joined_batches(arguments):
     return oracle.concat_batches([x.tolist() for x in arguments["xs"]])
 
 
-@st.composite
+@composite
 def concat_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
-    dtype, shape = draw(st.sampled_from(dtypes)), draw(st.sampled_from(row_shapes))
-    k, finer = draw(st.integers(0, 2)), draw(st.integers(0, 1))
-    common = draw(lods_of(draw(st.integers(0, 3)), k))
+    dtype, shape = draw(sampled_from(dtypes)), draw(sampled_from(row_shapes))
+    k, finer = draw(integers(0, 2)), draw(integers(0, 1))
+    common = draw(lods_of(draw(integers(0, 3)), k))
     batches = []
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(draw(integers(1, 3))):
         own = [running_sum(draw(lengths(count=common.num_rows, longest=3)))]
         for _ in range(finer):
             own.append(running_sum(draw(lengths(count=own[-1][-1], longest=2))))
         lod = LoD.from_offsets(*(common.offsets(j) for j in range(k)), *own)
         batches.append(LoDTensor(draw(values(lod.num_rows, [dtype], [shape])), lod))
-    return call(batches, draw(st.sampled_from([k, k - (k + 1 + finer)])))
+    return call(batches, draw(sampled_from([k, k - (k + 1 + finer)])))
 
 
 def joined(arguments):
@@ -59,13 +70,13 @@ def joined(arguments):
     return oracle.sequence_concat([x.tolist() for x in xs], from_the_first(arguments["level"], xs[0].lod))
 
 
-@st.composite
+@composite
 def slice_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     x = draw(lod_tensors(max_levels=3, dtypes=dtypes, row_shapes=row_shapes, most=5))
     level = draw(levels_of(x.num_levels))
     sizes = x.lod.lengths(level).tolist()
-    offset = [draw(st.integers(0, size)) for size in sizes]
-    length = [draw(st.integers(0, size - first)) for size, first in zip(sizes, offset, strict=True)]
+    offset = [draw(integers(0, size)) for size in sizes]
+    length = [draw(integers(0, size - first)) for size, first in zip(sizes, offset, strict=True)]
     return call(x, *(draw(odd_forms(vector)) if vector else vector for vector in (offset, length)), level)
 
 

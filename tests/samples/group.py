@@ -1,11 +1,10 @@
 """Samples of the operators that find equal keys."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, ShapeError
 from reference.ops import group as oracle
-from tests.helpers.draw import read_only
+from tests.helpers.draw import composite, integers, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS
 
@@ -24,17 +23,17 @@ def keys_of(seed, count, dtype, kinds=4):
     return read_only(made.astype(dtype))
 
 
-@st.composite
+@composite
 def key_calls(draw):
-    keys = keys_of(draw(SEEDS), draw(st.integers(0, 12)), draw(st.sampled_from(KEYS)), draw(st.sampled_from([2, 4, 9])))
-    return call(keys, draw(st.sampled_from(["sorted", "first", "runs"])))
+    keys = keys_of(draw(SEEDS), draw(integers(0, 12)), draw(sampled_from(KEYS)), draw(sampled_from([2, 4, 9])))
+    return call(keys, draw(sampled_from(["sorted", "first", "runs"])))
 
 
-@st.composite
+@composite
 def match_calls(draw):
-    dtypes = draw(st.sampled_from([("i8", "i8"), ("i4", "u2"), ("f4", "i2"), ("f8", "f8"), ("U3", "U1"), ("S2", "S4")]))
-    sides = [keys_of(draw(SEEDS), draw(st.integers(0, 6)), dtype) for dtype in dtypes]
-    return call(*sides, draw(st.sampled_from(["inner", "left", "outer"])))
+    dtypes = draw(sampled_from([("i8", "i8"), ("i4", "u2"), ("f4", "i2"), ("f8", "f8"), ("U3", "U1"), ("S2", "S4")]))
+    sides = [keys_of(draw(SEEDS), draw(integers(0, 6)), dtype) for dtype in dtypes]
+    return call(*sides, draw(sampled_from(["inner", "left", "outer"])))
 
 
 def matched(arguments):

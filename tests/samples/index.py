@@ -7,7 +7,7 @@ from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.ops import select_by_mask
 from lodcore.tensors import core
 from reference.ops import index as oracle
-from tests.helpers.draw import DTYPES, ROW_SHAPES, lod_tensors, odd_forms, read_only
+from tests.helpers.draw import DTYPES, ROW_SHAPES, composite, integers, lod_tensors, odd_forms, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, smooth_batches
 
@@ -23,7 +23,7 @@ def axes(x):
 # -- slices and single elements ------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def slices(draw, tensors):
     x = draw(tensors)
     bounds = st.one_of(st.none(), st.integers(-6, 6), st.sampled_from([2**63, -(2**70)]))
@@ -31,12 +31,12 @@ def slices(draw, tensors):
     return call(x, draw(bounds), draw(bounds), draw(steps), draw(axes(x)))
 
 
-@st.composite
+@composite
 def picks(draw, tensors):
     x = draw(tensors.filter(len))
     axis = draw(axes(x))
     if axis == 0:
-        return call(x, draw(st.integers(-len(x), len(x) - 1)), 0)
+        return call(x, draw(integers(-len(x), len(x) - 1)), 0)
     lengths = x.lod.lengths(axis - 1)
     if not lengths.all():  # nothing can be picked of an empty sequence
         kept = read_only(lengths > 0)
@@ -45,7 +45,7 @@ def picks(draw, tensors):
     random = np.random.default_rng(draw(SEEDS))
     if draw(st.booleans()) or not len(lengths):
         shortest = int(lengths.min()) if len(lengths) else 1
-        return call(x, draw(st.integers(-shortest, shortest - 1)), axis)
+        return call(x, draw(integers(-shortest, shortest - 1)), axis)
     numbers = (random.random(len(lengths)) * 2 * lengths).astype(np.int64) - lengths
     return call(x, draw(odd_forms(numbers)), axis)
 
@@ -59,12 +59,12 @@ def expected_pick(arguments):
 # -- masks and numbers ---------------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def masks(draw, tensors):
     x = draw(tensors)
     axis = draw(axes(x))
     count = x.lod.num_sequences(axis) if axis < x.num_levels else x.num_rows
-    held = read_only(np.random.default_rng(draw(SEEDS)).random(count) < draw(st.sampled_from([0, 0.2, 0.5, 0.9, 1])))
+    held = read_only(np.random.default_rng(draw(SEEDS)).random(count) < draw(sampled_from([0, 0.2, 0.5, 0.9, 1])))
     held = held[:, None] if draw(st.booleans()) else held
     return call(x, LoDTensor(held, core.slice_levels(x.lod, 0, axis)) if axis else held)
 
@@ -75,16 +75,16 @@ def expected_selection(arguments):
     return oracle.select_by_mask(x.tolist(), nested, mask.num_levels if isinstance(mask, LoDTensor) else 0)
 
 
-@st.composite
+@composite
 def nested_indices(draw, tensors):
     x = draw(tensors)
-    axis = draw(st.integers(1, x.num_levels))
+    axis = draw(integers(1, x.num_levels))
     lengths = x.lod.lengths(axis - 1)
     random = np.random.default_rng(draw(SEEDS))
     sizes = np.where(lengths > 0, random.integers(0, 4, len(lengths)), 0)
     of = np.repeat(lengths, sizes)
     numbers = read_only(
-        ((random.random(len(of)) * 2 * of).astype(np.int64) - of).astype(draw(st.sampled_from(["i8", "i4"])))
+        ((random.random(len(of)) * 2 * of).astype(np.int64) - of).astype(draw(sampled_from(["i8", "i4"])))
     )
     upper = [x.lod.offsets(k) for k in range(axis - 1)]
     return call(x, LoDTensor.from_offsets(numbers, *upper, np.concatenate([[0], np.cumsum(sizes)])))
@@ -95,7 +95,7 @@ def expected_taking(arguments):
     return oracle.take_nested(x.tolist(), index.tolist(), index.num_levels)
 
 
-@st.composite
+@composite
 def common_indices(draw, tensors):
     drawn = draw(picks(tensors))
     x, axis = drawn.args[0], max(drawn.args[2], 1)

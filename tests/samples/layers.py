@@ -8,31 +8,31 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import layers as oracle
 from reference.ops.recurrent import ACTIVATIONS
-from tests.helpers.draw import lods, read_only
+from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.recurrent import SLOPING, odd_form
 
 
-@st.composite
+@composite
 def networks(draw, gates, smooth=False, widths=None):
     """Draw x, weights and a bias, a level, the number of its sequences, and what makes arrays of their size."""
     lod = draw(lods(1, 3, most=5))
-    width, n_in = draw(st.sampled_from([2, 1, 3, 0] if smooth else [2, 1, 9, 0])), draw(st.sampled_from([2, 1, 3, 0]))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    width, n_in = draw(sampled_from([2, 1, 3, 0] if smooth else [2, 1, 9, 0])), draw(sampled_from([2, 1, 3, 0]))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
 
     def array(*shape):
-        dtype = np.float64 if smooth else draw(st.sampled_from([np.float32, np.float64]))
+        dtype = np.float64 if smooth else draw(sampled_from([np.float32, np.float64]))
         return read_only((random.standard_normal(shape) * 0.3).astype(dtype))
 
-    x, level = LoDTensor(array(lod.num_rows, n_in), lod), draw(st.integers(-lod.num_levels, lod.num_levels - 1))
+    x, level = LoDTensor(array(lod.num_rows, n_in), lod), draw(integers(-lod.num_levels, lod.num_levels - 1))
     return x, (n_in, width), level, lod.num_sequences(level), array
 
 
-@st.composite
+@composite
 def lstm_calls(draw, smooth=False):
     x, (n_in, width), level, count, array = draw(networks(4, smooth))
-    state = draw(st.sampled_from([None, None, 1, 2, 3]))
-    peepholes, booted, clip = draw(st.booleans()), draw(st.booleans()), draw(st.sampled_from([None, None, 0.05, 4]))
+    state = draw(sampled_from([None, None, 1, 2, 3]))
+    peepholes, booted, clip = draw(st.booleans()), draw(st.booleans()), draw(sampled_from([None, None, 0.05, 4]))
     weights = array(n_in, 4 * width), array(width if state is None else state, 4 * width)
     bias = array((7 if peepholes else 4) * width)
     projection = None if state is None else array(width, state)
@@ -41,7 +41,7 @@ def lstm_calls(draw, smooth=False):
     return call(x, *weights, bias, projection, *boots, peepholes, clip, draw(st.booleans()), level)
 
 
-@st.composite
+@composite
 def plain_calls(draw, gates, options, smooth=False):
     x, (n_in, width), level, count, array = draw(networks(gates, smooth))
     weights = array(n_in, gates * width), array(width, gates * width)

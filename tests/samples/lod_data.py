@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, IndicesMap, LevelError, LoDTensor, RankTable, TensorArray
 from reference.ops.levels import sequences
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import lod_tensors
+from tests.helpers.draw import composite, integers, lod_tensors, sampled_from
 from tests.samples import Samples, call
 
 
-@st.composite
+@composite
 def lengths_calls(draw):
     x = draw(lod_tensors(max_levels=3, most=5))
-    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
-    return call(draw(st.sampled_from([x, x.lod])), level)
+    level = draw(integers(-x.num_levels, x.num_levels - 1))
+    return call(draw(sampled_from([x, x.lod])), level)
 
 
 def lengths(arguments):
@@ -22,7 +22,7 @@ def lengths(arguments):
     return [len(one) for one in sequences(nested, from_the_first(arguments["level"], lod))]
 
 
-@st.composite
+@composite
 def part_calls(draw):
     x = draw(lod_tensors(max_levels=2, most=5))
     _, steps_map = TensorArray.unpack(x, 0, draw(st.booleans()))
@@ -35,7 +35,7 @@ def part_calls(draw):
             ]
         )
     )
-    return call(kind, draw(st.sampled_from(parts)))
+    return call(kind, draw(sampled_from(parts)))
 
 
 def part(arguments):

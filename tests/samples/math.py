@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.ops.ufuncs import UFUNC_RULES
 from reference.ops.math import UNARY, elementwise
-from tests.helpers.draw import read_only
+from tests.helpers.draw import composite, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, operand, operands, smooth_batches, smooth_values
 
@@ -131,15 +131,15 @@ SAMPLED = {  # ufuncs, and what they mean
 DOMAINS = {"arccosh": (1.1, 2.0)}
 
 
-@st.composite
+@composite
 def ufunc_calls(draw):
-    ufunc = draw(st.sampled_from(list(SAMPLED)))
+    ufunc = draw(sampled_from(list(SAMPLED)))
     return call(draw(operands(ufunc.nin, FLOATS)), ufunc)
 
 
-@st.composite
+@composite
 def smooth_ufunc_calls(draw):
-    ufunc = getattr(np, draw(st.sampled_from(sorted(UFUNC_RULES))))
+    ufunc = getattr(np, draw(sampled_from(sorted(UFUNC_RULES))))
     first, *others = draw(smooth_operands(ufunc.nin, *DOMAINS.get(ufunc.__name__, (0.1, 0.9))))
     return call([first, *map(apart, others)], ufunc)
 
@@ -179,7 +179,7 @@ SAMPLES["elementwise"] = Samples(
 # -- choice, types, constants --------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def choices(draw, make):
     condition, x, y = draw(make)
     rows = condition.values if isinstance(condition, LoDTensor) else np.asarray(condition)

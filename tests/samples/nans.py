@@ -5,17 +5,18 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError
 from reference.ops import nans as oracle
+from tests.helpers.draw import composite, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
 
 NUMBERS = batches(["f8", "f4", "f2", "i8", "u1", "?"])
 
 
-@st.composite
+@composite
 def calls(draw, drawn):
     x = draw(drawn)
     x = x if draw(st.booleans()) else x.values
-    return draw(st.sampled_from([call(x), call(x, 2), call(x, -np.inf)]))
+    return draw(sampled_from([call(x), call(x, 2), call(x, -np.inf)]))
 
 
 def filled(arguments):

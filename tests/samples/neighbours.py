@@ -1,11 +1,11 @@
 """Samples of differences, shifts, windows, what rows come to, and moving averages."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDTensor
 from reference.ops import neighbours as oracle
 from tests.helpers.agree import from_the_first
+from tests.helpers.draw import composite, integers, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
 from tests.samples.sort import by, distinct, tensors, texts
@@ -15,12 +15,12 @@ NUMBERS = batches(["f8", "f4", "f2", "i8", "i2", "u1", "?"])
 
 def level_in(draw, x):
     """Draw a level, from the first or from the last."""
-    return draw(st.integers(-x.num_levels, x.num_levels - 1))
+    return draw(integers(-x.num_levels, x.num_levels - 1))
 
 
-@st.composite
+@composite
 def diff_calls(draw, drawn):
-    return draw(st.sampled_from([call(draw(drawn)), call(draw(drawn), draw(st.sampled_from([0, 1, 2, 5, 2**70])))]))
+    return draw(sampled_from([call(draw(drawn)), call(draw(drawn), draw(sampled_from([0, 1, 2, 5, 2**70])))]))
 
 
 def differences(arguments):
@@ -36,13 +36,13 @@ def differences(arguments):
     return oracle.sequence_diff(x.tolist(), n, subtract, x.num_levels, x.values.shape[1:])
 
 
-@st.composite
+@composite
 def shift_calls(draw, drawn):
-    x, n = draw(drawn), draw(st.sampled_from([0, 1, -1, 2, -3, 2**70, -(2**70), np.int8(1)]))
+    x, n = draw(drawn), draw(sampled_from([0, 1, -1, 2, -3, 2**70, -(2**70), np.int8(1)]))
     calls = [call(x), call(x, n), call(x, n, level=level_in(draw, x))]
     if x.dtype.kind in "iuf":
         calls.append(call(x, n, 3, level_in(draw, x)))
-    return draw(st.sampled_from(calls))
+    return draw(sampled_from(calls))
 
 
 def shifted(arguments):
@@ -53,16 +53,16 @@ def shifted(arguments):
     return oracle.sequence_shift(x.tolist(), n, row.tolist(), from_the_first(arguments["level"], x.lod), x.num_levels)
 
 
-@st.composite
+@composite
 def window_calls(draw, drawn):
     x = draw(drawn)
-    return draw(st.sampled_from([call(x, 2), call(x, 1, 2), call(x, np.int8(3), 2), call(x, 2**70), call(x, 2, 2**70)]))
+    return draw(sampled_from([call(x, 2), call(x, 1, 2), call(x, np.int8(3), 2), call(x, 2**70), call(x, 2, 2**70)]))
 
 
-@st.composite
+@composite
 def accumulate_calls(draw, drawn, ufuncs=(np.maximum, np.minimum, np.add, np.multiply)):
     x = draw(drawn)
-    return call(x, draw(st.sampled_from(ufuncs)), level_in(draw, x))
+    return call(x, draw(sampled_from(ufuncs)), level_in(draw, x))
 
 
 def accumulated(arguments):
@@ -79,10 +79,10 @@ def accumulated(arguments):
     return oracle.sequence_accumulate(source, function, level, x.num_levels, x.values.shape[1:])
 
 
-@st.composite
+@composite
 def average_calls(draw, drawn):
-    x, alpha = draw(drawn), draw(st.sampled_from([0.5, 0.1, 1, np.float32(0.25)]))
-    return draw(st.sampled_from([call(x, alpha), call(x, alpha, False), call(x, alpha, True, level_in(draw, x))]))
+    x, alpha = draw(drawn), draw(sampled_from([0.5, 0.1, 1, np.float32(0.25)]))
+    return draw(sampled_from([call(x, alpha), call(x, alpha, False), call(x, alpha, True, level_in(draw, x))]))
 
 
 SAMPLES = {

@@ -6,26 +6,26 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from reference.ops.levels import at_level
 from reference.ops.norm import layer_norm
-from tests.helpers.draw import lods, read_only
+from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_values
 
 
-@st.composite
+@composite
 def calls(draw, smooth=False):
-    lod, width = draw(lods(1, 3, 6)), draw(st.integers(1 if smooth else 0, 4))
-    shape = (lod.num_rows, *draw(st.sampled_from([(width,), (2, width)])))
+    lod, width = draw(lods(1, 3, 6)), draw(integers(1 if smooth else 0, 4))
+    shape = (lod.num_rows, *draw(sampled_from([(width,), (2, width)])))
 
     def array(shape):
         if smooth:
             return smooth_values(draw(SEEDS), shape, -2, 2)
-        return small_values(draw(SEEDS), shape, draw(st.sampled_from(["f4", "f8", "f2", "i4"])), nans=False)
+        return small_values(draw(SEEDS), shape, draw(sampled_from(["f4", "f8", "f2", "i4"])), nans=False)
 
     x, scale, shift = array(shape), array((width,)), array((width,))
     if not smooth and draw(st.booleans()):
         x = read_only(np.asfortranarray(x))
     x = LoDTensor(x, lod) if draw(st.booleans()) else x
-    return call(x, scale, shift, *draw(st.sampled_from([(0.25,), (1,)])))
+    return call(x, scale, shift, *draw(sampled_from([(0.25,), (1,)])))
 
 
 def expected(arguments):

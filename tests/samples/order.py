@@ -1,10 +1,9 @@
 """Samples of the order of rows and of quantiles."""
 
-from hypothesis import strategies as st
-
 from lodcore import DTypeError, LevelError, ShapeError
 from reference.ops import order as oracle
 from tests.helpers.agree import from_the_first
+from tests.helpers.draw import composite, integers, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, full_batches
 from tests.samples.sort import by, errors, sort_calls, tensors, texts
@@ -13,13 +12,13 @@ METHODS = sorted(oracle.METHODS)
 CHANCES = [0.5, 0, 1.0, 0.3, [0.1, 0.75], (0.25, 0.5, 0.5), []]
 
 
-@st.composite
+@composite
 def quantile_calls(draw, drawn):
     x = draw(drawn)
-    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
-    method = draw(st.sampled_from(METHODS if x.dtype.kind == "f" else ["linear", "weibull", "midpoint"]))
-    q = draw(st.sampled_from(CHANCES))
-    return draw(st.sampled_from([call(x, q), call(x, q, method, level), call(x, q, method, level, True)]))
+    level = draw(integers(-x.num_levels, x.num_levels - 1))
+    method = draw(sampled_from(METHODS if x.dtype.kind == "f" else ["linear", "weibull", "midpoint"]))
+    q = draw(sampled_from(CHANCES))
+    return draw(sampled_from([call(x, q), call(x, q, method, level), call(x, q, method, level, True)]))
 
 
 def quantiles(arguments):

@@ -5,22 +5,33 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, ShapeError
 from reference.ops import pad as oracle
-from tests.helpers.draw import NUMBERS, ROW_SHAPES, lengths, lod_tensors, odd_forms, read_only, values
+from tests.helpers.draw import (
+    NUMBERS,
+    ROW_SHAPES,
+    composite,
+    integers,
+    lengths,
+    lod_tensors,
+    odd_forms,
+    read_only,
+    sampled_from,
+    values,
+)
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, tame
 
 
-@st.composite
+@composite
 def pad_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, as_tensor=False):
     x = draw(lod_tensors(max_levels=3, dtypes=dtypes, row_shapes=row_shapes, most=5))
     longest = int(x.lod.lengths(-1).max(initial=0))
-    shape = draw(st.sampled_from([(), (1,), x.values.shape[1:]]))
+    shape = draw(sampled_from([(), (1,), x.values.shape[1:]]))
     filling = draw(values(1, [x.dtype], [shape]))[0] if shape else draw(values(1, [x.dtype], [()])).reshape(())
-    options = {"maxlen": draw(st.sampled_from([None, longest, longest + 2]))}
+    options = {"maxlen": draw(sampled_from([None, longest, longest + 2]))}
     if as_tensor or draw(st.booleans()):
         options["pad_value"] = filling
     if draw(st.booleans()):
-        options["level"] = draw(st.sampled_from([-1, x.num_levels - 1]))
+        options["level"] = draw(sampled_from([-1, x.num_levels - 1]))
     return call(x, **options)
 
 
@@ -32,13 +43,13 @@ def padded(arguments):
     return oracle.sequence_pad(x.tolist(), row.tolist()[0], arguments["maxlen"], x.num_levels)
 
 
-@st.composite
+@composite
 def unpad_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     sizes = draw(lengths(most=5, longest=4))
-    maxlen = max(sizes, default=0) + draw(st.integers(0, 2))
+    maxlen = max(sizes, default=0) + draw(integers(0, 2))
     rows = draw(values(len(sizes) * maxlen, dtypes, row_shapes))
     x = read_only(rows.reshape(len(sizes), maxlen, *rows.shape[1:]))
-    if sizes and draw(st.integers(0, 5)) == 0:
+    if sizes and draw(integers(0, 5)) == 0:
         return call(x, np.int8(sizes[0]) if sizes[0] < 100 else sizes[0])
     return call(x, draw(odd_forms(sizes)) if sizes else sizes)
 
@@ -48,16 +59,14 @@ def unpadded(arguments):
     return oracle.sequence_unpad(arguments["x"].tolist(), sizes.tolist())
 
 
-@st.composite
+@composite
 def mask_calls(draw):
-    shape = draw(st.sampled_from([(), (3,), (2, 1), (0,), (2, 0), (1, 2, 2)]))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    drawn = random.integers(0, 6, shape).astype(draw(st.sampled_from(["i8", "u1", "i4", ">i2"])))
-    sizes = draw(st.sampled_from([drawn, drawn.tolist() if shape != (2, 0) else drawn]))
-    dtype = draw(st.sampled_from([bool, *NUMBERS, "c8"]))
-    return call(
-        read_only(sizes) if isinstance(sizes, np.ndarray) else sizes, draw(st.sampled_from([None, 0, 4])), dtype
-    )
+    shape = draw(sampled_from([(), (3,), (2, 1), (0,), (2, 0), (1, 2, 2)]))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
+    drawn = random.integers(0, 6, shape).astype(draw(sampled_from(["i8", "u1", "i4", ">i2"])))
+    sizes = draw(sampled_from([drawn, drawn.tolist() if shape != (2, 0) else drawn]))
+    dtype = draw(sampled_from([bool, *NUMBERS, "c8"]))
+    return call(read_only(sizes) if isinstance(sizes, np.ndarray) else sizes, draw(sampled_from([None, 0, 4])), dtype)
 
 
 def masked(arguments):

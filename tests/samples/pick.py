@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDTensor
 from reference.ops import pick as oracle
-from tests.helpers.draw import DTYPES, ROW_SHAPES, lods, odd_forms, read_only
+from tests.helpers.draw import DTYPES, ROW_SHAPES, composite, integers, lods, odd_forms, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS
 from tests.samples.expand import tame, tensors_of
@@ -14,20 +14,20 @@ PLAIN = [dtype for dtype in DTYPES if dtype.names is None]
 FLOAT = [np.dtype("f8")]
 
 
-@st.composite
+@composite
 def gather_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
-    levels = draw(st.integers(0, 2))
-    x = draw(tensors_of(draw(st.integers(1, 5)), levels, dtypes, row_shapes))
-    default = draw(st.sampled_from([None, [] if levels else 1]))
+    levels = draw(integers(0, 2))
+    x = draw(tensors_of(draw(integers(1, 5)), levels, dtypes, row_shapes))
+    default = draw(sampled_from([None, [] if levels else 1]))
     if default == 1 and x.dtype.kind not in "iufc":
         default = None
     least, most = (-len(x), len(x) - 1) if default is None else (-3, len(x) + 3)
     random = np.random.default_rng(draw(SEEDS))
     if draw(st.booleans()):
         lod = draw(lods(1, 2, 4))
-        numbers = random.integers(least, most + 1, lod.num_rows).astype(draw(st.sampled_from(["i8", "i4"])))
+        numbers = random.integers(least, most + 1, lod.num_rows).astype(draw(sampled_from(["i8", "i4"])))
         return call(x, LoDTensor(read_only(numbers), lod), default)
-    numbers = random.integers(least, most + 1, draw(st.integers(0, 5)))
+    numbers = random.integers(least, most + 1, draw(integers(0, 5)))
     return call(x, draw(odd_forms(numbers)) if len(numbers) else numbers, default)
 
 

@@ -1,19 +1,17 @@
 """Samples of the operators that give structure as nested tensors."""
 
-from hypothesis import strategies as st
-
 from lodcore import DTypeError, LevelError, LoDTensor
 from reference.ops.levels import at_level, each_at_level, positions, segment_ids
 from tests.helpers.agree import from_the_first, numbered
-from tests.helpers.draw import lod_tensors
+from tests.helpers.draw import composite, integers, lod_tensors, sampled_from
 from tests.samples import Samples, call
 
 
-@st.composite
+@composite
 def structures(draw):
     x = draw(lod_tensors(max_levels=3, most=5))
-    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
-    return call(draw(st.sampled_from([x, x.lod])), level)
+    level = draw(integers(-x.num_levels, x.num_levels - 1))
+    return call(draw(sampled_from([x, x.lod])), level)
 
 
 def known(arguments):

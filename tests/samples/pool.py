@@ -7,7 +7,7 @@ from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
 from reference.nested import nest
 from reference.ops import pool as oracle
 from tests.helpers.agree import offsets_of
-from tests.helpers.draw import NUMBERS, ROW_SHAPES, lods, read_only, values
+from tests.helpers.draw import NUMBERS, ROW_SHAPES, composite, integers, lods, read_only, sampled_from, values
 from tests.samples import Samples, call
 
 POOL_TYPES = ["sum", "mean", "sqrt", "max", "min", "first", "last"]
@@ -15,30 +15,30 @@ MOVED = [np.dtype(name) for name in ("?", "S3", "U2", "c8")]
 BOOLS = [np.dtype("?")]
 
 
-@st.composite
+@composite
 def small_values(draw, n_rows, dtype, row_shape):
     """Draw quarters (or whole numbers) whose sums are exact in every dtype that is wide enough to hold them."""
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
     low = 0 if dtype.kind in "bu" else -8
     drawn = random.integers(low, 2 if dtype.kind == "b" else 9, (n_rows, *row_shape))
     return read_only((drawn / 4 if dtype.kind == "f" else drawn).astype(dtype))
 
 
-@st.composite
+@composite
 def calls(draw):
-    pool_type = draw(st.sampled_from(POOL_TYPES))
-    lod, row_shape = draw(lods(1, 4, 6)), draw(st.sampled_from(ROW_SHAPES))
+    pool_type = draw(sampled_from(POOL_TYPES))
+    lod, row_shape = draw(lods(1, 4, 6)), draw(sampled_from(ROW_SHAPES))
     if pool_type in ("first", "last"):
         rows = draw(values(lod.num_rows, NUMBERS + MOVED, [row_shape]))
     elif pool_type in ("max", "min"):
         rows = draw(values(lod.num_rows, NUMBERS + BOOLS, [row_shape]))
     else:
-        rows = draw(small_values(lod.num_rows, draw(st.sampled_from(NUMBERS + BOOLS)), row_shape))
+        rows = draw(small_values(lod.num_rows, draw(sampled_from(NUMBERS + BOOLS)), row_shape))
     options = {}
     if draw(st.booleans()):
-        options["level"] = draw(st.integers(-lod.num_levels, lod.num_levels - 1))
+        options["level"] = draw(integers(-lod.num_levels, lod.num_levels - 1))
     if rows.dtype.kind in "iuf" and draw(st.booleans()):
-        shape = draw(st.sampled_from([(), (1,), row_shape]))
+        shape = draw(sampled_from([(), (1,), row_shape]))
         options["pad_value"] = draw(small_values(1, rows.dtype, shape))[0] if draw(st.booleans()) else 3
     return call(LoDTensor(rows, lod), pool_type, **options)
 
@@ -53,15 +53,15 @@ def expected(arguments):
     return oracle.sequence_pool(nested, arguments["pool_type"], row.tolist(), level, x.num_levels)
 
 
-@st.composite
+@composite
 def smooth(draw):
-    pool_type = draw(st.sampled_from(POOL_TYPES))
-    lod, row_shape = draw(lods(1, 3, 5)), draw(st.sampled_from(ROW_SHAPES))
+    pool_type = draw(sampled_from(POOL_TYPES))
+    lod, row_shape = draw(lods(1, 3, 5)), draw(sampled_from(ROW_SHAPES))
     count = lod.num_rows * int(np.prod(row_shape))
-    apart = np.random.default_rng(draw(st.integers(0, 2**32))).permutation(count) / 8  # no two are equal
-    options = {"level": draw(st.integers(-lod.num_levels, lod.num_levels - 1))}
+    apart = np.random.default_rng(draw(integers(0, 2**32))).permutation(count) / 8  # no two are equal
+    options = {"level": draw(integers(-lod.num_levels, lod.num_levels - 1))}
     if draw(st.booleans()):
-        options["pad_value"] = read_only(np.full(draw(st.sampled_from([(), (1,), row_shape])), 0.5))
+        options["pad_value"] = read_only(np.full(draw(sampled_from([(), (1,), row_shape])), 0.5))
     return call(LoDTensor(apart.reshape(lod.num_rows, *row_shape), lod), pool_type, **options)
 
 

@@ -8,7 +8,7 @@ from reference.ops import levels as walk
 from reference.ops.axes import insert_axis
 from reference.ops.levels import each_at_level, sequences
 from reference.ops.position import by_position, pool_by_position
-from tests.helpers.draw import DTYPES, NUMBERS, ROW_SHAPES, lod_tensors, lods, values
+from tests.helpers.draw import DTYPES, NUMBERS, ROW_SHAPES, composite, integers, lod_tensors, lods, sampled_from, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, small_values, smooth_batches, smooth_values
 from tests.samples.pool import small_values as exact_values
@@ -19,12 +19,12 @@ SMOOTH = smooth_batches([(), (2,)])
 POSITION_POOLS = ["sum", "mean", "max", "min"]
 
 
-@st.composite
+@composite
 def insertions(draw, tensors):
     x = draw(tensors)
-    if draw(st.integers(0, 3)) == 0:
+    if draw(integers(0, 3)) == 0:
         return call(x.values, 0, draw(st.booleans()))
-    level = draw(st.integers(0, x.num_levels))
+    level = draw(integers(0, x.num_levels))
     return call(x, level, draw(st.booleans()) and level == 0)
 
 
@@ -33,19 +33,19 @@ def expected_insertion(arguments):
     return insert_axis(x.tolist(), 0 if arguments["whole"] else level + 1)
 
 
-@st.composite
+@composite
 def with_level(draw, tensors, first=None):
     x = draw(tensors)
-    return call(x, draw(st.integers(-x.num_levels if first is None else first, x.num_levels - 1)))
+    return call(x, draw(integers(-x.num_levels if first is None else first, x.num_levels - 1)))
 
 
-@st.composite
+@composite
 def position_pools(draw):
-    pool_type, lod = draw(st.sampled_from(POSITION_POOLS)), draw(lods(1, 3, 6))
+    pool_type, lod = draw(sampled_from(POSITION_POOLS)), draw(lods(1, 3, 6))
     if pool_type in ("max", "min"):
         rows = draw(values(lod.num_rows, NUMBERS, ROW_SHAPES))
     else:
-        rows = draw(exact_values(lod.num_rows, draw(st.sampled_from([*NUMBERS, np.dtype("?")])), ROW_SHAPES[1]))
+        rows = draw(exact_values(lod.num_rows, draw(sampled_from([*NUMBERS, np.dtype("?")])), ROW_SHAPES[1]))
     return call(LoDTensor(rows, lod), pool_type)
 
 
@@ -54,16 +54,16 @@ def dropped(arguments):
     return walk.drop(x.tolist(), arguments["level"] % x.num_levels)
 
 
-@st.composite
+@composite
 def joins(draw, make, dtypes):
     lod = draw(lods(1, 3, 6))
     nested = draw(st.booleans())
-    axis = draw(st.integers(1 if nested else 0, 2))
-    shape = [lod.num_rows, *draw(st.sampled_from([(2, 2), (1, 3), (0, 1)]))]
+    axis = draw(integers(1 if nested else 0, 2))
+    shape = [lod.num_rows, *draw(sampled_from([(2, 2), (1, 3), (0, 1)]))]
     xs = []
-    for _ in range(draw(st.integers(1, 3))):
-        shape[axis] = draw(st.integers(0, 3)) if axis or not nested else shape[axis]
-        values = make(draw(SEEDS), tuple(shape), draw(st.sampled_from(dtypes)))
+    for _ in range(draw(integers(1, 3))):
+        shape[axis] = draw(integers(0, 3)) if axis or not nested else shape[axis]
+        values = make(draw(SEEDS), tuple(shape), draw(sampled_from(dtypes)))
         xs.append(LoDTensor(values, lod) if nested else values)
     return call(xs, axis if draw(st.booleans()) else axis - 3)
 
@@ -181,13 +181,13 @@ DENSE_KEYS = [
 ]
 
 
-@st.composite
+@composite
 def value_indices(draw, make):
     lod = draw(lods(1, 2, 6).filter(lambda lod: lod.num_rows > 1))
     values = make(draw(SEEDS), (lod.num_rows, 2, 3), "f8")
     if draw(st.booleans()):
-        return call(LoDTensor(values, lod), draw(st.sampled_from(KEYS)))
-    return call(values, draw(st.sampled_from(DENSE_KEYS)))
+        return call(LoDTensor(values, lod), draw(sampled_from(KEYS)))
+    return call(values, draw(sampled_from(DENSE_KEYS)))
 
 
 def expected_values(arguments):

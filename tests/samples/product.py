@@ -6,16 +6,16 @@ from lodcore import DTypeError, LevelError, LoDTensor
 from lodcore.ops import select_by_mask
 from lodcore.tensors import core
 from reference.ops import product as oracle
-from tests.helpers.draw import read_only
+from tests.helpers.draw import composite, integers, read_only
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
 from tests.samples.reduce import NUMBERS, SMOOTH
 
 
-@st.composite
+@composite
 def with_level(draw, tensors, *rest):
     x = draw(tensors)
-    return call(x, *[draw(one) for one in rest], draw(st.integers(-x.num_levels, x.num_levels - 1)))
+    return call(x, *[draw(one) for one in rest], draw(integers(-x.num_levels, x.num_levels - 1)))
 
 
 def expected(function):
@@ -29,7 +29,7 @@ def expected(function):
     return computed
 
 
-@st.composite
+@composite
 def full_batches(draw):
     """Draw a batch without empty sequences, and any level."""
     x = draw(smooth_batches([(), (2,)]))
@@ -38,7 +38,7 @@ def full_batches(draw):
         if not lengths.all():
             held = read_only(lengths > 0)
             x = select_by_mask(x, LoDTensor(held, core.slice_levels(x.lod, 0, level)) if level else held)
-    return call(x, "max", draw(st.integers(-x.num_levels, x.num_levels - 1)))
+    return call(x, "max", draw(integers(-x.num_levels, x.num_levels - 1)))
 
 
 WRONG_LEVEL = [

@@ -5,24 +5,25 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, ShapeError
 from reference.ops import ranges as oracle
+from tests.helpers.draw import composite, integers, sampled_from
 from tests.samples import Samples, call
 
 STEPS = st.integers(-3, 3).filter(bool)
 
 
-@st.composite
+@composite
 def range_calls(draw):
-    count = draw(st.integers(1, 5))
+    count = draw(integers(1, 5))
     floats = draw(st.booleans())
 
     def numbers(entries):
-        if draw(st.integers(0, 2)) == 0:
+        if draw(integers(0, 2)) == 0:
             return draw(entries) * (0.25 if floats else 1)
         made = np.array(draw(st.lists(entries, min_size=count, max_size=count)))
-        return made * 0.25 if floats else made.astype(draw(st.sampled_from(["i8", "i4", "i2"])))
+        return made * 0.25 if floats else made.astype(draw(sampled_from(["i8", "i4", "i2"])))
 
     ends = st.integers(-6, 6)
-    if draw(st.integers(0, 3)) == 0:
+    if draw(integers(0, 3)) == 0:
         return call(numbers(st.integers(-1, 6)))
     return call(numbers(ends), numbers(ends), numbers(STEPS))
 

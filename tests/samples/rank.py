@@ -1,35 +1,34 @@
 """Samples of the operators that go by the lengths of sequences."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, lod_rank_table
 from reference.ops import rank as oracle
-from tests.helpers.draw import ROW_SHAPES, lods
+from tests.helpers.draw import ROW_SHAPES, composite, integers, lods, sampled_from
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, tame, tensors_of
 
 
-@st.composite
+@composite
 def reorder_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     table = lod_rank_table(draw(lods(1, 1)))
-    return call(draw(tensors_of(len(table), draw(st.integers(0, 3)), dtypes, row_shapes)), table)
+    return call(draw(tensors_of(len(table), draw(integers(0, 3)), dtypes, row_shapes)), table)
 
 
 def reordered(arguments):
     return oracle.reorder_by_rank(arguments["x"].tolist(), arguments["table"].indices.tolist())
 
 
-@st.composite
+@composite
 def shrink_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     table = lod_rank_table(draw(lods(1, 1)))
-    step = draw(st.integers(0, int(table.lengths.max(initial=0)) + 1))
+    step = draw(integers(0, int(table.lengths.max(initial=0)) + 1))
     left = int((table.lengths > step).sum())
-    x = draw(tensors_of(draw(st.integers(left, len(table))), draw(st.integers(0, 3)), dtypes, row_shapes))
+    x = draw(tensors_of(draw(integers(left, len(table))), draw(integers(0, 3)), dtypes, row_shapes))
     if getattr(x, "num_levels", 0) == 1 and sorted(x.lengths) == sorted(table.lengths[: len(x)]):
         x = lodcore.reorder_by_rank(x, lod_rank_table(x))  # the sequences of the table are in its order
-    return call(x, draw(st.sampled_from([int, np.int8, np.array, lambda t: np.array([t])]))(step), table)
+    return call(x, draw(sampled_from([int, np.int8, np.array, lambda t: np.array([t])]))(step), table)
 
 
 def shrunk(arguments):
@@ -37,10 +36,10 @@ def shrunk(arguments):
     return oracle.shrink_memory(arguments["x"].tolist(), step, arguments["table"].lengths.tolist())
 
 
-@st.composite
+@composite
 def table_calls(draw):
     lod = draw(lods(1, 3))
-    level = draw(st.integers(-lod.num_levels, lod.num_levels - 1))
+    level = draw(integers(-lod.num_levels, lod.num_levels - 1))
     return call(LoDTensor(np.zeros(lod.num_rows), lod), level)
 
 

@@ -5,22 +5,22 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from reference.ops import recurrent as oracle
-from tests.helpers.draw import lods, read_only
+from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
 
 KINDS = list(oracle.ACTIVATIONS)
 SLOPING = ["sigmoid", "tanh", "identity"]
 
 
-@st.composite
+@composite
 def networks(draw, gates, smooth=False):
     """Draw inputs, a weight, a function that makes arrays of their size, their width and the number of sequences."""
     lod = draw(lods(1, 3, most=5))
-    width = draw(st.sampled_from([2, 1, 3, 8, 17, 0] if not smooth else [2, 1, 3, 0]))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    width = draw(sampled_from([2, 1, 3, 8, 17, 0] if not smooth else [2, 1, 3, 0]))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
 
     def array(*shape):
-        dtype = np.float64 if smooth else draw(st.sampled_from([np.float32, np.float64]))
+        dtype = np.float64 if smooth else draw(sampled_from([np.float32, np.float64]))
         return read_only((random.standard_normal(shape) * 0.3).astype(dtype))
 
     x = LoDTensor(array(lod.num_rows, gates * width), lod)
@@ -34,7 +34,7 @@ def is_long(x):
 
 def odd_form(draw, array):
     """Return an array as people have it: a list, of other strides, or as it is."""
-    form = draw(st.sampled_from(["as it is", "as it is", "list", "Fortran"]))
+    form = draw(sampled_from(["as it is", "as it is", "list", "Fortran"]))
     return (
         array
         if form == "as it is" or not array.size
@@ -44,27 +44,27 @@ def odd_form(draw, array):
     )
 
 
-@st.composite
+@composite
 def lstm_calls(draw, smooth=False):
     x, weight, array, width, count = draw(networks(4, smooth))
     peepholes, booted = draw(st.booleans()), draw(st.booleans())
     length = (7 if peepholes else 4) * width
-    bias = array(*draw(st.sampled_from([(length,), (1, length)]))) if peepholes or draw(st.booleans()) else None
+    bias = array(*draw(sampled_from([(length,), (1, length)]))) if peepholes or draw(st.booleans()) else None
     h_0, c_0 = (array(count, width), array(count, width)) if booted else (None, None)
     plain, kinds = is_long(x) or draw(st.booleans()), SLOPING if smooth else KINDS
-    names = ["sigmoid", "tanh", "tanh"] if plain else [draw(st.sampled_from(kinds)) for _ in range(3)]
+    names = ["sigmoid", "tanh", "tanh"] if plain else [draw(sampled_from(kinds)) for _ in range(3)]
     weight = weight if smooth else odd_form(draw, weight)
     return call(x, weight, bias, h_0, c_0, peepholes, draw(st.booleans()), *names)
 
 
-@st.composite
+@composite
 def gru_calls(draw, smooth=False):
     x, weight, array, width, count = draw(networks(3, smooth))
     length = 3 * width
-    bias = array(*draw(st.sampled_from([(length,), (1, length)]))) if draw(st.booleans()) else None
+    bias = array(*draw(sampled_from([(length,), (1, length)]))) if draw(st.booleans()) else None
     h_0 = array(count, width) if draw(st.booleans()) else None
     plain, kinds = is_long(x) or draw(st.booleans()), SLOPING if smooth else KINDS
-    names = ["sigmoid", "tanh"] if plain else [draw(st.sampled_from(kinds)) for _ in range(2)]
+    names = ["sigmoid", "tanh"] if plain else [draw(sampled_from(kinds)) for _ in range(2)]
     weight = weight if smooth else odd_form(draw, weight)
     return call(x, weight, bias, h_0, draw(st.booleans()), draw(st.booleans()), *names)
 

@@ -7,6 +7,7 @@ from lodcore import DTypeError, LoDTensor, ShapeError
 from reference.ops.axes import reduce_axis, reduction
 from reference.ops.levels import each_at_level
 from reference.ops.reduce import REDUCTIONS
+from tests.helpers.draw import composite, integers, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
 
@@ -19,20 +20,20 @@ SMOOTH = smooth_batches(ROW_SHAPES)
 # -- axes of values ------------------------------------------------------------------------------------------------
 
 
-@st.composite
+@composite
 def value_reductions(draw, tensors, names):
     x = draw(tensors)
-    x = x.values if draw(st.integers(0, 3)) == 0 else x
-    name = draw(st.sampled_from(names))
+    x = x.values if draw(integers(0, 3)) == 0 else x
+    name = draw(sampled_from(names))
     ndim = (x.values if isinstance(x, LoDTensor) else x).ndim
     axes = tuple(draw(st.lists(st.integers(0, ndim - 1), min_size=1, max_size=ndim, unique=True)))
     axes = tuple(axis - ndim if draw(st.booleans()) else axis for axis in axes)  # counted from either end
     axes = axes[:1] if name.startswith("arg") else axes
-    axes = None if draw(st.integers(0, 3)) == 0 else axes
-    empty = draw(st.sampled_from([None, 0, 1]))
+    axes = None if draw(integers(0, 3)) == 0 else axes
+    empty = draw(sampled_from([None, 0, 1]))
     if empty is None and name in NEEDS_ROWS and not (x.num_rows if isinstance(x, LoDTensor) else len(x)):
         name = "sum"
-    initial = draw(st.sampled_from([None, 0, 1])) if name in ("max", "min") and empty is None else None
+    initial = draw(sampled_from([None, 0, 1])) if name in ("max", "min") and empty is None else None
     return call(x, name, axes, draw(st.booleans()) and axes is not None, initial, empty)
 
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError
 from reference.ops import rolling as oracle
+from tests.helpers.draw import composite, integers, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, full_batches
 from tests.samples.sort import by
@@ -12,15 +13,15 @@ from tests.samples.sort import by
 POOL_TYPES = ["sum", "mean", "max", "min", "var", "std"]
 
 
-@st.composite
+@composite
 def calls(draw, drawn, least=(None, 0, 1, 2, 9)):
     x, size, pool_type = (
         draw(drawn),
-        draw(st.sampled_from([1, 2, 3, 50, np.int8(2)])),
-        draw(st.sampled_from(POOL_TYPES)),
+        draw(sampled_from([1, 2, 3, 50, np.int8(2)])),
+        draw(sampled_from(POOL_TYPES)),
     )
-    level, fewest = draw(st.integers(-x.num_levels, x.num_levels - 1)), draw(st.sampled_from(least))
-    ddof = draw(st.sampled_from([0, 1])) if least != (1,) else 0
+    level, fewest = draw(integers(-x.num_levels, x.num_levels - 1)), draw(sampled_from(least))
+    ddof = draw(sampled_from([0, 1])) if least != (1,) else 0
     return draw(
         st.sampled_from([call(x, size, pool_type, fewest), call(x, size, pool_type, fewest, ddof, level=level)])
     )

@@ -1,12 +1,11 @@
 """Samples of different values, ranks, and sequences written as runs of equal rows."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from reference.ops import runs as oracle
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import read_only
+from tests.helpers.draw import composite, integers, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, batches
 from tests.samples.sort import by, distinct, errors, tensors, texts
@@ -14,17 +13,17 @@ from tests.samples.sort import by, distinct, errors, tensors, texts
 METHODS = ["average", "min", "max", "dense", "ordinal"]
 
 
-@st.composite
+@composite
 def leveled(draw, drawn):
     x = draw(drawn)
-    return draw(st.sampled_from([call(x), call(x, draw(st.integers(-x.num_levels, x.num_levels - 1)))]))
+    return draw(sampled_from([call(x), call(x, draw(integers(-x.num_levels, x.num_levels - 1)))]))
 
 
-@st.composite
+@composite
 def rank_calls(draw, drawn):
-    x, method = draw(drawn), draw(st.sampled_from(METHODS))
-    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
-    return draw(st.sampled_from([call(x), call(x, method), call(x, method, level), call(x, method, level, True)]))
+    x, method = draw(drawn), draw(sampled_from(METHODS))
+    level = draw(integers(-x.num_levels, x.num_levels - 1))
+    return draw(sampled_from([call(x), call(x, method), call(x, method, level), call(x, method, level, True)]))
 
 
 def single(x):
@@ -37,11 +36,11 @@ def single(x):
 SINGLES = (tensors() | texts()).map(single)
 
 
-@st.composite
+@composite
 def repeated(draw, drawn):
     x = draw(drawn)
     counts = np.random.default_rng(draw(SEEDS)).integers(0, 4, x.num_rows)
-    return call(x, LoDTensor(read_only(counts.astype(draw(st.sampled_from(["i8", "u1", "i4"])))), x.lod))
+    return call(x, LoDTensor(read_only(counts.astype(draw(sampled_from(["i8", "u1", "i4"])))), x.lod))
 
 
 def of_singles(function):

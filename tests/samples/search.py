@@ -1,12 +1,11 @@
 """Samples of places among sorted numbers, and of values between points."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from lodcore.ops import sequence_sort
 from reference.ops import search as oracle
-from tests.helpers.draw import read_only
+from tests.helpers.draw import composite, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, batches, full_batches
 
@@ -18,24 +17,24 @@ def with_lengths(x, lengths):
     return LoD.from_lengths(*[x.lod.lengths(k) for k in range(x.num_levels - 1)], lengths)
 
 
-@st.composite
+@composite
 def searches(draw):
     x = sequence_sort(draw(NUMBERS))
     random = np.random.default_rng(draw(SEEDS))
     lod = with_lengths(x, random.integers(0, 4, x.lod.num_sequences(x.num_levels - 1)))
-    v = random.integers(0, 4, lod.num_rows).astype(draw(st.sampled_from(["f8", "f4", "i8", "u1"])))
+    v = random.integers(0, 4, lod.num_rows).astype(draw(sampled_from(["f8", "f4", "i8", "u1"])))
     v = LoDTensor(read_only(v), lod)
-    kind = draw(st.sampled_from(["number", "number", "S3", "U2", "M8[D]", "m8[s]"]))
+    kind = draw(sampled_from(["number", "number", "S3", "U2", "M8[D]", "m8[s]"]))
     if kind != "number":  # small numbers as text and dates, whose order is the same
         x, v = (
             one.with_values(np.nan_to_num(one.values.astype("f8").clip(0, 9)).astype("i8").astype(kind))
             for one in (x, v)
         )
         x = sequence_sort(x)
-    return draw(st.sampled_from([call(x, v), call(x, v, "right")]))
+    return draw(sampled_from([call(x, v), call(x, v, "right")]))
 
 
-@st.composite
+@composite
 def interpolations(draw, drawn, empty=True):
     x = draw(drawn)
     random = np.random.default_rng(draw(SEEDS))

@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, split_by_mask
 from reference.ops import select as oracle
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import ROW_SHAPES, lod_tensors, read_only
+from tests.helpers.draw import ROW_SHAPES, composite, integers, lod_tensors, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, levels_of, tame
 
 
-@st.composite
+@composite
 def masked_tensors(draw, dtypes, row_shapes):
     """Draw a tensor, a mask in one of its forms, and a level."""
     x = draw(lod_tensors(max_levels=3, dtypes=dtypes, row_shapes=row_shapes, most=5))
-    if draw(st.integers(0, 4)) == 0:
-        x, level, count = x.values, draw(st.sampled_from([0, -1])), len(x.values)
+    if draw(integers(0, 4)) == 0:
+        x, level, count = x.values, draw(sampled_from([0, -1])), len(x.values)
     else:
         level = draw(levels_of(x.num_levels))
         count = x.lod.num_sequences(level)
@@ -24,10 +24,10 @@ def masked_tensors(draw, dtypes, row_shapes):
     forms = [mask, mask.tolist(), mask.reshape(-1, 1), np.repeat(mask, 2)[::2]]
     if count and (mask == mask[0]).all():
         forms += [mask[0], bool(mask[0])]
-    return x, draw(st.sampled_from(forms)), level
+    return x, draw(sampled_from(forms)), level
 
 
-@st.composite
+@composite
 def split_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     return call(*draw(masked_tensors(dtypes, row_shapes)))
 
@@ -46,7 +46,7 @@ def divided(arguments):
     return oracle.split_by_mask(x.tolist(), chosen(arguments["mask"], count), level)
 
 
-@st.composite
+@composite
 def merge_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
     x, mask, level = draw(masked_tensors(dtypes, row_shapes))
     sides = split_by_mask(x, mask, level)

@@ -7,20 +7,20 @@ from lodcore import DTypeError, LevelError, LoDTensor, ShapeError
 from reference.ops import shuffle as oracle
 from reference.ops.levels import sequences
 from tests.helpers.agree import from_the_first, numbered
-from tests.helpers.draw import lod_tensors, odd_forms
+from tests.helpers.draw import composite, integers, lod_tensors, odd_forms, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS
 
 
-@st.composite
+@composite
 def sample_calls(draw):
     x = draw(lod_tensors(max_levels=3, most=6))
-    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
+    level = draw(integers(-x.num_levels, x.num_levels - 1))
     count = x.lod.num_sequences(level)
-    size = draw(st.sampled_from([None, 0, 1, 2, 9, "each"]))
+    size = draw(sampled_from([None, 0, 1, 2, 9, "each"]))
     if size == "each":
         size = draw(odd_forms(draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))))
-    return call(draw(st.sampled_from([x, x.lod])), draw(SEEDS), size, level)
+    return call(draw(sampled_from([x, x.lod])), draw(SEEDS), size, level)
 
 
 def sampled(arguments):

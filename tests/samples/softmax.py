@@ -6,28 +6,28 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoD, LoDTensor, ShapeError
 from reference.ops import softmax as oracle
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import ROW_SHAPES, lods, read_only
+from tests.helpers.draw import ROW_SHAPES, composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
 
 REALS = [np.dtype(name) for name in ("f4", "f8", "f2", "i4", "u1", "?")]
 
 
-@st.composite
+@composite
 def lods_without_empty_sequences(draw):
     """Draw a LoD of up to 3 levels, each sequence of at least one element."""
-    made, count = [], draw(st.integers(0, 3))
-    for _ in range(draw(st.integers(1, 3))):
+    made, count = [], draw(integers(0, 3))
+    for _ in range(draw(integers(1, 3))):
         made.append(draw(st.lists(st.integers(1, 3), min_size=count, max_size=count)))
         count = sum(made[-1])
     return LoD.from_lengths(*made)
 
 
-@st.composite
+@composite
 def tensors_with_level(draw, dtypes, odd=(), row_shapes=ROW_SHAPES, scale=4, structures=None):
     """Draw a tensor of numbers of a size that sums do not lose, some of them odd, and a level of it."""
     lod = draw(lods(1, 3, most=5) if structures is None else structures)
-    dtype, row_shape = draw(st.sampled_from(dtypes)), draw(st.sampled_from(row_shapes))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    dtype, row_shape = draw(sampled_from(dtypes)), draw(sampled_from(row_shapes))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
     numbers = random.normal(size=(lod.num_rows, *row_shape)) * scale
     if dtype.kind == "f":
         for value in odd:
@@ -36,7 +36,7 @@ def tensors_with_level(draw, dtypes, odd=(), row_shapes=ROW_SHAPES, scale=4, str
     else:
         numbers = np.abs(numbers)
     x = LoDTensor(read_only(numbers.astype(dtype)), lod)
-    return call(x, *draw(st.sampled_from([[], [-1], [draw(st.integers(-x.num_levels, x.num_levels - 1))]])))
+    return call(x, *draw(sampled_from([[], [-1], [draw(integers(-x.num_levels, x.num_levels - 1))]])))
 
 
 def by(function):

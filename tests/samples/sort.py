@@ -6,30 +6,30 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDTensor
 from reference.ops import sort as oracle
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import ROW_SHAPES, lods, read_only, values
+from tests.helpers.draw import ROW_SHAPES, composite, integers, lods, read_only, sampled_from, values
 from tests.samples import Samples, call
 
 CELLS = [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u1", "u8", "?")]
 TEXT_AND_DATES = [np.dtype(name) for name in ("S3", "S9", "U2", "U5", "M8[ns]", "m8[ns]")]
 
 
-@st.composite
+@composite
 def tensors(draw):
     """Draw a tensor of cells that have an order, many of them equal or not."""
     lod = draw(lods(1, 3, most=5))
     if draw(st.booleans()):
         return LoDTensor(draw(values(lod.num_rows, CELLS)), lod)
-    dtype, row_shape = draw(st.sampled_from(CELLS)), draw(st.sampled_from(ROW_SHAPES))
-    few = np.random.default_rng(draw(st.integers(0, 2**32))).integers(0, 4, (lod.num_rows, *row_shape))
+    dtype, row_shape = draw(sampled_from(CELLS)), draw(sampled_from(ROW_SHAPES))
+    few = np.random.default_rng(draw(integers(0, 2**32))).integers(0, 4, (lod.num_rows, *row_shape))
     return LoDTensor(read_only(few.astype(dtype)), lod)
 
 
-@st.composite
+@composite
 def texts(draw):
     """Draw a tensor of text of few letters, or of dates, some of them NaT."""
-    lod, dtype = draw(lods(1, 3, most=5)), draw(st.sampled_from(TEXT_AND_DATES))
-    shape = (lod.num_rows, *draw(st.sampled_from(ROW_SHAPES)))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    lod, dtype = draw(lods(1, 3, most=5)), draw(sampled_from(TEXT_AND_DATES))
+    shape = (lod.num_rows, *draw(sampled_from(ROW_SHAPES)))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
     if dtype.kind in "Mm":
         made = random.integers(-3, 3, shape)
         made[random.random(shape) < 0.2] = -(2**63)
@@ -40,27 +40,27 @@ def texts(draw):
     return LoDTensor(read_only(letters.view(dtype)[..., 0]), lod)
 
 
-@st.composite
+@composite
 def distinct(draw):
     """Draw a tensor of numbers far from each other."""
-    lod, row_shape = draw(lods(1, 3, most=4)), draw(st.sampled_from([(), (2,), (0,)]))
+    lod, row_shape = draw(lods(1, 3, most=4)), draw(sampled_from([(), (2,), (0,)]))
     size = lod.num_rows * int(np.prod(row_shape))
-    numbers = np.random.default_rng(draw(st.integers(0, 2**32))).permutation(size) / 4 - 2
+    numbers = np.random.default_rng(draw(integers(0, 2**32))).permutation(size) / 4 - 2
     return LoDTensor(read_only(numbers.reshape(lod.num_rows, *row_shape)), lod)
 
 
-@st.composite
+@composite
 def sort_calls(draw, drawn):
     x = draw(drawn)
-    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
-    return draw(st.sampled_from([call(x), call(x, level), call(x, level, True), call(x, descending=True)]))
+    level = draw(integers(-x.num_levels, x.num_levels - 1))
+    return draw(sampled_from([call(x), call(x, level), call(x, level, True), call(x, descending=True)]))
 
 
-@st.composite
+@composite
 def topk_calls(draw, drawn):
     x = draw(drawn)
-    k = draw(st.integers(0, 6) | st.sampled_from([np.int8(2), 50, 2**70]))
-    return call(x, k, *draw(st.sampled_from([[], [draw(st.integers(-x.num_levels, x.num_levels - 1))]])))
+    k = draw(integers(0, 6) | st.sampled_from([np.int8(2), 50, 2**70]))
+    return call(x, k, *draw(sampled_from([[], [draw(integers(-x.num_levels, x.num_levels - 1))]])))
 
 
 def by(function, *names):

@@ -7,7 +7,7 @@ from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, Ten
 from lodcore.tensors import core
 from lodcore.testing.samples import elements_of
 from reference.ops import states as oracle
-from tests.helpers.draw import lods, read_only
+from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, batches, smooth_batches
 
@@ -17,26 +17,26 @@ def zero_calls():
     return st.builds(call, st.sampled_from([0, 1, 3, np.int64(2), np.array([4])]), widths, dtypes)
 
 
-@st.composite
+@composite
 def unlike_calls(draw, smooth=False):
     """Draw two batches whose first levels are the same."""
     x = draw(smooth_batches() if smooth else batches(["f4", "f8", "i8"]))
-    kept = draw(st.integers(1, x.num_levels))
+    kept = draw(integers(1, x.num_levels))
     lod = core.slice_levels(x.lod, 0, kept)
-    y = LoDTensor(np.ones((lod.num_rows, 2), draw(st.sampled_from(["f8"] if smooth else ["f4", "i8"]))), lod)
-    level = draw(st.integers(0, kept - 1))
+    y = LoDTensor(np.ones((lod.num_rows, 2), draw(sampled_from(["f8"] if smooth else ["f4", "i8"]))), lod)
+    level = draw(integers(0, kept - 1))
     level = level - kept if kept == x.num_levels and draw(st.booleans()) else level
     return call(x, y, "network", level)
 
 
-@st.composite
+@composite
 def last_calls(draw, smooth=False):
     """Draw steps, of rows or of sequences, with a state for each sequence."""
     lod = draw(lods(1, 3, 6))
-    random, dtype = np.random.default_rng(draw(SEEDS)), np.float64 if smooth else draw(st.sampled_from(["f4", "f8"]))
-    shape = draw(st.sampled_from([(), (2,), (0,)]))
+    random, dtype = np.random.default_rng(draw(SEEDS)), np.float64 if smooth else draw(sampled_from(["f4", "f8"]))
+    shape = draw(sampled_from([(), (2,), (0,)]))
     x = LoDTensor((random.integers(-4, 5, (lod.num_rows, *shape)) / 2).astype(dtype), lod)
-    level = draw(st.integers(0, lod.num_levels - 1))
+    level = draw(integers(0, lod.num_levels - 1))
     steps, indices_map = TensorArray.unpack(x, level)
     count, inner = lod.num_sequences(level), lod.num_levels - level - 1
     lengths = []
@@ -45,7 +45,7 @@ def last_calls(draw, smooth=False):
     rows = sum(lengths[-1]) if lengths else count
     boot = (random.integers(-4, 5, (rows, *shape)) / 2).astype(dtype)
     made = LoDTensor.from_lengths(boot, *lengths) if lengths else read_only(boot)
-    return call(steps, made, draw(st.sampled_from([indices_map, indices_map.rank])))
+    return call(steps, made, draw(sampled_from([indices_map, indices_map.rank])))
 
 
 def expected_last(arguments):

@@ -6,20 +6,20 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops import structure as oracle
 from tests.helpers.agree import offsets_of
-from tests.helpers.draw import lod_tensors, odd_forms, read_only, running_sum, values
+from tests.helpers.draw import composite, integers, lod_tensors, odd_forms, read_only, running_sum, sampled_from, values
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, lods_of, tame
 
 
-@st.composite
+@composite
 def reshape_calls(draw, dtypes=PLAIN):
-    width, new_dim = draw(st.sampled_from([(1, 1), (2, 1), (6, 4), (4, 6), (3, 6), (0, 2), (4, 4)]))
+    width, new_dim = draw(sampled_from([(1, 1), (2, 1), (6, 4), (4, 6), (3, 6), (0, 2), (4, 4)]))
     once = new_dim // np.gcd(width, new_dim)  # rows that can be cut
-    lod = draw(lods_of(draw(st.integers(0, 4)), draw(st.integers(1, 3)), longest=2))
+    lod = draw(lods_of(draw(integers(0, 4)), draw(integers(1, 3)), longest=2))
     lod = LoD.from_offsets(*offsets_of(lod)[:-1], (lod.offsets(-1) * once).tolist())
-    shape = draw(st.sampled_from([(width,), (1, width), (width, 1, 1)] + [()] * (width == 1)))
+    shape = draw(sampled_from([(width,), (1, width), (width, 1, 1)] + [()] * (width == 1)))
     return call(
-        LoDTensor(draw(values(lod.num_rows, dtypes, [shape])), lod), draw(st.sampled_from([int, np.int8]))(new_dim)
+        LoDTensor(draw(values(lod.num_rows, dtypes, [shape])), lod), draw(sampled_from([int, np.int8]))(new_dim)
     )
 
 
@@ -28,26 +28,26 @@ def reshaped(arguments):
     return oracle.sequence_reshape(x.tolist(), int(arguments["new_dim"]), x.num_levels)
 
 
-@st.composite
+@composite
 def targets(draw, n_rows):
     """Draw offsets of a structure of a number of rows, coarse first."""
     cuts = sorted(draw(st.lists(st.integers(0, n_rows), max_size=4)))
     found = [[0, *cuts, n_rows]]
-    for _ in range(draw(st.integers(0, 2))):
+    for _ in range(draw(integers(0, 2))):
         count = len(found[0]) - 1
         found.insert(0, [0, *sorted(draw(st.lists(st.integers(0, count), max_size=3))), count])
     return found
 
 
-@st.composite
+@composite
 def reset_calls(draw, dtypes=PLAIN, row_shapes=NARROW):
     x = draw(lod_tensors(max_levels=2, dtypes=dtypes, row_shapes=row_shapes, most=5))
     x = x.values if draw(st.booleans()) else x
     found = draw(targets(len(x.values) if isinstance(x, LoDTensor) else len(x)))
     lod = LoD.from_offsets(*found)
-    form = draw(st.sampled_from(["LoD", "tensor", "vector", "target", "target list", "target LoD", "none"]))
+    form = draw(sampled_from(["LoD", "tensor", "vector", "target", "target list", "target LoD", "none"]))
     if form == "vector":
-        return call(x, read_only(np.array(found[-1], draw(st.sampled_from(["i4", "i8"])))))
+        return call(x, read_only(np.array(found[-1], draw(sampled_from(["i4", "i8"])))))
     if form in ("LoD", "tensor"):
         return call(x, lod if form == "LoD" else LoDTensor(np.zeros((lod.num_rows, 0), int), lod), target_lod=[7])
     if form == "none":
@@ -68,10 +68,10 @@ def reset(arguments):
     return oracle.lod_reset(x.tolist(), x.num_levels if isinstance(x, LoDTensor) else 0, target)
 
 
-@st.composite
+@composite
 def append_calls(draw, dtypes=PLAIN, row_shapes=NARROW):
-    depth = draw(st.integers(0, 2))
-    lod = draw(lods_of(draw(st.integers(0, 4)), depth, longest=2))
+    depth = draw(integers(0, 2))
+    lod = draw(lods_of(draw(integers(0, 4)), depth, longest=2))
     n_rows = lod.num_rows
     if depth:  # as many new sequences as rows
         sizes = np.bincount(

@@ -7,18 +7,28 @@ from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.nested import nest
 from reference.ops import tokens as oracle
 from tests.helpers.agree import from_the_first, offsets_of
-from tests.helpers.draw import corners, int64, lods, odd_forms, read_only, whole_numbers
+from tests.helpers.draw import (
+    composite,
+    corners,
+    int64,
+    integers,
+    lods,
+    odd_forms,
+    read_only,
+    sampled_from,
+    whole_numbers,
+)
 from tests.samples import Samples, call
 from tests.samples.window import real_numbers
 
 INTEGERS = ["i8", "i4", "i2", "i1", "u1", "u2", "u4", "u8"]
 
 
-@st.composite
+@composite
 def numbered_rows(draw, lod=None):
     """Draw a LoDTensor of numbers, most of them small, of any integer dtype: rows of shape () or (1,)."""
     lod = draw(lods(1, 3, most=5)) if lod is None else lod
-    dtype = np.dtype(draw(st.sampled_from(INTEGERS)))
+    dtype = np.dtype(draw(sampled_from(INTEGERS)))
     numbers = st.integers(0, 6) | st.sampled_from(corners(dtype).tolist())
     values = np.array(draw(st.lists(numbers, min_size=lod.num_rows, max_size=lod.num_rows)), dtype)
     return LoDTensor(read_only(values.reshape(-1, 1) if draw(st.booleans()) else values), lod)
@@ -28,15 +38,15 @@ def levels_of(lod):
     return st.integers(-lod.num_levels, lod.num_levels - 1)
 
 
-@st.composite
+@composite
 def enumerations(draw):
     x = draw(numbered_rows())
     limits = np.iinfo(x.dtype)
-    pad_value = draw(st.sampled_from([0, 1, int(limits.min), int(limits.max), np.int8(7)]))
-    return call(x, draw(st.integers(1, 6) | st.sampled_from([20])), pad_value, level=draw(levels_of(x.lod)))
+    pad_value = draw(sampled_from([0, 1, int(limits.min), int(limits.max), np.int8(7)]))
+    return call(x, draw(integers(1, 6) | st.sampled_from([20])), pad_value, level=draw(levels_of(x.lod)))
 
 
-@st.composite
+@composite
 def erasures(draw):
     x = draw(numbered_rows())
     limits = np.iinfo(x.dtype)
@@ -47,26 +57,26 @@ def erasures(draw):
     return call(x, read_only(np.array([token for token in tokens if token >= 0], "u8")))
 
 
-@st.composite
+@composite
 def scatterings(draw, smooth=False):
     lod = draw(lods(1, 3, most=5))
     level = draw(levels_of(lod))
     count = lod.num_sequences(level)
-    width, n_columns = draw(st.sampled_from([None, 1, 2, 0])), draw(st.integers(1, 4))
+    width, n_columns = draw(sampled_from([None, 1, 2, 0])), draw(integers(1, 4))
     numbers = draw(st.lists(st.integers(0, n_columns - 1), min_size=lod.num_rows, max_size=lod.num_rows))
-    ids = int64(numbers).astype(draw(st.sampled_from(INTEGERS)))
+    ids = int64(numbers).astype(draw(sampled_from(INTEGERS)))
     ids = LoDTensor(read_only(ids.reshape(-1, 1) if draw(st.booleans()) else ids), lod)
-    dtypes = [draw(st.sampled_from(["f8"] if smooth else ["f8", "f4", "i8", "i2", "u4"])) for _ in range(2)]
+    dtypes = [draw(sampled_from(["f8"] if smooth else ["f8", "f4", "i8", "i2", "u4"])) for _ in range(2)]
     cells = 1 if width is None else width
 
     def make(n_rows, dtype):
         if smooth:
-            return real_numbers(draw(st.integers(0, 2**32)), n_rows, cells)
+            return real_numbers(draw(integers(0, 2**32)), n_rows, cells)
         return abs(draw(whole_numbers(n_rows, "i2", cells))).astype(dtype)
 
     x, rows = make(count * n_columns, dtypes[0]), make(lod.num_rows, dtypes[1])
     x = x.reshape(count, n_columns) if width is None else x.reshape(count, n_columns, width)
-    form = draw(st.sampled_from(["nested", "dense", "one row for all", "nested"]))
+    form = draw(sampled_from(["nested", "dense", "one row for all", "nested"]))
     if form == "one row for all":
         rows = np.array(make(1, dtypes[1])[0] if width is not None else make(1, dtypes[1])[0, 0])
     elif width is None and draw(st.booleans()):

@@ -1,13 +1,12 @@
 """Samples of the operators on the axes of rows, of places, and of bits."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import values as oracle
 from reference.ops.levels import each_at_level, sequences
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import DTYPES, lods, read_only, values
+from tests.helpers.draw import DTYPES, composite, integers, lods, read_only, sampled_from, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, batches, operands, small_values, smooth_values
 
@@ -23,12 +22,12 @@ FORMS = {
 }
 
 
-@st.composite
+@composite
 def row_calls(draw, table, smooth=False):
-    shape = draw(st.sampled_from(SHAPES[:3] if smooth else SHAPES))
+    shape = draw(sampled_from(SHAPES[:3] if smooth else SHAPES))
     lod = draw(lods(0, 3, 5))
     rows = smooth_values(draw(SEEDS), (lod.num_rows, *shape)) if smooth else draw(values(lod.num_rows, PLAIN, [shape]))
-    return call(LoDTensor(rows, lod) if lod.num_levels else rows, draw(st.sampled_from(table[shape])))
+    return call(LoDTensor(rows, lod) if lod.num_levels else rows, draw(sampled_from(table[shape])))
 
 
 def nested_rows(x, rows):
@@ -58,21 +57,21 @@ def reshaped(arguments):
     return nested_rows(x, [oracle.shaped(one, shape) for one in numbers])
 
 
-@st.composite
+@composite
 def sparse(draw, dtypes=("?", "i8", "u1", "f4", "f8", "c8")):
     lod = draw(lods(0, 3, 5))
-    shape = (lod.num_rows, *draw(st.sampled_from([(), (3,), (2, 2), (0,)])))
-    dtype = draw(st.sampled_from(dtypes))
+    shape = (lod.num_rows, *draw(sampled_from([(), (3,), (2, 2), (0,)])))
+    dtype = draw(sampled_from(dtypes))
     rows = read_only(np.random.default_rng(draw(SEEDS)).integers(0, 2, shape).astype(dtype))
-    if draw(st.integers(0, 8)) == 0:
-        return call(np.array(draw(st.integers(0, 1))).astype(dtype))
+    if draw(integers(0, 8)) == 0:
+        return call(np.array(draw(integers(0, 1))).astype(dtype))
     return call(LoDTensor(rows, lod) if lod.num_levels else rows)
 
 
-@st.composite
+@composite
 def bit_calls(draw):
     x = draw(batches(["i8", "u1", "i2", "?", "u4"]))
-    return call(x, draw(st.sampled_from(["and", "or", "xor"])), draw(st.integers(-x.num_levels, x.num_levels - 1)))
+    return call(x, draw(sampled_from(["and", "or", "xor"])), draw(integers(-x.num_levels, x.num_levels - 1)))
 
 
 def combined(arguments):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import window as oracle
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import lods, read_only, whole_numbers
+from tests.helpers.draw import composite, integers, lods, read_only, sampled_from, whole_numbers
 from tests.samples import Samples, call
 
 
@@ -15,34 +15,34 @@ def real_numbers(seed, *shape):
     return read_only(np.random.default_rng(seed).standard_normal(shape))
 
 
-@st.composite
+@composite
 def rows_and_level(draw, dtypes, smooth):
     """Draw a LoDTensor of small whole numbers (or real ones), the width of its rows, and a level."""
     lod = draw(lods(1, 3, most=5))
-    width = draw(st.sampled_from([2, 1, 3, 0]))
+    width = draw(sampled_from([2, 1, 3, 0]))
     if smooth:
-        values = real_numbers(draw(st.integers(0, 2**32)), lod.num_rows, width)
+        values = real_numbers(draw(integers(0, 2**32)), lod.num_rows, width)
     else:
-        values = draw(whole_numbers(lod.num_rows, draw(st.sampled_from(dtypes)), width))
+        values = draw(whole_numbers(lod.num_rows, draw(sampled_from(dtypes)), width))
     if width == 1 and draw(st.booleans()):
         values = read_only(values[:, 0].copy())
-    return LoDTensor(values, lod), width, draw(st.integers(-lod.num_levels, lod.num_levels - 1))
+    return LoDTensor(values, lod), width, draw(integers(-lod.num_levels, lod.num_levels - 1))
 
 
 def matrices(draw, smooth, n_rows, width, dtype):
     """Draw a dense operand."""
     if smooth:
-        return real_numbers(draw(st.integers(0, 2**32)), n_rows, width)
+        return real_numbers(draw(integers(0, 2**32)), n_rows, width)
     return draw(whole_numbers(n_rows, dtype, width))
 
 
-@st.composite
+@composite
 def convolutions(draw, smooth=False):
     x, width, level = draw(rows_and_level(["f4", "f8", "f8", "i4"], smooth))
-    length = draw(st.integers(1, 4))
+    length = draw(integers(1, 4))
     start = draw(st.none() | st.integers(-5, 5))
     dtype = "f4" if x.dtype == np.float32 and draw(st.booleans()) else "f8"
-    weights = matrices(draw, smooth, length * width, draw(st.sampled_from([2, 1, 3, 0])), dtype)
+    weights = matrices(draw, smooth, length * width, draw(sampled_from([2, 1, 3, 0])), dtype)
     padding = None
     if draw(st.booleans()):
         first = -(length // 2) if start is None else start
@@ -50,16 +50,16 @@ def convolutions(draw, smooth=False):
         padding = matrices(draw, smooth, places, width, dtype)
         if x.values.ndim == 1 and draw(st.booleans()):
             padding = read_only(padding[:, 0].copy())
-    if weights.size and not smooth and draw(st.integers(0, 4)) == 0:
+    if weights.size and not smooth and draw(integers(0, 4)) == 0:
         weights = weights.tolist()
     return call(x, weights, length, start, padding, level=level)
 
 
-@st.composite
+@composite
 def lookaheads(draw, smooth=False):
     x, width, level = draw(rows_and_level(["f4", "f8", "i4"], smooth))
     dtype = "f4" if x.dtype == np.float32 and draw(st.booleans()) else "f8"
-    weights = matrices(draw, smooth, draw(st.integers(1, 4)), width, dtype)
+    weights = matrices(draw, smooth, draw(integers(1, 4)), width, dtype)
     if width == 1 and draw(st.booleans()):
         weights = read_only(weights[:, 0].copy())
     if x.values.ndim == 2 and width == 2 and draw(st.booleans()):  # rows of more axes

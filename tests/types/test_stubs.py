@@ -11,10 +11,7 @@ from tests.builds.operator_types import STUBS, stub_text
 
 pytestmark = pytest.mark.not_on_reference
 DECLARED = [
-    node
-    for path in STUBS.values()
-    for node in ast.walk(ast.parse(path.read_text()))
-    if isinstance(node, ast.FunctionDef)
+    node for path in STUBS.values() for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)
 ]
 
 

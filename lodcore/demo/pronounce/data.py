@@ -57,7 +57,8 @@ class Words(NamedTuple):
     def pairs(self) -> tuple[LoDTensor, LoDTensor]:
         """List each pronunciation with its word: letters and phonemes, one sequence a pronunciation."""
         words = np.repeat(np.arange(len(self.letters)), self.phonemes.lod.lengths(0))
-        return lodcore.gather_sequences(self.letters, words), self.phonemes.flatten()
+        phonemes = LoDTensor(self.phonemes.values, self.phonemes.lod.drop())
+        return lodcore.gather_sequences(self.letters, words), phonemes
 
 
 def read() -> Entries:

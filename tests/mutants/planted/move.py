@@ -170,20 +170,20 @@ MUTANTS = [
         OPS_GATHER,
         'return levels - level_of("gather_sequences", levels, level)',
         "return levels",
-        "tests/ops/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-gather_sequences]",
+        "tests/ops/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-gather_sequences]",
     ),
     Mutant(
         "rule-of-unpad-keeps-the-line",
         OPS_PAD,
         "return Spec((None, *x.shape[2:]), x.dtype)",
         "return Spec((None, *x.shape[1:]), x.dtype)",
-        "tests/ops/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-sequence_unpad]",
+        "tests/ops/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-sequence_unpad]",
     ),
     Mutant(
         "rule-of-reset-forgets-y",
         OPS_STRUCTURE,
         "return levels_of(y) or int((y.kind if isinstance(y, Spec) else type(y)) is not LoD)",
         "return 1",
-        "tests/ops/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-lod_reset]",
+        "tests/ops/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-lod_reset]",
     ),
 ]

@@ -112,7 +112,7 @@ MUTANTS = [
         OPS_INDEX,
         "lambda x: levels_of(x) - 1",
         "lambda x: levels_of(x)",
-        "tests/ops/test_operators.py::test_infer_tells_the_truth[lodcore.kernels-pick_along]",
+        "tests/ops/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-pick_along]",
     ),
     Mutant(
         "mask-of-another-structure",

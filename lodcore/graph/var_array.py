@@ -116,6 +116,16 @@ class VarArray(TensorArray):
         """The level of a LoDTensor that was segmented, None if there is none."""
         return getattr(self, "_level", None)
 
+    def _take(self, other: TensorArray) -> None:
+        super()._take(other)
+        self._level = getattr(other, "level", None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return *super().__reduce__(), self.level
+
+    def __setstate__(self, level: Any) -> None:
+        self._level = operator.index(level)
+
     def segment(self, x: Any, level: int = 0, sort_by_length: bool = True) -> VarArray:
         """Cut a dense tensor along axis 0, or the sequences of a LoDTensor into steps.
 

@@ -86,12 +86,14 @@ def _sorted(where: str, a: Any, kth: Any, axis: Any, of_last: Any, of_coarser: A
 @stands_for(np.partition)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
     """Put the rows of each sequence so that place kth has what sorting puts there: sorted as a whole."""
+    _refuse("partition", order=order)
     return _sorted("partition", a, kth, axis, ops.sequence_sort, sort_along)
 
 
 @stands_for(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
     """Find an order of the rows of each sequence that puts to place kth what sorting puts there."""
+    _refuse("argpartition", order=order)
     return _sorted("argpartition", a, kth, axis, ops.sequence_argsort, argsort_along)
 
 
@@ -228,7 +230,7 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
         refuse_symbols("diff", (x, prepend, append))
         return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)
     beside = _beside if at == 0 else _given
-    around = [beside(x, prepend), x, beside(x, append)]
+    around = [beside(x, prepend), x, beside(x, append)] if n else [x]  # as NumPy: nothing is put beside then
     parts = [part for part in around if part is not None]
     x = x if len(parts) == 1 else concatenate(parts, levels + at)
     return ops.sequence_diff(x, n) if at == 0 else _diff_along(x, n, levels + at)

@@ -17,6 +17,7 @@ from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import aligned, shared
 from lodcore.ops.along import along
 from lodcore.ops.axes import axes_of, tensor_of
+from lodcore.ops.reduce import dtype_of_accumulate, in_dtype
 from lodcore.ops.roles import as_batches, spec_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -297,6 +298,9 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
     """Clip values to two bounds, of which one may be missing."""
     if out is not None:
         raise TypeError("numpy.clip: out: is not supported; the result is a new tensor")
+    for name, one, other in (("min", a_min, min), ("max", a_max, max)):
+        if one is not None and other is not None:
+            raise ValueError(f"numpy.clip: {name}: is given twice, as a_{name} too; one of them is needed")
     low, high = a_min if min is None else min, a_max if max is None else max
     if low is not None:
         a = ops.elementwise([a, low], np.maximum)
@@ -380,7 +384,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
     if at > levels:
         return accumulate(np.add, x, axis, dtype)
     x = x if dtype is None else ops.cast(x, dtype)
-    return ops.sequence_cumsum(x) if at == levels else along(x, at, lambda x, _: ops.sequence_cumsum(x))
+    return in_dtype(ops.sequence_cumsum(x) if at == levels else along(x, at, lambda x, _: ops.sequence_cumsum(x)), dtype)
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:
@@ -394,12 +398,13 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: N
     if at > levels:
         refuse_symbols(where, (x,))
         return shared(where, lambda values: ufunc.accumulate(values, at - levels, dtype), x)
-    x = x if dtype is None else ops.cast(x, dtype)
+    if dtype is not None:
+        x, dtype = ops.cast(x, dtype), dtype_of_accumulate(where, ufunc, x.dtype, dtype)
 
     def accumulated(x: Any, _: Any = None) -> Any:
         return ops.sequence_cumsum(x) if ufunc is np.add and x.dtype.kind != "b" else ops.sequence_accumulate(x, ufunc)
 
-    return accumulated(x) if at == levels else along(x, at, accumulated)
+    return in_dtype(accumulated(x) if at == levels else along(x, at, accumulated), dtype)
 
 
 @stands_for(np.dot)

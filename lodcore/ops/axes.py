@@ -20,7 +20,16 @@ from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.expand import sequence_expand_as
 from lodcore.ops.math import add, div, minus, mul, sqrt
 from lodcore.ops.math import where as choose
-from lodcore.ops.reduce import cast_for, check_kind, count_rows, kept_empty, kept_initial, mean_dtype, reduce_values
+from lodcore.ops.reduce import (
+    cast_for,
+    check_kind,
+    count_rows,
+    in_dtype,
+    kept_empty,
+    kept_initial,
+    mean_dtype,
+    reduce_values,
+)
 from lodcore.tensors import direct
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
@@ -162,7 +171,7 @@ def sum(
         the axes of a row. The axis of the last level adds up the rows of each sequence; a coarser one adds up what
         sequences have at the same place, where they have it.
     dtype : dtype_like, optional
-        In which to compute.
+        In which to compute, and that of the result.
     out : None
         Not supported.
     keepdims : bool
@@ -193,7 +202,7 @@ def sum(
     if found is not None:
         return found
     x = tensor_of("sum", x)
-    return _reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where)
+    return in_dtype(_reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
 
 
 def prod(
@@ -214,7 +223,7 @@ def prod(
     array([2, 1, 3])
     """
     x = tensor_of("prod", x)
-    return _reduced("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where)
+    return in_dtype(_reduced("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where), dtype)
 
 
 def mean(

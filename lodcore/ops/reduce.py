@@ -139,6 +139,21 @@ def cast_for(name: str, x: Any, dtype: Any) -> Any:
     return x if x.dtype == made else cast(x, made)
 
 
+def in_dtype(found: Any, dtype: Any) -> Any:
+    """Convert a result to the dtype that was asked for: integers are added up and multiplied as those of 64 bits."""
+    if dtype is None or found.dtype == dtype:
+        return found
+    return found.astype(dtype) if isinstance(found, np.generic) else cast(found, dtype)
+
+
+def dtype_of_accumulate(where: str, ufunc: np.ufunc, given: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
+    """Return the dtype that a ufunc accumulates in where one is asked for; raise if it has none for that."""
+    try:
+        return ufunc.accumulate(np.ones(1, given), dtype=dtype).dtype
+    except TypeError as error:
+        raise DTypeError(f"{where}: dtype: is {dtype}; {error}") from None
+
+
 def count_rows(x: LoDTensor, level: int) -> Any:
     """Count the rows below each sequence of a level, for each column."""
     count = rows_below(x.lod, level).astype(x.dtype)

@@ -1,6 +1,7 @@
 """Packing plans: every token once, true names, overflow, shards, the exact solver, inverted exactly."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -397,3 +398,80 @@ def test_plans_are_recorded(overflow):
     found = lodcore.Executor().run(program, feed={"x": x}, fetch=[packed, back])
     assert found[0].equals(plan.apply(x))
     assert found[1].equals(plan.undo(plan.apply(x * 2.0)))
+
+
+# -- the report --------------------------------------------------------------------------------------------------------
+
+
+def least_bins(sizes, budget, max_items):
+    """Bound the number of bins from below, by the definition of Martello and Toth: the greatest over all lengths k."""
+    bound = max(-(-sum(sizes) // budget), bool(sizes), -(-len(sizes) // max_items) if max_items else 0)
+    for k in {*range(budget // 2 + 1)}:
+        alone = [n for n in sizes if n > budget - k]
+        large = [n for n in sizes if budget // 2 < n <= budget - k]
+        small = [n for n in sizes if k <= n <= budget // 2]
+        over = sum(small) - (len(large) * budget - sum(large))
+        bound = max(bound, len(alone) + len(large) + max(0, -(-over // budget)))
+    return bound
+
+
+def pieces_of(plan):
+    """List the pieces of each bin: document, first token, and the one behind the last."""
+    pieces = [
+        (d, s, s + n) for d, s, n in zip(*(x.tolist() for x in (plan.documents, plan.starts, plan.sizes)), strict=True)
+    ]
+    return [pieces[start:stop] for start, stop in zip(*bounds(plan.bins), strict=True)]
+
+
+@given(calls())
+def test_every_number_of_a_report(call):
+    lengths, arguments = call
+    plan = pack_plan(lengths, **arguments)
+    whole = arguments["multiple_of"] * arguments["shards"]
+    shards = [plan.shard(rank) for rank in range(arguments["shards"])] if arguments["shards"] > 1 else []
+    for one, multiple in [(plan, whole), *((shard, arguments["multiple_of"]) for shard in shards)]:
+        report, bins = one.report(), pieces_of(one)
+        used = [sum(stop - start for _, start, stop in bin) for bin in bins]
+        sizes = [stop - start for bin in bins for _, start, stop in bin]
+        budget = arguments["budget"]
+        assert (report.num_documents, report.num_bins, report.budget) == (len(one.lengths), len(bins), budget)
+        assert report.num_tokens == sum(used)
+        padding = sum(max(budget - tokens, 0) for tokens in used)
+        assert report.padding == padding
+        assert report.efficiency == (sum(used) / (sum(used) + padding) if sum(used) + padding else 1.0)
+
+        long = [n for n in sizes if n > budget]  # which have bins of their own
+        least = least_bins([n for n in sizes if n <= budget], budget, arguments["max_items"]) + len(long)
+        assert report.lower_bound == -(-least // multiple) * multiple
+        assert report.distance == len(bins) - report.lower_bound
+        assert report.distance >= 0 or one is not plan
+
+        by_document = {d: sorted(p for bin in bins for p in bin if p[0] == d) for d in range(len(one.lengths))}
+        split = [list(piece) for d in by_document for piece in by_document[d] if len(by_document[d]) > 1]
+        assert report.split.tolist() == split
+        ends = {d: max((stop for _, _, stop in by_document[d]), default=0) for d in by_document}
+        lost = [[d, ends[d], n] for d, n in enumerate(one.lengths.tolist()) if ends[d] < n or not by_document[d]]
+        assert report.dropped.tolist() == ([] if one is not plan else lost)
+        check_text(str(report), report)
+
+
+def check_text(text, report):
+    """Check that the text names the numbers of the report."""
+    numbers = [
+        int(number.replace(",", "")) for number in re.findall(r"(?<![.\d])[\d,]*\d(?![.\d])", text.split("\n")[0])
+    ]
+    assert numbers == [report.num_documents, report.num_tokens, report.num_bins, report.budget, report.padding]
+    assert f": {100 * report.efficiency:.1f} % full" in text
+    assert f"at least {report.lower_bound} are needed, {report.distance} more than that" in text
+    tokens = sum(stop - start for _, start, stop in report.dropped.tolist())
+    lost = len({d for d, _, _ in report.dropped.tolist()})
+    assert (f"dropped: {tokens} token{'s' * (tokens != 1)} of {lost} document{'s' * (lost != 1)}: " in text) == bool(
+        lost
+    )
+    cut = len({d for d, _, _ in report.split.tolist()})
+    assert (f"split: {cut} document{'s' * (cut != 1)}: " in text) == bool(cut)
+    for name, ranges in (("dropped", report.dropped), ("split", report.split)):
+        line = next((line for line in text.split("\n") if line.startswith(name)), "")
+        named = [tuple(map(int, found)) for found in re.findall(r"document (\d+) tokens (\d+) .. (-?\d+)", line)]
+        assert named == [(d, start, stop - 1) for d, start, stop in ranges.tolist()][:8]
+        assert (f"and {len(ranges) - 8} more" in line) == (len(ranges) > 8)

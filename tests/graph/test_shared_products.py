@@ -195,3 +195,47 @@ def test_sigmoid_has_no_branch_and_the_same_numbers(dtype):
     if dtype != np.int64:
         odd = np.array([np.nan, np.inf, -np.inf, -0.0], dtype)
         np.testing.assert_array_equal(ops.sigmoid(odd), [np.nan, 1, 0, 0.5])
+
+
+#: What a step may make of a state and of what all steps share.
+STEPS = {
+    "add": lodcore.add,
+    "minus": lodcore.minus,
+    "minus, on the left": lambda h, w: lodcore.minus(w, h),
+    "mul": lodcore.mul,
+    "div": lodcore.div,
+    "div, on the left": lambda h, w: lodcore.div(w, lodcore.add(h, 2.0)),
+    "mul and add": lambda h, w: lodcore.add(lodcore.mul(h, w), w),
+    "div twice": lambda h, w: lodcore.div(lodcore.div(h, w), w),
+    "maximum": lambda h, w: ops.elementwise([h, lodcore.mul(w, 0.3)], np.maximum),
+    "power": lambda h, w: ops.elementwise([lodcore.add(lodcore.tanh(h), 2.0), w], np.power),
+    "matmul": lambda h, w: lodcore.matmul(h, lodcore.mul(w, np.eye(3))),
+}
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (1, 1), ()], ids=str)
+@pytest.mark.parametrize("step", STEPS)
+def test_gradients_of_what_is_shared_are_those_of_steps_one_by_one(step, shape):
+    def looped(h0, w, steps):
+        loop = while_loop()
+        with loop.loop():
+            time = loop.step()
+            h = loop.loop_var(h0)
+            loop.break_if(lodcore.greater_equal_than(time, steps))
+            h.update(STEPS[step](h, w))
+        return ops.sum(lodcore.mul(h, h))
+
+    def one_by_one(h0, w, steps):
+        for _ in range(steps):
+            h0 = STEPS[step](h0, w)
+        return ops.sum(lodcore.mul(h0, h0))
+
+    w = np.broadcast_to([0.9, 1.1, 1.2][: shape[-1] if shape else 1], shape) if shape else np.array(1.1)
+    for rows, steps in [(5, 4), (50, 2), (50, 8), (200, 3)]:  # what is kept for one sum at the end: some, all, parts
+        h0 = np.random.default_rng(rows).uniform(0.1, 0.9, (rows, 3))
+        value, found = lodcore.value_and_grad(lambda h, w, n=steps: looped(h, w, n), (0, 1))(h0, w)
+        wanted_value, wanted = lodcore.value_and_grad(lambda h, w, n=steps: one_by_one(h, w, n), (0, 1))(h0, w)
+        np.testing.assert_allclose(value, wanted_value, rtol=1e-12)
+        for one, other in zip(found, wanted, strict=True):
+            assert (one.shape, one.dtype) == (other.shape, other.dtype)
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)

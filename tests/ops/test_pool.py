@@ -131,6 +131,32 @@ def test_a_bag_is_lookup_and_pool(lod, pool_type, width):
     assert one.values.tobytes() == other.values.tobytes()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+@pytest.mark.parametrize("width", [1, 2, 5])
+@pytest.mark.parametrize("pool_type", ["sum", "mean", "sqrt", "max", "min", "first", "last"])
+def test_long_bags_between_short_ones(pool_type, width, dtype):
+    random = np.random.default_rng(width)
+    table = random.integers(-8, 9, (11, width)).astype(dtype)
+    lengths = [3, 4095, 1, 4096, 4097, 2, 5000, 9000]
+    ids = random.integers(0, 11, sum(lengths))
+    reduced = {
+        "sum": lambda rows: rows.sum(0),
+        "mean": lambda rows: rows.sum(0) / len(rows),
+        "sqrt": lambda rows: rows.sum(0) / np.sqrt(len(rows)),
+        "max": lambda rows: rows.max(0),
+        "min": lambda rows: rows.min(0),
+        "first": lambda rows: rows[0],
+        "last": lambda rows: rows[-1],
+    }[pool_type]
+    bags = np.split(table[ids].astype(float), np.cumsum(lengths)[:-1])
+    found = embedding_bag(table, LoDTensor.from_lengths(ids, lengths), pool_type)
+    pooled = sequence_pool(LoDTensor.from_lengths(table[ids], lengths), pool_type)
+    for one in (found, pooled):
+        assert (one.dtype, one.shape) == (np.dtype(dtype), (len(lengths), width))
+        tolerance = 4 * float(np.finfo(dtype).eps)
+        np.testing.assert_allclose(one, [reduced(rows) for rows in bags], rtol=tolerance, atol=tolerance)
+
+
 def test_tables_and_ids_of_any_layout():
     table = np.arange(24.0).reshape(6, 4)
     ids = np.array([4, 0, 5])

@@ -232,3 +232,61 @@ def test_html_of_any_lengths(lengths):
     assert all(0 <= float(bar.get("height")) <= 40 for bar in tree.iter("rect"))
     titles = [title.text for title in tree.iter("title")]
     assert sum(int(title.rsplit(": ", 1)[1]) for title in titles) == len(lengths)
+
+
+# -- every level -----------------------------------------------------------------------------------------------------
+
+
+def drawn_lengths(depth, short, rng):
+    """Draw the lengths of each level; where they are long, each level has another greatest length."""
+    levels = [rng.integers(1, 4, 2 if short else 30).tolist()]
+    for level in range(1, depth):
+        lengths = rng.integers(0, 2, sum(levels[-1]))
+        if not short and len(lengths):
+            lengths[rng.integers(len(lengths))] = 30 + level  # so that enough is left for the levels below
+        levels.append(lengths.tolist())
+    return levels
+
+
+def described(lengths):
+    """Describe one level in words."""
+    count = f"{len(lengths)} sequence{'s' * (len(lengths) != 1)}"
+    if not lengths:
+        return count
+    least, most = min(lengths), max(lengths)
+    return f"{count} of length {least}" if least == most else f"{count} of lengths {least}..{most}"
+
+
+def first_of(lengths):
+    """List the first lengths of a level, where they differ."""
+    if len({*lengths}) < 2:
+        return ""
+    return f": {', '.join(map(str, lengths[:10]))}{', ...' * (len(lengths) > 10)}"
+
+
+@pytest.mark.parametrize("short", [True, False], ids=["short", "long"])
+@pytest.mark.parametrize("depth", range(1, 10))
+def test_each_level_is_described_by_its_own_lengths(depth, short):
+    for seed in range(5):
+        levels = drawn_lengths(depth, short, np.random.default_rng([depth, seed]))
+        shown = range(depth) if depth <= 6 else [0, 1, depth - 2, depth - 1]
+        gap = [f"... {depth - 4} levels ..."] if depth > 6 else []
+        lod = LoD.from_lengths(*levels)
+        x = LoDTensor(np.arange(lod.num_rows), lod)
+
+        parts = [described(levels[level]) for level in shown]
+        assert repr(x).startswith(f"LoDTensor({' / '.join([*parts[:2], *gap, *parts[2:]])}, int64: ")
+        if not short:  # else it is drawn: see above
+            parts = [described(levels[level]) + first_of(levels[level]) for level in shown]
+            assert repr(lod) == f"LoD({' / '.join([*parts[:2], *gap, *parts[2:]])})"
+
+        told = re.findall(r"<div>level (\d+): (.*?)</div>", x._repr_html_())
+        assert [int(level) for level, _ in told] == [*shown]
+        for (_, text), level in zip(told, shown, strict=True):
+            lengths = levels[level]
+            assert text == (
+                f"{len(lengths):,} sequences, lengths min {min(lengths)}, median {np.median(lengths):g}, "
+                f"max {max(lengths)}, {lengths.count(0):,} empty"
+                if lengths
+                else "no sequences"
+            )

@@ -1,6 +1,7 @@
 """SparseTensor: selected rows of a large array."""
 
 import copy
+import functools
 import pickle
 
 import numpy as np
@@ -157,3 +158,43 @@ def test_a_table_used_twice_has_one_sparse_gradient():
 def test_wrong_calls(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+#: What can be asked of a SparseTensor.
+QUESTIONS = {
+    **{name: lambda x, name=name: getattr(x, name) for name in ("dtype", "shape", "ndim", "height")},
+    "repr": repr,
+    "indices": lambda x: x.indices.tolist(),
+    "values": lambda x: (x.values.dtype, x.values.tolist()),
+    "to_dense": lambda x: (x.to_dense().dtype, x.to_dense().tolist()),
+    "asarray": lambda x: (np.asarray(x).dtype, np.asarray(x).tolist()),
+    "merge": lambda x: (x.merge().indices.tolist(), x.merge().values.dtype, x.merge().values.tolist()),
+    "clone": lambda x: (repr(x.clone()), x.clone().values.tolist()),
+    "pickle": lambda x: (repr(pickle.loads(pickle.dumps(x))), pickle.loads(pickle.dumps(x)).values.tolist()),
+    "deepcopy": lambda x: (repr(copy.deepcopy(x)), copy.deepcopy(x).values.tolist()),
+    "sum": lambda x: (repr(x + x), (x + x).indices.tolist(), (x + x).values.tolist()),
+    "dense sum": lambda x: ((x + np.ones(1, np.float16)).dtype, (np.int8(1) + x).tolist()),
+}
+
+
+@given(
+    st.lists(
+        parts(4, [np.int8, np.uint8, np.int32, np.float16, np.float32, np.float64], [(2,)]), min_size=2, max_size=4
+    ),
+    st.booleans(),
+)
+def test_a_sum_answers_before_it_is_joined_as_after(drawn, from_the_right):
+    def total():
+        made = [SparseTensor(*one) for one in drawn]
+        if from_the_right:
+            return functools.reduce(lambda x, y: y + x, made[::-1])
+        return functools.reduce(lambda x, y: x + y, made)
+
+    dtype = np.result_type(*(values.dtype for _, values, _ in drawn))
+    rows = np.concatenate([values.astype(dtype) for _, values, _ in drawn])
+    joined = SparseTensor([at for indices, _, _ in drawn for at in indices], rows, 4)
+    wanted = {name: ask(joined) for name, ask in QUESTIONS.items()}
+    for name, ask in QUESTIONS.items():
+        x = total()
+        assert ask(x) == wanted[name], f"{name}, asked first"
+        assert {other: again(x) for other, again in QUESTIONS.items()} == wanted, f"after {name}"

@@ -1,0 +1,115 @@
+"""What an Executor can fetch is the same by itself, by its Variable and by its name: alone, with others, run again."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor, TensorArray
+from lodcore.graph import Executor, Program, VarArray, data, parameter, while_loop
+
+pytestmark = pytest.mark.not_on_reference  # what is fetched is looked up above the kernels
+
+X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+W = np.array([2.0, 0.5])
+
+
+def everything():
+    """Record a Program; return it, what may be fetched by name, and what each of them is, computed with NumPy."""
+    with Program() as program:
+        x, w = data("x", (3, 2), "float64"), parameter(W.copy(), "w")
+        scaled = lodcore.mul(x, w, name="scaled")
+        things = {"x": (x, X), "w": (w, W), "scaled": (scaled, X * W)}
+
+        things["empty"] = (TensorArray(name="empty"), [])
+        things["holes"] = (TensorArray(2, name="holes"), [None, None])
+        written = TensorArray(name="written")
+        written.write(0, x)
+        first = lodcore.add(written.read(0), 0.0, name="first")
+        written.write(1, scaled)
+        written.write(0, scaled)  # once more: what was read before is what was there
+        second = lodcore.add(written.read(0), 0.0, name="second")
+        things |= {"written": (written, [X * W, X * W]), "first": (first, X), "second": (second, X * W)}
+
+        unstacked = TensorArray(4, name="unstacked")
+        unstacked.unstack(x)
+        things["untouched"] = (TensorArray(unstack_from=x, name="untouched"), [*X])
+        unstacked.write(1, w)
+        things["unstacked"] = (unstacked, [X[0], W, X[2], None])
+        slots = VarArray(name="slots")
+        slots.update(0, x)
+        slots.get(0).update(scaled)
+        things["slots"] = (slots, [X * W])
+
+        inside, behind = TensorArray(name="inside"), TensorArray(name="behind")
+        behind.write(0, w)
+        loop = while_loop()
+        with loop.loop():
+            time = loop.step()
+            loop.break_if(lodcore.greater_equal_than(time, 2))
+            state = loop.loop_var(w)
+            inside.write(time, state)
+            behind.write(1, state)
+            state.update(lodcore.mul(state, 2.0))
+        total = lodcore.add(state, 0.0, name="total")
+        behind.write(2, total)
+        things |= {"inside": (inside, [W, 2 * W]), "behind": (behind, [W, 2 * W, 4 * W]), "total": (total, 4 * W)}
+        things["stacked"] = (lodcore.add(inside.stack(), 0.0, name="stacked"), np.array([W, 2 * W]))
+    return program, things
+
+
+def listed(value):
+    """Return a value as lists, None for the holes of an array."""
+    if isinstance(value, TensorArray):
+        held = value.known_elements()
+        return [listed(held[at]) if at in held else None for at in range(value.size())]
+    if isinstance(value, list):
+        return [one if one is None else one.tolist() for one in value]
+    return value.tolist()
+
+
+WAYS = {
+    "itself": lambda program, thing, name: thing,
+    "Variable": lambda program, thing, name: program.var(name),
+    "name": lambda program, thing, name: name,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "with all others"])
+def test_each_is_what_it_was_last(way, alone):
+    program, things = everything()
+    wanted = {name: listed(value) for name, (_, value) in things.items()}
+    fetched = {name: WAYS[way](program, thing, name) for name, (thing, _) in things.items()}
+    for _ in range(2):  # a second run begins anew
+        if alone:
+            found = {name: Executor().run(program, {"x": X}, [one])[0] for name, one in fetched.items()}
+        else:
+            executor = Executor()
+            executor.run(program, {"x": X}, [*fetched.values()][:3])
+            found = dict(zip(fetched, executor.run(program, {"x": X}, [*fetched.values()]), strict=True))
+        assert {name: listed(value) for name, value in found.items()} == wanted
+
+
+def test_an_array_that_is_written_to_later_is_fetched_as_it_is_then():
+    program, things = everything()
+    executor = Executor()
+    executor.run(program, {"x": X}, ["written"])
+    with program:
+        things["written"][0].write(2, things["total"][0])
+    for way in WAYS.values():
+        (found,) = executor.run(program, {"x": X}, [way(program, things["written"][0], "written")])
+        assert listed(found) == listed([X * W, X * W, 4 * W])
+
+
+def test_results_with_levels_and_gradients():
+    ragged = lodcore.array([[1.0, 2.0], [], [3.0]])
+    with Program() as program:
+        x, w = data("x", (None,), "float64", num_levels=1), parameter(np.array(3.0), "w")
+        y = lodcore.mul(x, w, name="y")
+        loss = lodcore.ops.sum(y)
+        ((_, gradient),) = lodcore.graph.append_backward(loss)
+    wanted = {"y": (ragged * 3.0).tolist(), gradient.name: 6.0, loss.name: 18.0}
+    for things in ([y, gradient, loss], [y.name, gradient.name, loss.name], [program.var(name) for name in wanted]):
+        found = dict(zip(wanted, Executor().run(program, {"x": ragged}, things), strict=True))
+        assert isinstance(found["y"], LoDTensor)
+        assert {name: value.tolist() for name, value in found.items()} == wanted

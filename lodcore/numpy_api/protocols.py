@@ -384,7 +384,8 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
     if at > levels:
         return accumulate(np.add, x, axis, dtype)
     x = x if dtype is None else ops.cast(x, dtype)
-    return in_dtype(ops.sequence_cumsum(x) if at == levels else along(x, at, lambda x, _: ops.sequence_cumsum(x)), dtype)
+    found = ops.sequence_cumsum(x) if at == levels else along(x, at, lambda x, _: ops.sequence_cumsum(x))
+    return in_dtype(found, dtype)
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:

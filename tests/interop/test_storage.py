@@ -104,6 +104,14 @@ def test_the_same_tree_is_the_same_file(tmp_path):
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
+@pytest.mark.parametrize("compress", [False, True])
+def test_the_same_tree_is_the_same_file_at_any_time(compress):
+    file = io.BytesIO()
+    lodcore.save(file, {"x": X, "deep": [DEEP, 3, "text", None]}, compress=compress)
+    with zipfile.ZipFile(file) as archive:
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
 def test_numpy_reads_the_arrays(tmp_path):
     lodcore.save(tmp_path / "x.npz", DEEP)
     with np.load(tmp_path / "x.npz") as archive:

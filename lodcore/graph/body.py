@@ -140,6 +140,8 @@ class LoopVariable(Variable):
         if self.block is not body or not isinstance(body, Body):
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
         given = resolved(value)
+        if isinstance(given, np.generic):  # may stand for a loop variable
+            given = body.known(given)
         if type(given) in (bool, int, float) and np.can_cast(np.min_scalar_type(given), self.dtype, "same_kind"):
             given = kept_in("update: value", given, self.dtype)  # a number has no dtype of its own
         elif not isinstance(given, (Variable, TensorArray)):

@@ -132,6 +132,8 @@ class WhileLoop:
                 f"{where}: is TensorArray {init.name}; arrays go from step to step as they are: read and write it "
                 "in the body"
             )
+        if isinstance(init, np.generic) and self.body.parent is not None:  # may stand for a variable of a loop around
+            init = self.body.parent.known(init)
         if not isinstance(init, Variable):
             init = as_value(where, init)
         if isinstance(init, Variable) and init.block is self.body:
@@ -167,6 +169,8 @@ class WhileLoop:
         if self._state != "open" or open_block() is not self.body:
             raise GraphError("break_if: the body of this loop is not the Block that is open")
         cond = resolved(cond)
+        if isinstance(cond, np.generic):
+            cond = self.body.known(cond)
         if not isinstance(cond, Variable):
             cond = as_value("break_if: cond", cond)
         spec = cond.spec if isinstance(cond, Variable) else spec_of(cond)

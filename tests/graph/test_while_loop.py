@@ -686,3 +686,43 @@ def test_operators_of_numbers_alone():
     np.testing.assert_array_equal(state.get(), [17.0] * 3)
     with pytest.raises(lodcore.DTypeError, match="add: dtypes"), while_loop().loop():
         lodcore.add("one", 2.0)
+
+
+# -- numbers of NumPy as loop variables under their own name ----------------------------------------------------------
+
+
+def test_a_number_of_numpy_stands_for_its_loop_variable_in_updates():
+    start = np.float64(2.0)
+    loop = while_loop(loop_vars=[start])
+    with loop.loop():
+        (s,), t, last = loop.loop_vars, loop.loop_var(0), loop.loop_var(0.5)
+        loop.break_if(t >= 3)
+        last.update(start)
+        s.update(s * 3.0)
+    assert (float(last), float(s)) == (18.0, 54.0)
+
+
+def test_a_number_of_numpy_stands_for_its_loop_variable_in_break_if():
+    stop = np.bool_(False)
+    loop = while_loop(loop_vars=[stop], max_steps=9)
+    with loop.loop():
+        (s,), t = loop.loop_vars, loop.loop_var(0)
+        loop.break_if(stop)
+        s.update(t >= 4)
+    assert int(t) == 5
+
+
+def test_a_number_of_numpy_stands_for_its_loop_variable_where_a_loop_inside_begins():
+    one = np.float64(1.0)
+    outer = while_loop(loop_vars=[one])
+    with outer.loop():
+        (s,), t, total = outer.loop_vars, outer.loop_var(0), outer.loop_var(0.0)
+        outer.break_if(t >= 3)
+        inner = while_loop()
+        with inner.loop():
+            k, doubled = inner.loop_var(0), inner.loop_var(one)
+            inner.break_if(k >= 2)
+            doubled.update(doubled * 2.0)
+        total.update(total + doubled)
+        s.update(s + 1.0)
+    assert float(total) == 4 * (1.0 + 2.0 + 3.0)

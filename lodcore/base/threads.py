@@ -174,9 +174,9 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
         finally:
             done.put(None)
 
-    for calls in helpers:
-        calls.put(help_out)
     try:
+        for calls in helpers:
+            calls.put(help_out)
         take()
     finally:
         left.clear()

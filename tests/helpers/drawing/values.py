@@ -92,6 +92,7 @@ class Values:
         choices += ["nested"] * (2 * (kind.levels > 0))
         # NumPy asks a Variable for a number; and what a number takes of a tensor is taken while it is recorded
         counters = [name for name in names.counters[-1:] if not name.startswith("k")]  # one of Python is a number
+        counters = [name for name in counters if self.kind_of(names, name).shape == ()]  # a vector takes sequences
         here = [0, 0, 1] if names.depth == 0 else counters if kind.levels else []
         choices += ["element"] * (bool(here) and (kind.levels > 0 or len(kind.shape) == 2))
         choices += ["concat"] * (kind.levels > 0)

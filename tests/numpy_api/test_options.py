@@ -292,7 +292,8 @@ def test_options_have_the_places_that_numpy_gives_them(name):
         count = len(ast.parse(f"f({needed})", mode="eval").body.args)
         before = [known[key] for key in [*known][count : [*known].index(option)]]
         unsaid = {"keepdims": "False", "prepend": "np._NoValue"}  # where NumPy has a value that says nothing
-        said = [unsaid.get(one.name, "None" if one.default is np._NoValue else repr(one.default)) for one in before]
+        none = (np._NoValue, inspect.Parameter.empty)  # old NumPys want both bounds of clip
+        said = [unsaid.get(one.name, "None" if one.default in none else repr(one.default)) for one in before]
         places = [needed, *said, text]
         want = outcome(written(name, needed, given), {**mine, "a": 1})
         got = outcome(written(name, ", ".join(places), {}), {**mine, "a": 1})

@@ -90,5 +90,5 @@ def places_of(method: str, n: Array, q: Array) -> tuple[Array, Array]:
     weights : ndarray of float64
     """
     low, weights = METHODS[method](n, q)
-    weights = np.where(low < 0, 0.0, weights)  # below the first one: that
+    weights = np.where((low < 0) | (low >= n - 1), 0.0, weights)  # beyond the first or the last one: that
     return np.minimum(np.maximum(low, 0), n - 1).astype(np.int64), weights

@@ -166,3 +166,9 @@ def test_texts_of_every_size_stand_as_numpy_sorts_them(size, kind, descending):
     wanted = sorted(range(len(column)), key=column.__getitem__, reverse=descending)
     np.testing.assert_array_equal(sequence_argsort(x, descending=descending).values, wanted)
     np.testing.assert_array_equal(sequence_sort(x, descending=descending).values, column[wanted])
+
+
+@pytest.mark.parametrize("method", ["averaged_inverted_cdf", "hazen", "weibull", "linear"])
+def test_nothing_lies_above_the_last_number_that_is_not_nan(method):
+    x = lodcore.array([[1.0, 2.0, np.nan], [np.nan, 3.0]])
+    assert lodcore.sequence_quantile(x, 1.0, method, skip_nan=True).tolist() == [2.0, 3.0]

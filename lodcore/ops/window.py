@@ -24,9 +24,7 @@ __all__ = ["row_conv", "sequence_conv"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 NO_PADDING = buffers.as_bytes(np.empty((0, 0), np.uint8))  # for a kernel: rows of zeros
-CACHED = 2**20  # bytes of windows that are multiplied at a time
-FAST = 10**6  # multiplications of a small product
-FEW, SOME = 128, 1024  # windows that are worth a product of their own, and that are surely enough
+CACHED = 2**20  # bytes of windows, and of what is made of them, that are multiplied at a time
 SMALL = 64  # rows that are multiplied at once, whatever they are
 
 
@@ -183,16 +181,11 @@ def _(
 
 
 def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
-    """Compute the number of windows that are multiplied at a time, at least 1.
-
-    Small products have a fast way of their own in a BLAS; the windows of large ones are to stay in cache.
-    """
-    cells, size = max(width * new_width, 1), max(width * itemsize, 1)
-    if FEW * cells <= FAST:
-        some = min(FAST // cells, max(SOME, CACHED // size // 8))
-    else:
-        some = min(SOME, max(CACHED // size, min(2 * FEW, 2**28 // size), 1))
-    return max(1, min(n_rows, some))
+    """Compute the number of windows that are multiplied at a time, at least 1: they are to stay in cache."""
+    size = (width + new_width) * itemsize
+    if n_rows * size <= CACHED:
+        return n_rows or 1
+    return min(n_rows, max(CACHED // size, min(256, 2**28 // size), 1))
 
 
 def _product(left: Array, right: Array, out: Array | None = None) -> Array:
@@ -216,7 +209,7 @@ def _times_windows(
     """Multiply the windows of all rows with a matrix, a block of rows at a time."""
     width, new_width = matrix.shape
     itemsize = matrix.dtype.itemsize
-    some = n_rows if n_rows <= FEW else _blocks(n_rows, width, new_width, itemsize)
+    some = _blocks(n_rows, width, new_width, itemsize)
     columns = np.empty((some, width), matrix.dtype)
     if some == n_rows and out is None:
         kernels.window.copy_windows(rows, offsets, padding, start, length, 0, buffers.as_bytes(columns))
@@ -224,7 +217,7 @@ def _times_windows(
     if out is None:
         check_size("sequence_conv", n_rows, new_width, itemsize)
         out = np.empty((n_rows, new_width), matrix.dtype)
-    for at in range(0, n_rows, max(some, 1)):
+    for at in range(0, n_rows, some):
         block = columns[: n_rows - at]
         kernels.window.copy_windows(rows, offsets, padding, start, length, at, buffers.as_bytes(block))
         _product(block, matrix, out[at : at + some])

@@ -28,7 +28,7 @@ WIDE = 2**23
 RUNS = 4
 
 _count = 1
-_pool: Any = None
+_pool: tuple[SimpleQueue[Any], int] | None = None
 
 
 def set_num_threads(n: int) -> None:
@@ -158,8 +158,9 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
                 return
             work(*run)
 
-    helpers = _helpers(min(_count, len(runs)) - 1)
-    asked: deque[Any] = deque(helpers)
+    calls, started = _started_pool()
+    missing = min(_count, len(runs), started + 1) - 1
+    asked = deque(range(missing))
     done: SimpleQueue[None] = SimpleQueue()
 
     def help_out() -> None:
@@ -175,12 +176,11 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
             done.put(None)
 
     try:
-        for calls in helpers:
+        for _ in range(missing):
             calls.put(help_out)
         take()
     finally:
         left.clear()
-        missing = len(helpers)
         with suppress(IndexError):
             while True:  # those that have not begun need not
                 asked.popleft()
@@ -191,11 +191,11 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
         raise error
 
 
-def _helpers(count: int) -> list[Any]:
-    """Return the queue of the pool, which starts when it is first used, once for each helper that is wanted."""
+def _started_pool() -> tuple[SimpleQueue[Any], int]:
+    """Return the queue of the pool, which starts when it is first used, and the number of its threads."""
     global _pool
     pool = _pool  # another thread may forget it
-    if pool is None and count > 0:
+    if pool is None:
         calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         started = 0
         with suppress(RuntimeError):  # no more threads can be started: those that run do it all
@@ -204,7 +204,7 @@ def _helpers(count: int) -> list[Any]:
                 started += 1
         pool = calls, started
         _pool = pool if started else None
-    return [pool[0]] * min(count, pool[1]) if count > 0 else []
+    return pool
 
 
 def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:

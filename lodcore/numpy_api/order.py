@@ -40,10 +40,8 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     at = axis_of("sort", axis, x.ndim)
     if order is not None:
         raise TypeError(f"numpy.sort: order: is {order!r}; lodcore.sort_by_key(x, x[field]) sorts records")
-    if at < levels:
+    if levels and at <= levels:
         return sort_along(x, at)
-    if levels and at == levels:
-        return ops.sequence_sort(x)
     refuse_symbols("sort", (x,))
     return shared("sort", lambda values: np.sort(values, at - levels, kind), x)
 
@@ -57,12 +55,12 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     at = _from_last("argsort", x, axis)
     levels = getattr(x, "num_levels", 0)
     if levels and at <= 0:
-        return ops.sequence_argsort(x) if at == 0 else argsort_along(x, levels + at)
+        return argsort_along(x, levels + at)
     refuse_symbols("argsort", (x,))
     return shared("argsort", lambda values: np.argsort(values, at, "stable"), x)
 
 
-def _sorted(where: str, a: Any, kth: Any, axis: Any, of_last: Any, of_coarser: Any) -> Any:
+def _sorted(where: str, a: Any, kth: Any, axis: Any, sort: Any) -> Any:
     """Sort along an axis of levels; raise if a sequence has no such place."""
     x = tensor_of(where, a)
     levels = getattr(x, "num_levels", 0)
@@ -80,21 +78,21 @@ def _sorted(where: str, a: Any, kth: Any, axis: Any, of_last: Any, of_coarser: A
             raise IndexError(
                 f"numpy.{where}: kth: is {one}; fewer sequences than that have the same place along axis {axis}"
             ) from error
-    return of_last(x) if at == 0 else of_coarser(x, levels + at)
+    return sort(x, levels + at)
 
 
 @stands_for(np.partition)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
     """Put the rows of each sequence so that place kth has what sorting puts there: sorted as a whole."""
     _refuse("partition", order=order)
-    return _sorted("partition", a, kth, axis, ops.sequence_sort, sort_along)
+    return _sorted("partition", a, kth, axis, sort_along)
 
 
 @stands_for(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
     """Find an order of the rows of each sequence that puts to place kth what sorting puts there."""
     _refuse("argpartition", order=order)
-    return _sorted("argpartition", a, kth, axis, ops.sequence_argsort, argsort_along)
+    return _sorted("argpartition", a, kth, axis, argsort_along)
 
 
 @stands_for(np.take_along_axis)

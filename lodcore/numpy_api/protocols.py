@@ -384,8 +384,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
     if at > levels:
         return accumulate(np.add, x, axis, dtype)
     x = x if dtype is None else ops.cast(x, dtype)
-    found = ops.sequence_cumsum(x) if at == levels else along(x, at, lambda x, _: ops.sequence_cumsum(x))
-    return in_dtype(found, dtype)
+    return in_dtype(along(x, at, ops.sequence_cumsum), dtype)
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:
@@ -402,10 +401,10 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: N
     if dtype is not None:
         x, dtype = ops.cast(x, dtype), dtype_of_accumulate(where, ufunc, x.dtype, dtype)
 
-    def accumulated(x: Any, _: Any = None) -> Any:
+    def accumulated(x: Any) -> Any:
         return ops.sequence_cumsum(x) if ufunc is np.add and x.dtype.kind != "b" else ops.sequence_accumulate(x, ufunc)
 
-    return in_dtype(accumulated(x) if at == levels else along(x, at, accumulated), dtype)
+    return in_dtype(along(x, at, accumulated), dtype)
 
 
 @stands_for(np.dot)

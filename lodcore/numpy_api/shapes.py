@@ -97,19 +97,16 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     x = tensor_of("repeat", a)
     if axis is None:
         return ops.rows(ops.sequence_repeat(_one_batch(_flat(x)), repeats))
-    at = axis_of("repeat", axis, x.ndim)
+    return _moved(x, repeats, axis_of("repeat", axis, x.ndim), ops.sequence_repeat, np.repeat)
+
+
+def _moved(x: Any, by: Any, at: int, of_sequences: Any, of_rows: Any) -> Any:
+    """Repeat or roll along an axis: of the batch, of levels, or of rows."""
     if at == 0:
-        repeated = ops.sequence_repeat(_one_batch(x), repeats, 0)
-        return ops.drop_level(repeated, 0)
+        return ops.drop_level(of_sequences(_one_batch(x), by, 0), 0)
     if at <= _levels(x):
-        return ops.sequence_repeat(x, repeats, at - 1)
-    return _of_rows(x, at, np.repeat(np.arange(_size(x, at)), repeats))
-
-
-def _size(x: Any, at: int) -> int:
-    """Return the length of an axis of rows."""
-    size: int = x.shape[at]
-    return size
+        return of_sequences(x, by, at - 1)
+    return _of_rows(x, at, of_rows(np.arange(x.shape[at]), by))
 
 
 @stands_for(np.roll)
@@ -122,17 +119,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         return ops.with_values(x, ops.rows(ops.sequence_roll(_one_batch(ops.rows(x)), shift)))
     shifts, axes = np.broadcast_arrays(shift, axis)
     for by, one in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
-        x = _rolled(x, by, axis_of("roll", one, x.ndim))
+        x = _moved(x, by, axis_of("roll", one, x.ndim), ops.sequence_roll, np.roll)
     return x
-
-
-def _rolled(x: Any, by: int, at: int) -> Any:
-    """Roll along one axis."""
-    if at == 0:
-        return ops.drop_level(ops.sequence_roll(_one_batch(x), by, 0), 0)
-    if at <= _levels(x):
-        return ops.sequence_roll(x, by, at - 1)
-    return _of_rows(x, at, np.roll(np.arange(_size(x, at)), by))
 
 
 # -- axes --------------------------------------------------------------------------------------------------------------

@@ -40,13 +40,13 @@ def _check_rows(where: str, ordered: bool = False, **given: Any) -> None:
         levels = levels or (name, x.num_levels)
 
 
-def _check_sequences(where: str, x: LoDTensor, y: LoDTensor, name: str, first: str) -> None:
+def _check_sequences(where: str, x: LoDTensor, y: LoDTensor, name: str) -> None:
     """Raise if two batches have not the same sequences, whatever their lengths."""
     last = x.lod.num_levels - 1
     if last:
-        check_equal(where, core.slice_levels(x.lod, 0, last), core.slice_levels(y.lod, 0, last), name, first)
+        check_equal(where, core.slice_levels(x.lod, 0, last), core.slice_levels(y.lod, 0, last), name, "x")
     elif len(x) != len(y):
-        raise LoDError(f"{where}: {name}: has {len(y)} sequences; {first} has {len(x)}")
+        raise LoDError(f"{where}: {name}: has {len(y)} sequences; x has {len(x)}")
 
 
 @operator(x=Nested, v=Nested, lod_rule=same_as("v"), differentiable=False)
@@ -85,7 +85,7 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     where = "sequence_searchsorted"
     choice_of(f"{where}: side", side, ("left", "right"))
     _check_rows(where, True, x=x, v=v)
-    _check_sequences(where, x, v, "v", "x")
+    _check_sequences(where, x, v, "v")
     places = buffers.new_int64(v.num_rows)
     last = x.lod.num_levels - 1
     numbers, wanted = _comparable(x.values, v.values)
@@ -165,7 +165,7 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> tuple[LoDTensor, Array, Array]:
     where = "sequence_interp"
     _check_rows(where, x=x, xp=xp, fp=fp)
     check_equal(where, xp.lod, fp.lod, "fp", "xp")
-    _check_sequences(where, x, xp, "xp", "x")
+    _check_sequences(where, x, xp, "xp")
     last = x.lod.num_levels - 1
     wanted, known, values = (one.values.astype(DOUBLE, copy=False) for one in (x, xp, fp))
     result, weights, places = np.empty(len(wanted)), np.empty(len(wanted)), buffers.new_int64(len(wanted))

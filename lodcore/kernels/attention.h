@@ -14,20 +14,7 @@
 
 enum { DOT_LANES = 16 };
 
-#define CELL float
-#define OF_CELL(NAME) NAME##_float
-#define BODY(NAME) NAME##_float_body
-#include "attention_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY
-
-#define CELL double
-#define OF_CELL(NAME) NAME##_double
-#define BODY(NAME) NAME##_double_body
-#include "attention_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY
+#define CELLS "attention_cells.h"
+#include "both_cells.h"
 
 #endif

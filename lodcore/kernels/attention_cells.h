@@ -15,9 +15,9 @@ LODCORE_INLINE CELL OF_CELL(dot)(const CELL *restrict x, const CELL *restrict y,
     return OF_CELL(folded)(lane);
 }
 
-LODCORE_BODY BODY(attend)(const CELL *restrict query, const CELL *restrict memory, const CELL *restrict values,
-                                const int64_t *restrict offsets, int64_t n_seqs, int64_t width, int64_t value_width,
-                                CELL scale, CELL *restrict weights, CELL *restrict context)
+LODCORE_BODY BODY_OF_CELL(attend)(const CELL *restrict query, const CELL *restrict memory, const CELL *restrict values,
+                                  const int64_t *restrict offsets, int64_t n_seqs, int64_t width, int64_t value_width,
+                                  CELL scale, CELL *restrict weights, CELL *restrict context)
 {
     for (int64_t s = 0; s < n_seqs; s++) {
         CELL top = (CELL)-INFINITY, sum = 0, *restrict result = context + s * value_width;
@@ -47,11 +47,12 @@ LODCORE_THRICE(OF_CELL(attend),
                (query, memory, values, offsets, n_seqs, width, value_width, scale, weights, context))
 
 /* `d_values` is NULL where the memory is the values, too: their gradient is then part of `d_memory`. */
-LODCORE_BODY BODY(attend_back)(const CELL *restrict d_context, const CELL *restrict d_weights,
-                                     const CELL *restrict query, const CELL *restrict memory, const CELL *restrict values,
-                                     const int64_t *restrict offsets, int64_t n_seqs, int64_t width, int64_t value_width,
-                                     CELL scale, const CELL *restrict weights, CELL *restrict scores,
-                                     CELL *restrict d_query, CELL *restrict d_memory, CELL *restrict d_values)
+LODCORE_BODY BODY_OF_CELL(attend_back)(const CELL *restrict d_context, const CELL *restrict d_weights,
+                                       const CELL *restrict query, const CELL *restrict memory,
+                                       const CELL *restrict values, const int64_t *restrict offsets, int64_t n_seqs,
+                                       int64_t width, int64_t value_width, CELL scale, const CELL *restrict weights,
+                                       CELL *restrict scores, CELL *restrict d_query, CELL *restrict d_memory,
+                                       CELL *restrict d_values)
 {
     for (int64_t s = 0; s < n_seqs; s++) {
         const CELL *restrict asked = query + s * width, *restrict given = d_context + s * value_width;

@@ -120,20 +120,8 @@ LODCORE_INLINE int64_t pick_few_double(const Step *step, const double *pre_score
 
 /* -- both types of scores ------------------------------------------------------------------------------------------ */
 
-#define CELL float
-#define OF_CELL(NAME) NAME##_float
-#define BODY_OF_CELL(NAME) NAME##_float_body
-#include "beam_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY_OF_CELL
-#define CELL double
-#define OF_CELL(NAME) NAME##_double
-#define BODY_OF_CELL(NAME) NAME##_double_body
-#include "beam_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY_OF_CELL
+#define CELLS "beam_cells.h"
+#include "both_cells.h"
 
 /* -- the ways back -------------------------------------------------------------------------------------------------- */
 

@@ -104,24 +104,7 @@ static LODCORE_UNUSED int64_t number_rows_of(const int64_t *index, int64_t count
     return -1;
 }
 
-#define CELL float
-#define OF_CELL(NAME) NAME##_float
-#define BODY_OF_CELL(NAME) NAME##_float_body
-#define LANES 64
-#include "embedding_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY_OF_CELL
-#undef LANES
-
-#define CELL double
-#define OF_CELL(NAME) NAME##_double
-#define BODY_OF_CELL(NAME) NAME##_double_body
-#define LANES 32
-#include "embedding_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY_OF_CELL
-#undef LANES
+#define CELLS "embedding_cells.h"
+#include "both_cells.h"
 
 #endif

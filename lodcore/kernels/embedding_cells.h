@@ -1,4 +1,5 @@
 /* Arithmetic on rows of a table for one type of cells: embedding.h includes this once a type, see pool_cells.h. */
+#define LANES (256 / (int)sizeof(CELL))
 
 /* out[index[j]] += rows[j], in this order, of zeros. */
 static int64_t OF_CELL(add_rows)(const CELL *rows, const int64_t *index, int64_t count, int64_t height, int64_t width,
@@ -243,3 +244,4 @@ static int64_t OF_CELL(find_in_bags)(const CELL *table, int64_t n_rows, int64_t 
     }
     return -1;
 }
+#undef LANES

@@ -5,16 +5,7 @@
 #include "gates.h"
 #include "matrix.h"
 
-#define CELL float
-#define OF_CELL(NAME) NAME##_float
-#include "gates_steps.h"
-#undef CELL
-#undef OF_CELL
-
-#define CELL double
-#define OF_CELL(NAME) NAME##_double
-#include "gates_steps.h"
-#undef CELL
-#undef OF_CELL
+#define CELLS "gates_steps.h"
+#include "both_cells.h"
 
 #endif

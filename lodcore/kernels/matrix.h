@@ -130,15 +130,7 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 LODCORE_BLOCK(float)
 LODCORE_BLOCK(double)
 
-#define CELL float
-#define OF_CELL(NAME) NAME##_float
-#include "matrix_whole.h"
-#undef CELL
-#undef OF_CELL
-#define CELL double
-#define OF_CELL(NAME) NAME##_double
-#include "matrix_whole.h"
-#undef CELL
-#undef OF_CELL
+#define CELLS "matrix_whole.h"
+#include "both_cells.h"
 
 #endif

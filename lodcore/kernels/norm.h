@@ -12,24 +12,7 @@
 
 enum { NORM_LANES = 16, NORM_BLOCK = 256 };
 
-#define CELL float
-#define OF_CELL(NAME) NAME##_float
-#define BODY(NAME) NAME##_float_body
-#define ROOT sqrtf
-#include "norm_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY
-#undef ROOT
-
-#define CELL double
-#define OF_CELL(NAME) NAME##_double
-#define BODY(NAME) NAME##_double_body
-#define ROOT sqrt
-#include "norm_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY
-#undef ROOT
+#define CELLS "norm_cells.h"
+#include "both_cells.h"
 
 #endif

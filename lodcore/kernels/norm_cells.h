@@ -31,8 +31,8 @@ LODCORE_BODY OF_CELL(write_part)(int64_t c, const int count, const CELL *restric
         out[c + k] = OF_CELL(one_nan)((row[c + k] - mean) * factor * scale[c + k] + shift[c + k]);
 }
 
-LODCORE_BODY BODY(normalize)(const CELL *x, int64_t n_rows, int64_t width, const CELL *scale, const CELL *shift, CELL eps,
-                             CELL *out, CELL *means, CELL *factors)
+LODCORE_BODY BODY_OF_CELL(normalize)(const CELL *x, int64_t n_rows, int64_t width, const CELL *scale, const CELL *shift,
+                                     CELL eps, CELL *out, CELL *means, CELL *factors)
 {
     for (int64_t r = 0; r < n_rows; r++) {
         const CELL *row = x + r * width;
@@ -76,8 +76,9 @@ LODCORE_BODY OF_CELL(back_part)(int64_t c, const int count, const CELL *restrict
 }
 
 /* Sums for scale and shift, a row of them for each block of rows. */
-LODCORE_BODY BODY(normalize_back)(const CELL *d, const CELL *x, int64_t n_rows, int64_t width, const CELL *scale,
-                                  const CELL *means, const CELL *factors, CELL *d_x, CELL *d_scale, CELL *d_shift)
+LODCORE_BODY BODY_OF_CELL(normalize_back)(const CELL *d, const CELL *x, int64_t n_rows, int64_t width,
+                                          const CELL *scale, const CELL *means, const CELL *factors, CELL *d_x,
+                                          CELL *d_scale, CELL *d_shift)
 {
     for (int64_t r = 0; r < n_rows; r++) {
         const CELL *row = x + r * width, *given = d + r * width;

@@ -17,24 +17,7 @@
 
 enum { SQUARE_LANES = 16 };
 
-#define CELL float
-#define OF_CELL(NAME) NAME##_float
-#define BODY(NAME) NAME##_float_body
-#define ROOT sqrtf
-#include "optimizers_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY
-#undef ROOT
-
-#define CELL double
-#define OF_CELL(NAME) NAME##_double
-#define BODY(NAME) NAME##_double_body
-#define ROOT sqrt
-#include "optimizers_cells.h"
-#undef CELL
-#undef OF_CELL
-#undef BODY
-#undef ROOT
+#define CELLS "optimizers_cells.h"
+#include "both_cells.h"
 
 #endif

@@ -3,9 +3,9 @@
 #include "lane_sums.h"
 
 /* What stays of the means is beta, what is new in them is rest: 1 - beta in double, which float would lose. */
-LODCORE_BODY BODY(adam)(const CELL *x, const CELL *d, const CELL *mean, const CELL *square, int64_t count, CELL rate,
-                        CELL beta, CELL rest, CELL other_beta, CELL other_rest, CELL eps, CELL kept, CELL root, CELL *out,
-                        CELL *out_mean, CELL *out_square)
+LODCORE_BODY BODY_OF_CELL(adam)(const CELL *x, const CELL *d, const CELL *mean, const CELL *square, int64_t count,
+                                CELL rate, CELL beta, CELL rest, CELL other_beta, CELL other_rest, CELL eps, CELL kept,
+                                CELL root, CELL *out, CELL *out_mean, CELL *out_square)
 {
     LODCORE_EACH
     for (int64_t j = 0; j < count; j++) {
@@ -22,7 +22,7 @@ LODCORE_THRICE(OF_CELL(adam),
                (x, d, mean, square, count, rate, beta, rest, other_beta, other_rest, eps, kept, root, out, out_mean,
                 out_square))
 
-LODCORE_BODY BODY(descend)(const CELL *x, const CELL *d, int64_t count, CELL rate, CELL decay, CELL *out)
+LODCORE_BODY BODY_OF_CELL(descend)(const CELL *x, const CELL *d, int64_t count, CELL rate, CELL decay, CELL *out)
 {
     LODCORE_EACH
     for (int64_t j = 0; j < count; j++)
@@ -31,8 +31,8 @@ LODCORE_BODY BODY(descend)(const CELL *x, const CELL *d, int64_t count, CELL rat
 LODCORE_THRICE(OF_CELL(descend), (const CELL *x, const CELL *d, int64_t count, CELL rate, CELL decay, CELL *out),
                (x, d, count, rate, decay, out))
 
-LODCORE_BODY BODY(roll)(const CELL *x, const CELL *d, const CELL *speed, int64_t count, CELL rate, CELL momentum,
-                              CELL decay, CELL *out, CELL *out_speed)
+LODCORE_BODY BODY_OF_CELL(roll)(const CELL *x, const CELL *d, const CELL *speed, int64_t count, CELL rate,
+                                CELL momentum, CELL decay, CELL *out, CELL *out_speed)
 {
     LODCORE_EACH
     for (int64_t j = 0; j < count; j++) {
@@ -47,7 +47,7 @@ LODCORE_THRICE(OF_CELL(roll),
                (x, d, speed, count, rate, momentum, decay, out, out_speed))
 
 /* The sum of squares in double: lane k of 16 adds cells k, k + 16, ... to 0; lanes are then added by halves. */
-LODCORE_BODY BODY(squares)(const CELL *x, int64_t count, double *sum)
+LODCORE_BODY BODY_OF_CELL(squares)(const CELL *x, int64_t count, double *sum)
 {
     double lane[SQUARE_LANES] = {0};
     int64_t j = 0;

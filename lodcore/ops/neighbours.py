@@ -13,7 +13,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import integer_of, level_of
 from lodcore.ops.common import Array, below, kept_in
-from lodcore.ops.lod_rules import computed
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, spec_rows
 from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
 from lodcore.ops.registry import operator
@@ -30,12 +30,7 @@ KINDS = {np.multiply: 0, np.maximum: 1, np.minimum: 2}  # the kernel's numbers
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def _same_number(x: Any) -> int:
-    count: int = x.num_levels
-    return count
-
-
-SHORTER = computed("as `x`, whose sequences of the last level are shorter", _same_number)
+SHORTER = computed("as `x`, whose sequences of the last level are shorter", levels_of)
 
 
 # -- differences ---------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.arguments import choice_of, integers_of, level_of
 from lodcore.ops.common import Array, below, check_equal, with_levels
-from lodcore.ops.lod_rules import before, computed
+from lodcore.ops.lod_rules import before, computed, levels_of
 from lodcore.ops.moving import spec_rows, sum_copies
 from lodcore.ops.ordering import check_order, ordered
 from lodcore.ops.registry import operator
@@ -392,15 +392,10 @@ def _(x: Spec, method: str, level: int, descending: bool) -> Spec:
 # -- sequences as runs ---------------------------------------------------------------------------------------------
 
 
-def _same_number(x: Any) -> int:
-    count: int = x.num_levels
-    return count
-
-
 @operator(
     x=Nested,
     results=2,
-    lod_rule=computed("as `x`, whose sequences of the last level are shorter", _same_number),
+    lod_rule=computed("as `x`, whose sequences of the last level are shorter", levels_of),
 )
 def run_lengths(x: Any) -> tuple[LoDTensor, LoDTensor]:
     """Write each sequence of the last level as runs of equal rows: run-length encoding.
@@ -454,7 +449,7 @@ def _(d: Array, _: None, starts: Array, context: Any) -> Array:
 @operator(
     x=Nested,
     counts=Nested,
-    lod_rule=computed("as `x`, whose sequences of the last level are longer", _same_number),
+    lod_rule=computed("as `x`, whose sequences of the last level are longer", levels_of),
 )
 def repeat_runs(x: Any, counts: Any) -> LoDTensor:
     """Repeat each row as often as is said for it: the inverse of `run_lengths`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from lodcore.tensors.rank_table import IndicesMap
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["ArrayVersion", "TensorArray", "slot_number", "source_of"]
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Array = np.ndarray[Any, Any]
 
@@ -292,7 +295,20 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     # -- sequences to steps --------------------------------------------------------------------------------
 
-    unstack, unpack = Maker("tensor_array_unstack"), Maker("tensor_array_unpack")
+    if TYPE_CHECKING:  # of the class or of an instance
+
+        @classmethod
+        def unstack(cls, x: Any, axis: int = 0) -> Self:
+            """Cut a tensor into elements: `tensor_array_unstack`."""
+
+        @classmethod
+        def unpack(
+            cls, x: Any, level: int, sort_by_length: bool = True, out: Array | None = None
+        ) -> tuple[Self, IndicesMap]:
+            """Cut sequences into steps: `tensor_array_unpack`."""
+
+    else:
+        unstack, unpack = Maker("tensor_array_unstack"), Maker("tensor_array_unpack")
 
     # -- protocols -----------------------------------------------------------------------------------------
 

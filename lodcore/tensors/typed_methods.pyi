@@ -4,7 +4,7 @@ What keeps the dtype, or fixes one, says so. Where it depends on what is not kno
 it is Any: a bare `LoDTensor` is a `LoDTensor[Any]`.
 """
 
-from typing import Any, Generic, overload
+from typing import Any, Generic, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,12 @@ Number = TypeVar("Number", bound=np.number[Any], default=Any)
 Integer = TypeVar("Integer", bound=np.integer[Any], default=Any)
 Inexact = TypeVar("Inexact", bound=np.inexact[Any], default=Any)
 Bits = TypeVar("Bits", bound=np.integer[Any] | np.bool_, default=Any)
+Float = TypeVar("Float", bound=np.floating[Any], default=Any)
+
+Array: TypeAlias = npt.NDArray[Any]
+Axis: TypeAlias = int | tuple[int, ...] | None
+DType: TypeAlias = npt.DTypeLike | None
+PoolType: TypeAlias = Literal["sum", "mean", "sqrt", "max", "min", "first", "last"]
 
 class Arithmetic(Generic[T]):
     """What `x + other` gives: numbers of Python take the dtype of x, as in NumPy."""
@@ -124,7 +130,176 @@ class TypedMethods(TensorMethods, Generic[S]):
     def round(self, decimals: int = 0, out: None = None) -> LoDTensor[S]: ...
     def positions(self, level: int = 0) -> LoDTensor[np.int64]: ...
     def segment_ids(self, level: int = 0) -> LoDTensor[np.int64]: ...
-    def softmax(self, level: int = -1, out: npt.NDArray[Any] | None = None) -> LoDTensor: ...
+    @overload
+    def sum(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: Literal[False] = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> np.number[Any]: ...
+    @overload
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> LoDTensor | Array: ...
+    @overload
+    def prod(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: Literal[False] = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> np.number[Any]: ...
+    @overload
+    def prod(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> LoDTensor | Array: ...
+    @overload
+    def mean(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: Literal[False] = False,
+        *,
+        where: Any = True,
+    ) -> np.number[Any]: ...
+    @overload
+    def mean(
+        self, axis: Axis = None, dtype: DType = None, out: None = None, keepdims: bool = False, *, where: Any = True
+    ) -> LoDTensor | Array: ...
+    @overload
+    def var(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: Literal[False] = False,
+        *,
+        where: Any = True,
+    ) -> np.number[Any]: ...
+    @overload
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> LoDTensor | Array: ...
+    @overload
+    def std(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: Literal[False] = False,
+        *,
+        where: Any = True,
+    ) -> np.number[Any]: ...
+    @overload
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> LoDTensor | Array: ...
+    @overload
+    def max(
+        self,
+        axis: None = None,
+        out: None = None,
+        keepdims: Literal[False] = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> np.number[Any]: ...
+    @overload
+    def max(
+        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> LoDTensor | Array: ...
+    @overload
+    def min(
+        self,
+        axis: None = None,
+        out: None = None,
+        keepdims: Literal[False] = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> np.number[Any]: ...
+    @overload
+    def min(
+        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> LoDTensor | Array: ...
+    @overload
+    def any(
+        self, axis: None = None, out: None = None, keepdims: Literal[False] = False, *, where: Any = True
+    ) -> np.number[Any]: ...
+    @overload
+    def any(
+        self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True
+    ) -> LoDTensor | Array: ...
+    @overload
+    def all(
+        self, axis: None = None, out: None = None, keepdims: Literal[False] = False, *, where: Any = True
+    ) -> np.number[Any]: ...
+    @overload
+    def all(
+        self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True
+    ) -> LoDTensor | Array: ...
+    @overload
+    def argmax(self, axis: None = None, out: None = None, *, keepdims: Literal[False] = False) -> np.number[Any]: ...
+    @overload
+    def argmax(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> LoDTensor | Array: ...
+    @overload
+    def argmin(self, axis: None = None, out: None = None, *, keepdims: Literal[False] = False) -> np.number[Any]: ...
+    @overload
+    def argmin(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> LoDTensor | Array: ...
+    @overload
+    def ptp(self, axis: None = None, out: None = None, keepdims: Literal[False] = False) -> np.number[Any]: ...
+    @overload
+    def ptp(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> LoDTensor | Array: ...
+    @overload
+    def pool(
+        self: TypedMethods[Float], pool_type: PoolType, pad_value: Any = 0.0, level: int = -1, out: Array | None = None
+    ) -> LoDTensor[Float] | npt.NDArray[Float]: ...
+    @overload
+    def pool(
+        self, pool_type: PoolType, pad_value: Any = 0.0, level: int = -1, out: Array | None = None
+    ) -> LoDTensor | Array: ...
+    @overload
+    def softmax(self: TypedMethods[Float], level: int = -1, out: Array | None = None) -> LoDTensor[Float]: ...
+    @overload
+    def softmax(self, level: int = -1, out: Array | None = None) -> LoDTensor: ...
+    @overload
+    def logsumexp(self: TypedMethods[Float], level: int = -1) -> LoDTensor[Float] | npt.NDArray[Float]: ...
+    @overload
+    def logsumexp(self, level: int = -1) -> LoDTensor | Array: ...
+    def expand(self, y: Any, ref_level: int = -1, out: Array | None = None) -> LoDTensor[S] | npt.NDArray[S]: ...
+    def expand_as(self, y: Any, level: int = -1, out: Array | None = None) -> LoDTensor[S]: ...
     def topk(self, k: int, level: int = -1) -> tuple[LoDTensor[S], LoDTensor[np.int64]]: ...
-    def reverse(self, level: int = -1, out: npt.NDArray[Any] | None = None) -> LoDTensor[S]: ...
-    def gather(self, index: Any, level: int = 0, out: npt.NDArray[Any] | None = None) -> LoDTensor[S]: ...
+    def reverse(self, level: int = -1, out: Array | None = None) -> LoDTensor[S]: ...
+    def gather(self, index: Any, level: int = 0, out: Array | None = None) -> LoDTensor[S]: ...

@@ -5,6 +5,8 @@
 give pairs of tokens and score, the best first; equal ones in the order in which they were finished.
 """
 
+from reference.ops.beam import insert
+
 __all__ = ["beam_search", "exhaustive_search", "greedy_search"]
 
 IMPOSSIBLE = float("-inf")
@@ -17,7 +19,7 @@ def beam_search(step, state, zero, start_id, end_id, beam_size, max_length, pena
         beam = []
         for number, (tokens, score, state) in enumerate(branches):
             for token, more, following in _continuations(step, tokens, score, state, start_id, may):
-                _insert(beam, beam_size, (more, number, (*tokens, token), following))
+                insert(beam, beam_size, (more, number, (*tokens, token), following))
         branches = []
         for score, _, tokens, following in sorted(beam, key=lambda item: item[1]):
             if tokens[-1] == end_id or length == max_length:
@@ -32,23 +34,6 @@ def _continuations(step, tokens, score, state, start_id, may):
     log_probs, following = step(tokens[-1] if tokens else start_id, state)
     every = enumerate(log_probs)
     return [(t, score + x, following) for t, x in every if x > IMPOSSIBLE and may(tokens, t)]
-
-
-def _insert(beam, beam_size, item):
-    """Put an item into a beam, as the step of the ancestor does."""
-
-    def below(one, other):
-        return one[0] < other[0] or (one[0] == other[0] and one[1] < other[1])
-
-    if len(beam) < beam_size:
-        beam.append(item)
-    elif below(item, beam[-1]):
-        return
-    at = len(beam) - 1
-    while at > 0 and below(beam[at - 1], item):
-        beam[at] = beam[at - 1]
-        at -= 1
-    beam[at] = item
 
 
 def exhaustive_search(step, state, zero, start_id, end_id, max_length, penalty, may):

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from typing_extensions import assert_type
 
 import lodcore
-from lodcore import LoD, LoDTensor
+from lodcore import IndicesMap, LoD, LoDTensor, TensorArray
 
 Array = npt.NDArray[Any]
 Float = npt.NDArray[np.float32]
@@ -39,6 +39,13 @@ assert_type(x.tolist(), list[Any])
 for sequence in x:
     assert_type(sequence, LoDTensor | Array)
 
+assert_type(x.sum(), np.number[Any])
+assert_type(x.mean(axis=1), LoDTensor | Array)
+assert_type(x.sum(keepdims=True), LoDTensor | Array)
+assert_type(x.argmax(axis=1), LoDTensor | Array)
+assert_type(x.pool("mean"), LoDTensor | Array)
+
+x.pool("avg")  # type: ignore[call-overload]
 x.to_padded(side="middle")  # type: ignore[call-overload]
 x.to_paded()  # type: ignore[attr-defined]
 
@@ -103,6 +110,11 @@ assert_type(pullback(y), tuple[LoDTensor[np.float32]])
 assert_type(lodcore.value_and_grad(loss)(w, x), tuple[float, npt.NDArray[np.float64]])
 assert_type(lodcore.value_and_grad(loss, (0, 1))(w, x), tuple[float, tuple[Any, ...]])
 
+score, pullback_of_both = lodcore.vjp(loss, w, x)  # where what f takes is not known in full, too
+assert_type(score, float)
+assert_type(pullback_of_both(1.0), tuple[npt.NDArray[np.float64], LoDTensor])
+assert_type(lodcore.vjp(lambda a, b, c: a, w, w, w)[1](w), tuple[Any, ...])
+
 lodcore.value_and_grad(loss)(x, w)  # type: ignore[arg-type]
 
 # -- operators -----------------------------------------------------------------------------------------------------
@@ -127,6 +139,11 @@ assert_type(lodcore.ops.sum(x, axis=1), LoDTensor | Array)
 assert_type(lodcore.sequence_topk(x, 1), tuple[LoDTensor, LoDTensor[np.int64]])
 assert_type(lodcore.sequence_topk(f, 1), tuple[LoDTensor[np.float32], LoDTensor[np.int64]])
 assert_type(lodcore.sequence_pad(f), tuple[Float, npt.NDArray[np.int64]])
+
+assert_type(f.pool("sum"), LoDTensor[np.float32] | Float)
+assert_type(f.softmax(), LoDTensor[np.float32])
+assert_type(lodcore.TensorArray.unpack(x, 0), tuple[TensorArray, IndicesMap])
+assert_type(TensorArray().unstack(x), TensorArray)
 
 lodcore.sequence_pol(x, "sum")  # type: ignore[attr-defined]
 lodcore.sequence_pool(x, pool="sum")  # type: ignore[call-overload]

@@ -181,6 +181,11 @@ class ForgedStream:
         return pythonapi.PyCapsule_New(ctypes.addressof(self.stream), b"arrow_array_stream", None)
 
 
+def bits(*flags):
+    """Pack flags into bits, as validity bitmaps have them."""
+    return np.packbits(np.array(flags, bool), bitorder="little")
+
+
 def leaf(values, **fields):
     """Forge an array of int32 or int64."""
     values = np.asarray(values)

@@ -11,6 +11,11 @@ REALS = [np.dtype(name) for name in ("f4", "f8")]
 ROW_BYTES = st.sampled_from([4, 8, 1, 2, 3, 16, 24, 300, 0])
 
 
+def opaque(n_rows, row_bytes, seed=0):
+    """Make rows of random bytes."""
+    return read_only(values_from_seed(seed, n_rows, np.dtype("u1"), (row_bytes,)))
+
+
 def cells(seed, count, width, dtype, nan=False):
     """Make rows of random cells; nan only where asked for, as the bits of a sum of several nan are not defined."""
     made = values_from_seed(seed, count, dtype, (width,))

@@ -10,6 +10,7 @@ from lodcore.graph import Variable, while_loop
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.ops.registry import OPS
 from reference.write_cases import write
+from tests.helpers.agree import offsets_of
 from tests.helpers.draw import read_only
 
 #: Attributes that JSON has no word for.
@@ -74,10 +75,6 @@ def described(thing):
     if isinstance(thing, LoDTensor):
         return {"kind": "ragged", **found, "lod": offsets_of(thing.lod)}
     return {"kind": "dense", **found}
-
-
-def offsets_of(lod):
-    return [lod.offsets(k).tolist() for k in range(lod.num_levels)]
 
 
 def elements(steps):

@@ -13,7 +13,7 @@ import lodcore
 from lodcore import LoD, LoDTensor, from_arrow
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import ArrowTable
-from tests.helpers.capsules import Forged, ForgedStream, array_of, leaf, lists, schema_of
+from tests.helpers.capsules import Forged, ForgedStream, array_of, bits, leaf, lists, schema_of
 from tests.helpers.draw import DTYPES, lod_tensors
 
 NUMBERS = np.arange(5)
@@ -21,10 +21,6 @@ OUT = [dtype for dtype in DTYPES if dtype.kind not in "cMmV"] + [
     np.dtype(name) for name in ("M8[s]", "m8[ns]", "M8[us]")
 ]
 OUT += [np.dtype("i2, f4")]
-
-
-def bits(*flags):
-    return np.packbits(np.array(flags, bool), bitorder="little")
 
 
 # -- there and back ------------------------------------------------------------------------------------------------

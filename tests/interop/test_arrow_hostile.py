@@ -9,13 +9,9 @@ import pytest
 import lodcore
 from lodcore import from_arrow
 from lodcore.errors import DTypeError, LoDError
-from tests.helpers.capsules import Forged, ForgedStream, leaf, lists
+from tests.helpers.capsules import Forged, ForgedStream, bits, leaf, lists
 
 NUMBERS = np.arange(5)
-
-
-def bits(*flags):
-    return np.packbits(np.array(flags, bool), bitorder="little")
 
 
 def ok(**fields):

@@ -7,14 +7,10 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from tests.helpers.against_twin import agree, guarded, unwritten
-from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.helpers.draw import int64, lengths, read_only, running_sum
+from tests.helpers.rows import opaque
 
 ROW_BYTES = st.sampled_from([4, 8, 1, 2, 16, 3, 12, 24, 40, 64, 100, 0])
-
-
-def opaque(n_rows, row_bytes, seed=0):
-    """Make rows of random bytes."""
-    return read_only(values_from_seed(seed, n_rows, np.dtype("u1"), (row_bytes,)))
 
 
 @st.composite

@@ -8,17 +8,12 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.helpers.rows import SEEDS, opaque
 
 OFFSETS = lengths(most=12).map(running_sum).map(int64)
 ROW_BYTES = st.sampled_from([4, 8, 1, 2, 3, 16, 40, 0])
 WIDTHS = st.sampled_from([1, 2, 3, 15, 16, 17, 40, 0])
 REALS = st.sampled_from(["f4", "f8"])
-SEEDS = st.integers(0, 2**32)
-
-
-def opaque(n_rows, row_bytes, seed=0):
-    """Make rows of random bytes."""
-    return read_only(values_from_seed(seed, n_rows, np.dtype("u1"), (row_bytes,)))
 
 
 def numbers(seed, n_rows, width, dtype):

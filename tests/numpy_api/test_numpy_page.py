@@ -18,15 +18,12 @@ from lodcore.numpy_api.protocols import FUNCTIONS, NAMED
 from reference.ops.axes import insert_axis, reduce_axis, reduction
 from tests.helpers.agree import assert_close, same, same_memory
 from tests.helpers.draw import lods
+from tests.helpers.ways import rows_of
 from tests.samples.common import SEEDS, batches
 
 PAGE = (Path(__file__).parents[2] / "docs/numpy.md").read_text()
 NEWER = hasattr(np, "unstack")  # NumPy 2.1, whose clip takes bounds by these names
 WORDS = lodcore.array([["the", "cat"], [], ["sat"]])
-
-
-def values_of(x):
-    return x.values if isinstance(x, LoDTensor) else x
 
 
 def like(x, values):
@@ -300,8 +297,8 @@ def test_reductions_of_what_a_mask_holds(x, data):
         if name == "mean":
             counts, sums = held.astype(float).sum(axis), filled.sum(axis)
             with np.errstate(all="ignore"):
-                wanted = values_of(sums) / values_of(counts)
-            np.testing.assert_allclose(values_of(found), wanted)
+                wanted = rows_of(sums) / rows_of(counts)
+            np.testing.assert_allclose(rows_of(found), wanted)
         else:
             assert_close(found.tolist(), getattr(filled, name)(axis, **initial).tolist(), False, 1e-12)
 
@@ -318,7 +315,7 @@ def test_variance(x, ddof, data):
         parts = [x.values[a:b] for a, b in zip(x.lod.offsets(-1)[:-1], x.lod.offsets(-1)[1:], strict=True)]
     else:
         parts = [x.values.T]
-    flat = np.asarray(values_of(found))
+    flat = np.asarray(rows_of(found))
     for part, one in zip(parts, [flat] if axis is None or axis > x.num_levels else flat, strict=True):
         count = part.size if axis is None else len(part)
         wanted = part.astype(float).var(axis=None if axis is None else 0, ddof=ddof) if count > ddof else np.nan

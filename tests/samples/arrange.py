@@ -20,15 +20,11 @@ from tests.helpers.draw import (
     values,
 )
 from tests.samples import Samples, call
-from tests.samples.common import SEEDS, smooth_batches, smooth_values
+from tests.samples.common import SEEDS, level_of, smooth_batches, smooth_values
 
 PLAIN = [dtype for dtype in DTYPES if dtype.names is None]
 ANY = lod_tensors(1, 3, PLAIN, ROW_SHAPES, 5)
 SMOOTH = smooth_batches([(), (2,), (0,)])
-
-
-def level_of(draw, x):
-    return draw(integers(-x.num_levels, x.num_levels - 1))
 
 
 def numbers_for(draw, count, least, most):

@@ -8,15 +8,11 @@ from reference.ops import combine as oracle
 from tests.helpers.agree import from_the_first
 from tests.helpers.draw import DTYPES, ROW_SHAPES, composite, integers, lengths, lod_tensors, running_sum, values
 from tests.samples import Samples, call
-from tests.samples.common import SEEDS, smooth_batches, smooth_values
+from tests.samples.common import SEEDS, level_of, smooth_batches, smooth_values
 
 PLAIN = [dtype for dtype in DTYPES if dtype.names is None]
 ANY = lod_tensors(1, 3, PLAIN, ROW_SHAPES, 4)
 SMOOTH = smooth_batches([(), (2,), (0,)], max_levels=2, most=4)
-
-
-def level_of(draw, x):
-    return draw(integers(-x.num_levels, x.num_levels - 1))
 
 
 @composite

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from lodcore import LoD, LoDTensor
 from lodcore.tensors import core
 from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
+from tests.helpers.rows import SEEDS
 
 SMALL = {"f": (-4, 5), "i": (-4, 5), "u": (0, 5), "b": (0, 2)}
 SAMPLES = {}
@@ -28,7 +29,6 @@ def smooth_values(seed, shape, low=0.1, high=0.9):
     return read_only(np.random.default_rng(seed).uniform(low, high, shape))
 
 
-SEEDS = st.integers(0, 2**32)
 ROW_SHAPES = [(), (3,), (1,), (2, 2), (0,)]
 
 
@@ -55,6 +55,16 @@ def full_batches(draw, row_shapes=ROW_SHAPES):
 def smooth_batches(row_shapes=ROW_SHAPES, low=0.1, high=0.9, **kwargs):
     """Draw a LoDTensor of float64, fit for measuring derivatives."""
     return batches(["f8"], row_shapes, lambda seed, shape, _: smooth_values(seed, shape, low, high), **kwargs)
+
+
+def level_of(draw, x):
+    """Draw a level, from the first or from the last."""
+    return draw(integers(-x.num_levels, x.num_levels - 1))
+
+
+def finite(seed, shape, dtype):
+    """Make small values without nan."""
+    return small_values(seed, shape, dtype, nans=False)
 
 
 def operand(x):

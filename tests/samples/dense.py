@@ -9,7 +9,7 @@ from reference.ops.levels import at_level, each_at_level, sequences
 from tests.helpers.agree import from_the_first
 from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
-from tests.samples.common import SEEDS, small_values, smooth_values
+from tests.samples.common import SEEDS, finite, smooth_values
 from tests.samples.expand import levels_of, lods_of
 
 FLOATS = ["f4", "f8"]
@@ -17,10 +17,6 @@ FLOATS = ["f4", "f8"]
 
 def smooth(seed, shape, _):
     return smooth_values(seed, shape, -2, 2)
-
-
-def finite(seed, shape, dtype):
-    return small_values(seed, shape, dtype, nans=False)
 
 
 def on_rows(function, x):

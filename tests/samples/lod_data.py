@@ -5,15 +5,9 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, IndicesMap, LevelError, LoDTensor, RankTable, TensorArray
 from reference.ops.levels import sequences
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import composite, integers, lod_tensors, sampled_from
+from tests.helpers.draw import composite, lod_tensors, sampled_from
 from tests.samples import Samples, call
-
-
-@composite
-def lengths_calls(draw):
-    x = draw(lod_tensors(max_levels=3, most=5))
-    level = draw(integers(-x.num_levels, x.num_levels - 1))
-    return call(draw(sampled_from([x, x.lod])), level)
+from tests.samples.places import structures
 
 
 def lengths(arguments):
@@ -54,7 +48,7 @@ def part(arguments):
 
 SAMPLES = {
     "lod_lengths": Samples(
-        lengths_calls(),
+        structures(),
         lengths,
         None,
         [

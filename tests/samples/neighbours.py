@@ -5,17 +5,12 @@ import numpy as np
 from lodcore import DTypeError, LevelError, LoDTensor
 from reference.ops import neighbours as oracle
 from tests.helpers.agree import from_the_first
-from tests.helpers.draw import composite, integers, sampled_from
+from tests.helpers.draw import composite, sampled_from
 from tests.samples import Samples, call
-from tests.samples.common import batches, smooth_batches
+from tests.samples.common import batches, level_of, smooth_batches
 from tests.samples.sort import by, distinct, tensors, texts
 
 NUMBERS = batches(["f8", "f4", "f2", "i8", "i2", "u1", "?"])
-
-
-def level_in(draw, x):
-    """Draw a level, from the first or from the last."""
-    return draw(integers(-x.num_levels, x.num_levels - 1))
 
 
 @composite
@@ -39,9 +34,9 @@ def differences(arguments):
 @composite
 def shift_calls(draw, drawn):
     x, n = draw(drawn), draw(sampled_from([0, 1, -1, 2, -3, 2**70, -(2**70), np.int8(1)]))
-    calls = [call(x), call(x, n), call(x, n, level=level_in(draw, x))]
+    calls = [call(x), call(x, n), call(x, n, level=level_of(draw, x))]
     if x.dtype.kind in "iuf":
-        calls.append(call(x, n, 3, level_in(draw, x)))
+        calls.append(call(x, n, 3, level_of(draw, x)))
     return draw(sampled_from(calls))
 
 
@@ -62,7 +57,7 @@ def window_calls(draw, drawn):
 @composite
 def accumulate_calls(draw, drawn, ufuncs=(np.maximum, np.minimum, np.add, np.multiply)):
     x = draw(drawn)
-    return call(x, draw(sampled_from(ufuncs)), level_in(draw, x))
+    return call(x, draw(sampled_from(ufuncs)), level_of(draw, x))
 
 
 def accumulated(arguments):
@@ -82,7 +77,7 @@ def accumulated(arguments):
 @composite
 def average_calls(draw, drawn):
     x, alpha = draw(drawn), draw(sampled_from([0.5, 0.1, 1, np.float32(0.25)]))
-    return draw(sampled_from([call(x, alpha), call(x, alpha, False), call(x, alpha, True, level_in(draw, x))]))
+    return draw(sampled_from([call(x, alpha), call(x, alpha, False), call(x, alpha, True, level_of(draw, x))]))
 
 
 SAMPLES = {

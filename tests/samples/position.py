@@ -10,7 +10,7 @@ from reference.ops.levels import each_at_level, sequences
 from reference.ops.position import by_position, pool_by_position
 from tests.helpers.draw import DTYPES, NUMBERS, ROW_SHAPES, composite, integers, lod_tensors, lods, sampled_from, values
 from tests.samples import Samples, call
-from tests.samples.common import SEEDS, small_values, smooth_batches, smooth_values
+from tests.samples.common import SEEDS, finite, smooth_batches, smooth_values
 from tests.samples.pool import small_values as exact_values
 
 PLAIN = [dtype for dtype in DTYPES if dtype.names is None]
@@ -80,10 +80,6 @@ def expected_join(arguments):
     found = joined(rows, axis)
     nested = [x for x in xs if isinstance(x, LoDTensor)]
     return each_at_level(found, nested[0].tolist(), nested[0].num_levels) if nested else found
-
-
-def finite(seed, shape, dtype):
-    return small_values(seed, shape, dtype, nans=False)
 
 
 SAMPLES = {

@@ -234,8 +234,7 @@ class Variable(Symbol, TensorMethods):
     def dtype(self) -> np.dtype[Any]:
         """Type of the values."""
         held = self.held
-        found: np.dtype[Any] = held.dtype if type(held) in (np.ndarray, LoDTensor) else self.spec.dtype
-        return found
+        return held.dtype if type(held) in (np.ndarray, LoDTensor) else self.spec.dtype
 
     @property
     def ndim(self) -> int:

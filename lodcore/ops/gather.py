@@ -70,8 +70,7 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
     """
     if out is not None:
         check_apart("gather_sequences", out, index)
-    taken: LoDTensor = tensor_core.gather(x, "gather_sequences", level, index, out)
-    return taken
+    return tensor_core.gather(x, "gather_sequences", level, index, out)
 
 
 @gather_sequences.define_residuals("places")

@@ -144,8 +144,7 @@ def mask_of(where: str, offsets: Any, longest: int, left: bool, row_bytes: int) 
     check_size(where, len(offsets) - 1, longest, row_bytes + 1)
     lengths = np.diff(np.asarray(offsets))[:, None]
     steps = np.arange(longest)
-    mask: Array = steps >= longest - lengths if left else steps < lengths
-    return mask
+    return steps >= longest - lengths if left else steps < lengths
 
 
 def padded(

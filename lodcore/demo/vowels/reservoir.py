@@ -97,8 +97,7 @@ class Reservoir:
         """Compute what the frames of `x` tell the units, all in one product, and cut that into steps."""
         heard = x.values @ self.input_weight
         heard += self.bias
-        steps: tuple[TensorArray, IndicesMap] = TensorArray.unpack(LoDTensor.from_lengths(heard, x.lengths), 0)
-        return steps
+        return TensorArray.unpack(LoDTensor.from_lengths(heard, x.lengths), 0)
 
     def advance(self, heard: Float32, state: Float32) -> Float32:
         """Compute the next state of a batch from one step and the state so far.

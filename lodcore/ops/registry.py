@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ __all__ = ["OPS", "Op", "VJPRule", "operator"]
 
 #: The Spec of a value of which nothing is known before it is computed.
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)
+
+#: A rule of an operator, as it is written.
+Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 #: The operators of the package by their names.
 OPS: dict[str, Op] = dispatch.OPS
@@ -161,22 +164,22 @@ class Op(OpBody):
 
     # -- registering -----------------------------------------------------------------------------------------------
 
-    def define_infer(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def define_infer(self, rule: Rule) -> Rule:
         """Register the shape rule: the function of the operator, with a Spec in place of each tensor."""
         self._infer, self._described = rule, frozenset([name for name, role in self.roles.items() if role.described])
         return rule
 
-    def define_residuals(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def define_residuals(self, *names: str) -> Callable[[Rule], Rule]:
         """Register what runs where a gradient may be asked for: it returns the result, and what is named here."""
 
-        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        def register(function: Rule) -> Rule:
             self.with_residuals, self.residuals = function, names
             self.slots = {name: at for at, name in enumerate((*self.parameters, "out", *names))}
             return function
 
         return register
 
-    def define_vjp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def define_vjp(self, rule: Rule) -> Rule:
         """Register the vjp rule: of the cotangents, and of what it names of the forward pass."""
         self._vjp = self.prepared_rule(rule)
         read = self._vjp.names
@@ -184,7 +187,7 @@ class Op(OpBody):
             self.unused_by_vjp = frozenset([name for name in (*self.roles, "out") if name not in read])
         return rule
 
-    def define_prepared(self, prepare: Callable[..., Any]) -> Callable[..., Any]:
+    def define_prepared(self, prepare: Rule) -> Rule:
         """Register what prepares an operator of two operands for many calls with the same second one.
 
         Of the second operand it makes an object, or None where that does not pay: `forward(x)` computes the result,

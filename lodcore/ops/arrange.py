@@ -54,8 +54,7 @@ def sequence_roll(x: Any, shift: Any, level: int = -1) -> LoDTensor:
     >>> lodcore.sequence_roll([[1, 2, 3], [], [4, 5]], 1).tolist()
     [[3, 1, 2], [], [5, 4]]
     """
-    rolled: LoDTensor = _rolled(x, shift, level)[0]
-    return rolled
+    return _rolled(x, shift, level)[0]
 
 
 @sequence_roll.define_residuals("places")
@@ -128,8 +127,7 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
         alike = _repeat_evenly(x, repeats, level_of("sequence_repeat", x.lod, level))
         if alike is not None:
             return alike
-    repeated: LoDTensor = _repeat(x, repeats, level)[0]
-    return repeated
+    return _repeat(x, repeats, level)[0]
 
 
 def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:

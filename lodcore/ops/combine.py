@@ -129,8 +129,7 @@ def sequence_pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[
     >>> first.tolist(), second.tolist()
     ([[1, 1, 2], [], []], [[2, 3, 3], [], []])
     """
-    pairs: tuple[Any, Any] = _pairs(x, replacement, level)[0]
-    return pairs
+    return _pairs(x, replacement, level)[0]
 
 
 @sequence_pairs.define_residuals("partners")
@@ -195,8 +194,7 @@ def cartesian(x: Any, y: Any, level: int = -1) -> tuple[Any, Any]:
     >>> first.tolist(), second.tolist()
     ([[1, 1, 2, 2], []], [[10, 20, 10, 20], []])
     """
-    pairs: tuple[Any, Any] = _product(x, y, level)[0]
-    return pairs
+    return _product(x, y, level)[0]
 
 
 @cartesian.define_residuals("partners")

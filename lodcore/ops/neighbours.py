@@ -289,8 +289,7 @@ def sliding_window(x: Any, size: int, step: int = 1) -> LoDTensor:
     >>> lodcore.sliding_window([[1.0, 2.0, 3.0, 4.0]], 2, 2).mean(axis=2).tolist()
     [[1.5, 3.5]]
     """
-    made: LoDTensor = _windows(x, size, step)[0]
-    return made
+    return _windows(x, size, step)[0]
 
 
 @sliding_window.define_residuals("ranges")

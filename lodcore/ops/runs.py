@@ -419,8 +419,7 @@ def run_lengths(x: Any) -> tuple[LoDTensor, LoDTensor]:
     >>> values.tolist(), counts.tolist()
     ([[7, 8, 7], [], [9]], [[2, 1, 1], [], [2]])
     """
-    found: tuple[LoDTensor, LoDTensor] = _encoded(x)[0]
-    return found
+    return _encoded(x)[0]
 
 
 @run_lengths.define_residuals("starts")
@@ -477,8 +476,7 @@ def repeat_runs(x: Any, counts: Any) -> LoDTensor:
     >>> lodcore.repeat_runs([[7, 8], [], [9]], [[2, 1], [], [3]])
     LoDTensor(3 sequences of lengths 0..3, int64: [[7, 7, 8], [], [9, 9, 9]])
     """
-    made: LoDTensor = _repeated(x, counts)[0]
-    return made
+    return _repeated(x, counts)[0]
 
 
 @repeat_runs.define_residuals("copies")

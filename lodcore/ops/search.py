@@ -156,8 +156,7 @@ def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
     >>> lodcore.sequence_interp([[1.5, 9.0], [0.0]], [[1.0, 2.0], [5.0]], [[10.0, 20.0], [7.0]])
     LoDTensor(2 sequences of lengths 1..2, float64: [[15., 20.], [7.]])
     """
-    made: LoDTensor = _interpolated(x, xp, fp)[0]
-    return made
+    return _interpolated(x, xp, fp)[0]
 
 
 @sequence_interp.define_residuals("places", "weights")

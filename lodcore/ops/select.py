@@ -77,8 +77,7 @@ def split_by_mask(x: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
     >>> when_false
     LoDTensor(1 sequence of length 0, int64: [[]])
     """
-    sides: tuple[Any, Any] = _split(x, mask, level)[0]
-    return sides
+    return _split(x, mask, level)[0]
 
 
 @split_by_mask.define_residuals("chosen")

@@ -107,8 +107,8 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
             )
 
 
-def _some_places(shape: tuple[int, ...], random: np.random.Generator, most: int = 500) -> list[tuple[int, ...]]:
+def _some_places(shape: tuple[int, ...], random: np.random.Generator) -> list[tuple[int, ...]]:
     """List the places of an array, or some of them if there are many."""
     size = int(np.prod(shape))
-    chosen = np.arange(size) if size <= most else random.choice(size, most, replace=False)
+    chosen = np.arange(size) if size <= 500 else random.choice(size, 500, replace=False)
     return [tuple(map(int, np.unravel_index(one, shape))) for one in chosen]

@@ -229,7 +229,9 @@ def write_folder(where: str, name: str, packed: Packed) -> None:
         for k, (key, values) in enumerate(packed.arrays.items()):
             shaped = values if values.ndim else values.reshape(1)
             shape = [0, *shaped.shape[1:]]
-            stored = Stored(f"{turn}-{k}.bin", _description(values.dtype), shape, single=not values.ndim)
+            stored = Stored(
+                f"{turn}-{k}.bin", np.lib.format.dtype_to_descr(values.dtype), shape, single=not values.ndim
+            )
             _write_rows(name, stored, np.ascontiguousarray(shaped))
             manifest.arrays[key] = stored
         for j, lod in enumerate(packed.lods):
@@ -246,10 +248,6 @@ def write_folder(where: str, name: str, packed: Packed) -> None:
 
 def _known(name: str) -> set[str]:
     return {MANIFEST, MANIFEST + ".new", "lock", *(entry for entry in os.listdir(name) if FILE.fullmatch(entry))}
-
-
-def _description(dtype: np.dtype[Any]) -> Any:
-    return np.lib.format.dtype_to_descr(dtype)
 
 
 def _write_rows(name: str, stored: Stored, rows: Array, start: int = 0) -> None:

@@ -13,7 +13,7 @@ from lodcore.base.threads import get_num_threads, in_parts, over_sequences, part
 from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.ops.arguments import dense_of, given_of
 from lodcore.ops.common import Array, check_equal, with_levels
-from lodcore.ops.lod_rules import computed
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.pool import (
     DIVIDE,
     ZERO,
@@ -116,16 +116,11 @@ def _(d_out: Array, table: Any, ids: Any, padding_idx: int | None, needs: tuple[
     return SparseTensor(index, d_rows, len(rows)), None
 
 
-def _levels_around(ids: Any) -> int:
-    levels: int = ids.num_levels - 1
-    return levels
-
-
 @operator(
     table=Dense,
     ids=NestedIndex,
     per_sample_weights=Rows,
-    lod_rule=computed("the levels of `ids` but the last", _levels_around),
+    lod_rule=computed("the levels of `ids` but the last", lambda ids: levels_of(ids) - 1),
 )
 def embedding_bag(
     table: Any, ids: Any, pool_type: str = "sum", out: Array | None = None, *, per_sample_weights: Any = None

@@ -197,8 +197,7 @@ def _last_level(x: Any) -> int:
     """Count the levels before the last one, which is pooled."""
     if not x.num_levels:
         raise LoDError("pool_positions: x: has no levels; sequences are needed")
-    count: int = x.num_levels - 1
-    return count
+    return levels_of(x) - 1
 
 
 @operator(x=Nested, lod_rule=computed("as many levels as `x` but one, of which the last counts positions", _last_level))

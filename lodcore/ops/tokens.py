@@ -14,7 +14,7 @@ from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of
 from lodcore.ops.common import Array, below, check_equal, unbroadcast
-from lodcore.ops.lod_rules import computed
+from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Index, Nested, NestedIndex, Updates
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
@@ -123,15 +123,10 @@ def _padding_row(number: int, dtype: np.dtype[Any]) -> Any:
 # -- left out ----------------------------------------------------------------------------------------------------------
 
 
-def _as_many_levels(x: Any) -> int:
-    levels: int = x.num_levels
-    return levels
-
-
 @operator(
     x=Nested,
     tokens=Index,
-    lod_rule=computed("as `x`, whose sequences of the last level are shorter", _as_many_levels),
+    lod_rule=computed("as `x`, whose sequences of the last level are shorter", levels_of),
     differentiable=False,
 )
 def sequence_erase(x: Any, tokens: Any) -> Any:
@@ -230,11 +225,7 @@ def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[An
 # -- columns -----------------------------------------------------------------------------------------------------------
 
 
-def _levels_of_lines(x: Any) -> int:
-    return getattr(x, "num_levels", 0)
-
-
-@operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=computed("that of `x`", _levels_of_lines))
+@operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=computed("that of `x`", levels_of))
 def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
     """Add numbers to columns of a table: one line per sequence, whose ids name the columns.
 

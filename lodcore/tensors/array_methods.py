@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodcore.base.dispatch import operators
 from lodcore.base.later import attached
+
+if TYPE_CHECKING:
+    from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["ArrayMethods"]
 
@@ -45,7 +48,7 @@ class ArrayMethods:
         """Join the elements along an axis that they have: `tensor_array_concat`."""
 
     @attached("tensor_array_pack")
-    def pack(self, level: int, indices_map: Any, out: Array | None = None, *, name: str | None = None) -> Any:
+    def pack(self, level: int, indices_map: Any, out: Array | None = None, *, name: str | None = None) -> LoDTensor:
         """Join steps into sequences, the inverse of `unpack`: `tensor_array_pack`."""
 
     @attached("tensor_array_read")

@@ -81,18 +81,21 @@ def as_a_method(op: Op, sample: Sample) -> Any:
     return sample.args[0] if op.writes is not None else result
 
 
-def under_vjp(op: Op, sample: Sample) -> Any:
-    """Call it on Variables that have values, in a function that is differentiated."""
-    tensors = tensors_of(sample)
-    if not tensors:
-        return ABSENT
+def _of_tensors(op: Op, sample: Sample) -> Callable[..., Any]:
+    """Return the call as a function of its tensors."""
 
     def run(*variables: Any) -> Any:
         rest = iter(variables)
         given = with_tensors(sample, lambda x: next(rest))
         return op(*given.args, **given.kwargs)
 
-    return vjp(run, *tensors)[0]
+    return run
+
+
+def under_vjp(op: Op, sample: Sample) -> Any:
+    """Call it on Variables that have values, in a function that is differentiated."""
+    tensors = tensors_of(sample)
+    return vjp(_of_tensors(op, sample), *tensors)[0] if tensors else ABSENT
 
 
 def in_a_program(op: Op, sample: Sample) -> Any:
@@ -266,15 +269,9 @@ def check_inputs(op: Op, sample: Sample) -> None:
 def check_zeros(op: Op, sample: Sample) -> None:
     """Check that gradients are zero, and of the type of the inputs, where nothing flows."""
     tensors = tensors_of(fresh(sample))
-
-    def run(*variables: Any) -> Any:
-        rest = iter(variables)
-        given = with_tensors(sample, lambda x: next(rest))
-        return op(*given.args, **given.kwargs)
-
     if not tensors:
         return
-    outputs, pullback = vjp(run, *tensors)
+    outputs, pullback = vjp(_of_tensors(op, sample), *tensors)
     found = pullback(*([None] * len(outputs) if isinstance(outputs, tuple) else [None]))
     for x, gradient in zip(tensors, found, strict=True):
         if not _is_zero(gradient, x):

@@ -24,6 +24,9 @@ Float = TypeVar("Float", bound=np.floating[Any], default=Any)
 
 Array: TypeAlias = npt.NDArray[Any]
 Axis: TypeAlias = int | tuple[int, ...] | None
+Rows: TypeAlias = LoDTensor | Array
+Scalar: TypeAlias = np.number[Any]
+No: TypeAlias = Literal[False]
 DType: TypeAlias = npt.DTypeLike | None
 PoolType: TypeAlias = Literal["sum", "mean", "sqrt", "max", "min", "first", "last"]
 
@@ -78,6 +81,96 @@ class Bitwise(Generic[T]):
     def __call__(self: Bitwise[np.bool_], other: bool, /) -> LoDTensor[np.bool_]: ...
     @overload
     def __call__(self, other: object, /) -> LoDTensor: ...
+
+class Sum:
+    """What `x.sum(axis)` gives: a number if no axis is named, as the other reductions."""
+
+    @overload
+    def __call__(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: No = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Scalar: ...
+    @overload
+    def __call__(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Rows: ...
+
+class Mean:
+    """What `x.mean(axis)` gives."""
+
+    @overload
+    def __call__(
+        self, axis: None = None, dtype: DType = None, out: None = None, keepdims: No = False, *, where: Any = True
+    ) -> Scalar: ...
+    @overload
+    def __call__(
+        self, axis: Axis = None, dtype: DType = None, out: None = None, keepdims: bool = False, *, where: Any = True
+    ) -> Rows: ...
+
+class Variance:
+    """What `x.var(axis)` gives."""
+
+    @overload
+    def __call__(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: No = False,
+        *,
+        where: Any = True,
+    ) -> Scalar: ...
+    @overload
+    def __call__(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Rows: ...
+
+class Extreme(Generic[T]):
+    """What `x.max(axis)` gives: the dtype of x."""
+
+    @overload
+    def __call__(
+        self, axis: None = None, out: None = None, keepdims: No = False, initial: Any = None, where: Any = True
+    ) -> T: ...
+    @overload
+    def __call__(
+        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> LoDTensor[T] | npt.NDArray[T]: ...
+
+class Truth:
+    """What `x.any(axis)` gives."""
+
+    @overload
+    def __call__(self, axis: None = None, out: None = None, keepdims: No = False, *, where: Any = True) -> Scalar: ...
+    @overload
+    def __call__(self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Rows: ...
+
+class Place:
+    """What `x.argmax(axis)` gives."""
+
+    @overload
+    def __call__(self, axis: None = None, out: None = None, *, keepdims: No = False) -> Scalar: ...
+    @overload
+    def __call__(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Rows: ...
 
 class TypedMethods(TensorMethods, Generic[S]):
     __add__: Arithmetic[S]
@@ -135,166 +228,23 @@ class TypedMethods(TensorMethods, Generic[S]):
     def per_sequence(self, v: Any, level: int = -1) -> LoDTensor: ...
     def positions(self, level: int = 0) -> LoDTensor[np.int64]: ...
     def segment_ids(self, level: int = 0) -> LoDTensor[np.int64]: ...
-    @overload
-    def sum(
-        self,
-        axis: None = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: Literal[False] = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> np.number[Any]: ...
-    @overload
-    def sum(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> LoDTensor | Array: ...
-    @overload
-    def prod(
-        self,
-        axis: None = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: Literal[False] = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> np.number[Any]: ...
-    @overload
-    def prod(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> LoDTensor | Array: ...
-    @overload
-    def mean(
-        self,
-        axis: None = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: Literal[False] = False,
-        *,
-        where: Any = True,
-    ) -> np.number[Any]: ...
-    @overload
-    def mean(
-        self, axis: Axis = None, dtype: DType = None, out: None = None, keepdims: bool = False, *, where: Any = True
-    ) -> LoDTensor | Array: ...
-    @overload
-    def var(
-        self,
-        axis: None = None,
-        dtype: DType = None,
-        out: None = None,
-        ddof: float = 0,
-        keepdims: Literal[False] = False,
-        *,
-        where: Any = True,
-    ) -> np.number[Any]: ...
-    @overload
-    def var(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: None = None,
-        ddof: float = 0,
-        keepdims: bool = False,
-        *,
-        where: Any = True,
-    ) -> LoDTensor | Array: ...
-    @overload
-    def std(
-        self,
-        axis: None = None,
-        dtype: DType = None,
-        out: None = None,
-        ddof: float = 0,
-        keepdims: Literal[False] = False,
-        *,
-        where: Any = True,
-    ) -> np.number[Any]: ...
-    @overload
-    def std(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: None = None,
-        ddof: float = 0,
-        keepdims: bool = False,
-        *,
-        where: Any = True,
-    ) -> LoDTensor | Array: ...
-    @overload
-    def max(
-        self,
-        axis: None = None,
-        out: None = None,
-        keepdims: Literal[False] = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> np.number[Any]: ...
-    @overload
-    def max(
-        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> LoDTensor | Array: ...
-    @overload
-    def min(
-        self,
-        axis: None = None,
-        out: None = None,
-        keepdims: Literal[False] = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> np.number[Any]: ...
-    @overload
-    def min(
-        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> LoDTensor | Array: ...
-    @overload
-    def any(
-        self, axis: None = None, out: None = None, keepdims: Literal[False] = False, *, where: Any = True
-    ) -> np.number[Any]: ...
-    @overload
-    def any(
-        self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True
-    ) -> LoDTensor | Array: ...
-    @overload
-    def all(
-        self, axis: None = None, out: None = None, keepdims: Literal[False] = False, *, where: Any = True
-    ) -> np.number[Any]: ...
-    @overload
-    def all(
-        self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True
-    ) -> LoDTensor | Array: ...
-    @overload
-    def argmax(self, axis: None = None, out: None = None, *, keepdims: Literal[False] = False) -> np.number[Any]: ...
-    @overload
-    def argmax(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> LoDTensor | Array: ...
-    @overload
-    def argmin(self, axis: None = None, out: None = None, *, keepdims: Literal[False] = False) -> np.number[Any]: ...
-    @overload
-    def argmin(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> LoDTensor | Array: ...
-    @overload
-    def ptp(self, axis: None = None, out: None = None, keepdims: Literal[False] = False) -> np.number[Any]: ...
-    @overload
-    def ptp(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> LoDTensor | Array: ...
+    sum: Sum
+    prod: Sum
+    mean: Mean
+    var: Variance
+    std: Variance
+    max: Extreme[S]
+    min: Extreme[S]
+    any: Truth
+    all: Truth
+    argmax: Place
+    argmin: Place
     @overload
     def pool(
         self: TypedMethods[Float], pool_type: PoolType, pad_value: Any = 0.0, level: int = -1, out: Array | None = None
     ) -> LoDTensor[Float] | npt.NDArray[Float]: ...
     @overload
-    def pool(
-        self, pool_type: PoolType, pad_value: Any = 0.0, level: int = -1, out: Array | None = None
-    ) -> LoDTensor | Array: ...
+    def pool(self, pool_type: PoolType, pad_value: Any = 0.0, level: int = -1, out: Array | None = None) -> Rows: ...
     @overload
     def softmax(self: TypedMethods[Float], level: int = -1, out: Array | None = None) -> LoDTensor[Float]: ...
     @overload
@@ -302,7 +252,7 @@ class TypedMethods(TensorMethods, Generic[S]):
     @overload
     def logsumexp(self: TypedMethods[Float], level: int = -1) -> LoDTensor[Float] | npt.NDArray[Float]: ...
     @overload
-    def logsumexp(self, level: int = -1) -> LoDTensor | Array: ...
+    def logsumexp(self, level: int = -1) -> Rows: ...
     def expand(self, y: Any, ref_level: int = -1, out: Array | None = None) -> LoDTensor[S] | npt.NDArray[S]: ...
     def expand_as(self, y: Any, level: int = -1, out: Array | None = None) -> LoDTensor[S]: ...
     def topk(self, k: int, level: int = -1) -> tuple[LoDTensor[S], LoDTensor[np.int64]]: ...

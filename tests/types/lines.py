@@ -142,6 +142,9 @@ assert_type(lodcore.sequence_pad(f), tuple[Float, npt.NDArray[np.int64]])
 
 assert_type(f.pool("sum"), LoDTensor[np.float32] | Float)
 assert_type(f.softmax(), LoDTensor[np.float32])
+assert_type(f.max(), np.float32)
+assert_type(f.max(axis=1), LoDTensor[np.float32] | Float)
+assert_type(f.with_values(w), LoDTensor[np.float64])
 assert_type(lodcore.TensorArray.unpack(x, 0), tuple[TensorArray, IndicesMap])
 assert_type(TensorArray().unstack(x), TensorArray)
 

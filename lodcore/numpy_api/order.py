@@ -26,10 +26,10 @@ for _name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nan
     stands_for(getattr(np, _name))(getattr(nans, _name))
 
 
-def _from_last(where: str, x: Any, axis: Any) -> int:
-    """Count an axis from that of the last level: those of coarser levels are below 0, those of rows above."""
+def _from_last(where: str, x: Any, axis: Any) -> tuple[int, int]:
+    """Count an axis from that of the last level (coarser ones are below 0, those of rows above), and the levels."""
     levels: int = getattr(x, "num_levels", 0)
-    return axis_of(where, axis, x.ndim) - levels
+    return axis_of(where, axis, x.ndim) - levels, levels
 
 
 @stands_for(np.sort)
@@ -52,8 +52,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     x = tensor_of("argsort", a)
     if order is not None or axis is None:
         raise TypeError("numpy.argsort: an axis is needed for sequences, and no order of fields")
-    at = _from_last("argsort", x, axis)
-    levels = getattr(x, "num_levels", 0)
+    at, levels = _from_last("argsort", x, axis)
     if levels and at <= 0:
         return argsort_along(x, levels + at)
     refuse_symbols("argsort", (x,))
@@ -63,8 +62,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
 def _sorted(where: str, a: Any, kth: Any, axis: Any, sort: Any) -> Any:
     """Sort along an axis of levels; raise if a sequence has no such place."""
     x = tensor_of(where, a)
-    levels = getattr(x, "num_levels", 0)
-    at = _from_last(where, x, axis)
+    at, levels = _from_last(where, x, axis)
     if not levels or at > 0:
         raise TypeError(f"numpy.{where}: axis: is {axis}; those of levels, up to {levels}, are supported")
     for one in np.atleast_1d(kth):
@@ -223,7 +221,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) ->
 def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
     """Subtract from each row the one before it in its sequence, n times; or sequences, or entries of a row."""
     x = tensor_of("diff", a)
-    at, levels = _from_last("diff", x, axis), getattr(x, "num_levels", 0)
+    at, levels = _from_last("diff", x, axis)
     if at > 0 or not levels:
         refuse_symbols("diff", (x, prepend, append))
         return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)

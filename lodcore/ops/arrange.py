@@ -11,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, each_of, level_of
-from lodcore.ops.common import Array, check_equal
+from lodcore.ops.common import Array, check_equal, rows_of
 from lodcore.ops.lod_rules import computed, levels_of, outer
 from lodcore.ops.moving import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.registry import operator
@@ -356,5 +356,4 @@ def _(x: Spec) -> Spec:
 
 @rows_to_level.define_vjp
 def _(d: Array, x: Any) -> Array:
-    values = x.values if isinstance(x, LoDTensor) else np.asarray(x)
-    return d.reshape(values.shape)
+    return d.reshape(np.shape(rows_of(x)))

@@ -15,7 +15,7 @@ from lodcore.ops import axes as reductions
 from lodcore.ops.arguments import choice_of, dense_of, level_of, list_of
 from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.axes import axes_of, tensor_of
-from lodcore.ops.common import Array, below, with_levels
+from lodcore.ops.common import Array, below, rows_of, with_levels
 from lodcore.ops.convert import cast, rows
 from lodcore.ops.index_values import index_values
 from lodcore.ops.kinds import elementwise_operator
@@ -141,8 +141,7 @@ def _(x: Spec, shape: Any) -> Spec:
 
 @reshape_rows.define_vjp
 def _(d: Array, x: Any) -> Array:
-    values = x.values if isinstance(x, LoDTensor) else np.asarray(x)
-    return d.reshape(values.shape)
+    return d.reshape(np.shape(rows_of(x)))
 
 
 @operator(x=Dense, lod_rule=no_lod, differentiable=False)

@@ -76,11 +76,6 @@ def elements(value):
     return value.sequences if isinstance(value, Nested) else list(value)
 
 
-def levels(value):
-    """Count the levels of a value."""
-    return value.num_levels if isinstance(value, Nested) else 0
-
-
 def rows(value):
     """Put all rows of a batch one after another."""
     if not isinstance(value, Nested):

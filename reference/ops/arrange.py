@@ -2,7 +2,7 @@
 
 from reference.ops.levels import at_level, each_at_level, sequences
 
-__all__ = ["rows_to_level", "sequence_repeat", "sequence_roll", "sequence_unflatten"]
+__all__ = ["sequence_repeat", "sequence_roll", "sequence_unflatten"]
 
 
 def sequence_roll(nested, shifts, level):
@@ -35,8 +35,3 @@ def sequence_unflatten(nested, lengths, level):
 
     found = [divided(sequence, sizes) for sequence, sizes in zip(sequences(nested, level), lengths, strict=True)]
     return each_at_level(found, nested, level)
-
-
-def rows_to_level(nested):
-    """Return rows as sequences: lists have both alike."""
-    return nested

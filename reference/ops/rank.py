@@ -2,7 +2,7 @@
 
 from reference.ops.levels import sequences
 
-__all__ = ["lod_lengths", "lod_rank_table", "reorder_by_rank", "shrink_memory"]
+__all__ = ["lod_rank_table", "reorder_by_rank", "shrink_memory"]
 
 
 def lod_rank_table(nested, level):
@@ -20,8 +20,3 @@ def reorder_by_rank(nested, indices):
 def shrink_memory(nested, step, lengths):
     """Keep what belongs to the sequences that are longer than a step."""
     return [sequence for sequence, length in zip(nested, lengths, strict=False) if length > step]
-
-
-def lod_lengths(nested, level):
-    """Count the elements of each sequence of a level."""
-    return [len(sequence) for sequence in sequences(nested, level)]

@@ -133,7 +133,6 @@ assert os.waitpid(child, 0)[1] == 0
     subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
 
 
-POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 TABLE = np.random.default_rng(0).standard_normal((4, 3))
 
 

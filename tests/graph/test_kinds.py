@@ -67,10 +67,6 @@ class Base(Tensor):
         return self
 
 
-class Middle(Base):
-    pass
-
-
 class Other(Base):
     pass
 

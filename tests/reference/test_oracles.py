@@ -242,7 +242,6 @@ def test_walks():
     assert levels.drop(NESTED, 0) == [[1, 2], [], [3]]
     assert levels.drop(NESTED, 1) == [[1, 2], [], [3]]
     assert levels.drop([NESTED], 1) == [[[1, 2], [], [3]]]
-    assert levels.append([[1], [2, 3]], [[7], [], [8, 9]], 1) == [[[7]], [[], [8, 9]]]
     assert levels.segment_ids(NESTED, 0, 2) == [0, 0, 2]
     assert levels.segment_ids(NESTED, 1, 2) == [0, 0, 2]
     assert levels.positions([[[1], [2, 3]], [[4]]], 0, 2) == [0, 1, 2, 0]

@@ -23,7 +23,6 @@ from lodcore.demo.vowels.data import Recordings
 __all__ = ["SETTINGS", "Epoch", "Network", "Scale", "Settings", "confusion_matrix", "percent_right"]
 
 NUM_SPEAKERS = 9
-Float32 = NDArray[np.float32]
 Int64 = NDArray[np.int64]
 
 

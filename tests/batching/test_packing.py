@@ -455,6 +455,17 @@ def test_every_number_of_a_report(call):
         check_text(str(report), report)
 
 
+@pytest.mark.parametrize("max_items", [1, 2, 3, 4])
+@pytest.mark.parametrize("lengths", [[1] * 10, [2, 1] * 7, [0] * 9, [1] * 12 + [30]])
+def test_few_items_in_a_bin_bound_the_report(lengths, max_items):
+    plan = pack_plan(lengths, budget=10, max_items=max_items, overflow="truncate")
+    report = plan.report()
+    sizes = [min(n, 10) for n in lengths]
+    assert report.lower_bound == max(-(-len(sizes) // max_items), least_bins(sizes, 10, max_items))
+    assert report.lower_bound >= -(-len(lengths) // max_items)
+    assert report.distance == plan.num_bins - report.lower_bound
+
+
 def check_text(text, report):
     """Check that the text names the numbers of the report."""
     numbers = [

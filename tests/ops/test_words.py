@@ -128,6 +128,18 @@ def test_files():
             Vocabulary.load(f"{folder}/other.npz")
 
 
+@pytest.mark.parametrize("dtype", [None, str, bytes])
+@pytest.mark.parametrize("words", [["a", "b\0"], ["", "\0"], ["long", "é\0", "c\0"]])
+def test_text_that_ends_with_nul_is_refused_where_numpy_would_drop_it(words, dtype):
+    made = LoDTensor.from_lengths(
+        np.frombuffer("".join(words).encode(), np.uint8), [len(word.encode()) for word in words]
+    )
+    with pytest.raises(DTypeError, match="string 1 ends with NUL, which NumPy drops"):
+        decode_utf8(made, *([] if dtype is None else [dtype]))
+    assert decode_utf8(made, np.dtypes.StringDType()).tolist() == words
+    assert decode_utf8(made[:1], *([] if dtype is None else [dtype])).tolist() in (words[:1], [words[0].encode()])
+
+
 def test_nothing():
     vocabulary = Vocabulary.fit([])
     assert vocabulary.tokens == ["<unk>"]

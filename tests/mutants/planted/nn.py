@@ -5,24 +5,24 @@ from tests.mutants.mutant import Mutant
 OPERATORS = "lodcore/ops/layers.py"
 STATES = "lodcore/ops/states.py"
 LSTM = "lodcore/ops/lstm.py"
-STATES = "lodcore/ops/gates.py"
+GATES = "lodcore/ops/gates.py"
 LAYERS = "lodcore/nn/recurrent.py"
 COMBINED = "lodcore/nn/combined.py"
 LOOP = "lodcore/nn/dynamic_rnn.py"
-LAYER_TESTS = "tests/nn/test_layers.py"
+LAYER_TESTS = "tests/nn/test_recurrent.py tests/nn/test_layers.py"
 LOOP_TESTS = "tests/nn/test_dynamic_rnn.py"
 
 MUTANTS = [
     Mutant(
         "last-cells-in-another-order",
-        STATES,
+        GATES,
         "        made[run.order] = some\n",
         "        made[: len(some)] = some\n",
         LAYER_TESTS,
     ),
     Mutant(
         "empty-sequences-lose-their-boot-cell",
-        STATES,
+        GATES,
         "made = boot.astype(dtype)",
         "made = np.zeros_like(boot, dtype)",
         LAYER_TESTS,

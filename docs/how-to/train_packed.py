@@ -102,7 +102,7 @@ def main():
         if step % 10 == 0 or step == chosen.steps - 1:
             one, other = losses["padded"], losses["packed"]
             print(f"{step:>5}{one:>14.4f}{other:>14.4f}{abs(one - other):>13.1e}")
-    print(f"\n{'':<8}{'words a second':>16}{'tokens computed':>17}{'of them words':>15}")
+    print(f"\n{'':<8}{'words per second':>16}{'tokens computed':>17}{'words only':>15}")
     for name in ways:
         print(f"{name:<8}{tokens / spent[name]:>16,.0f}{rows[name]:>17,}{100 * tokens / rows[name]:>14.1f}%")
 

@@ -272,6 +272,8 @@ def test_a_batch_moves():
     x = lodcore.array([[[1, 2], []], [[3]]])
     batch = collate(list(x))
     assert batch.to_lodtensor().equals(x)
+    assert repr(batch) == "TorchBatch(2 sequences, values of shape (3,), torch.int64)"
+    assert repr(collate([np.zeros((2, 4))])) == "TorchBatch(1 sequence, values of shape (2, 4), torch.float64)"
     assert batch.to(torch.float32).values.dtype == torch.float32
     assert batch.to(torch.float32).offsets[0].dtype == torch.int64
     assert batch.share_memory_().values.is_shared()

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.not_on_reference
 
 LODCORE = Path(__file__).parent.parent.parent / "lodcore"
 #: The words with which a docstring begins to tell what is wrong: a status.
-STATUS = re.compile(r"Returns\n    -------\n    int\n        (The first|A place)")
+STATUS = re.compile(r"Returns\n    -------\n    int\n        (The first|A position)")
 
 
 def telling():

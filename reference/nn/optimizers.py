@@ -16,7 +16,7 @@ def sgd(x, gradients, rates, momentum, weight_decay):
 
 
 def adam(x, gradients, rates, betas, eps, weight_decay):
-    """Run Adam, which divides the mean of the gradients by their root mean square: return the number after each step."""
+    """Run Adam, which divides the mean of gradients by their root mean square: return the number after each step."""
     mean = square = 0.0
     found = []
     for t, (d, rate) in enumerate(zip(gradients, rates, strict=True), 1):

@@ -15,7 +15,7 @@ X = lodcore.array([[[1.5, 2.5], []], [[3.5] * 5, [4.5] * 9, [5.5] * 40]])
 
 @pytest.fixture
 def saved(tmp_path):
-    """Save arrays to a file, and give its name."""
+    """Save arrays to a file, and return its name."""
 
     def save(name="batch.npz", **arrays):
         np.savez(tmp_path / name, **arrays)

@@ -1,4 +1,4 @@
-/* Lets the n-th request for memory fail, of arrays (NumPy's default handler, NEP 49) and of what kernels call malloc
+/* Makes the n-th memory request fail, of arrays (NumPy's default handler, NEP 49) and of malloc in kernels;
    for; the tests compile it, and load it before the interpreter, for its malloc to be found first. */
 #include <stddef.h>
 #include <stdint.h>

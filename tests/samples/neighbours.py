@@ -1,4 +1,4 @@
-"""Samples of differences, shifts, windows, what rows come to, and moving averages."""
+"""Samples of differences, shifts, windows, accumulation and moving averages."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ NUMBERS = batches(["f8", "f4", "f2", "i8", "i2", "u1", "?"])
 
 
 def level_in(draw, x):
-    """Draw a level, from the first or from the last."""
+    """Draw a level, counted from the first or from the last."""
     return draw(integers(-x.num_levels, x.num_levels - 1))
 
 

@@ -12,7 +12,7 @@ WIDTH = 2  # of rows, and of the square matrix of weights
 
 
 class Kind(NamedTuple):
-    """The kind of a value: its shape, where a text is a length known at run time; that of a nested one names its LoD."""
+    """The kind of a value: its shape, where a text is a length that the run determines; a nested one names its LoD."""
 
     dtype: str
     levels: int

@@ -1,4 +1,4 @@
-"""What two readers planted who knew neither these lists nor the tests, and nothing found: one for each pattern."""
+"""Defects by two readers who did not know these lists or the tests, and that nothing found: one for each pattern."""
 
 from tests.mutants.mutant import Mutant
 

@@ -71,7 +71,7 @@ static void *failing_realloc(void *context, void *memory, size_t size)
     return refused() ? NULL : numpys.realloc(context, memory, size);
 }
 
-/* The functions of NumPy's default handler are replaced where they stand, so that no other handler gets round them. */
+/* The functions of NumPy's default handler are replaced in place, so that no other handler bypasses them. */
 void replace(allocator *handlers)
 {
     numpys = *handlers;

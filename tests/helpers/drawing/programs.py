@@ -58,7 +58,7 @@ class Draw(Networks):
         return kind.element if not kind.shape else self.fresh(kind).element
 
     def with_elements(self, body):
-        """Return a body that knows the elements of its arrays."""
+        """Return a body with the kinds of the elements of its arrays."""
         found = []
         for s in body:
             if isinstance(s, p.Make) and s.element is None:

@@ -15,7 +15,7 @@ NAME = "spark"
 
 
 def start(workers, **options):
-    """Start Spark on this machine, with a number of workers; return a function that stops it; tasks run up to four times."""
+    """Start Spark on this machine with some workers; return a function that stops it. Tasks run up to four times."""
     pipeline.share_path()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

@@ -226,7 +226,7 @@ def best_positions(const number[:, ::1] x not None, const int64_t[::1] outer not
 def spread_positions(const number[:, ::1] x not None, const int64_t[::1] outer not None,
                      const int64_t[::1] offsets not None, const int64_t[::1] positions not None,
                      number[:, ::1] out not None):
-    """Copy the row of its position to each row: the adjoint of `add_positions`.
+    """Copy to each row the row of its position: the adjoint of `add_positions`.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def _better(number, before, least):
 
 
 def spread_positions(x, outer, offsets, positions, out):
-    """Copy the row of its position to each row: the adjoint of `add_positions`."""
+    """Copy to each row the row of its position: the adjoint of `add_positions`."""
     for g in range(len(outer) - 1):
         for s in range(outer[g], outer[g + 1]):
             for t in range(offsets[s + 1] - offsets[s]):

@@ -296,7 +296,7 @@ COPIES = {
 
 
 def answers(plan):
-    """List everything that a plan says of itself, and what it does with documents."""
+    """List all attributes of a plan, and its results for documents."""
     x = documents_of(plan.lengths.tolist())
     packed = plan.apply(x)
     arrays = [plan.documents, plan.starts, plan.sizes, plan.lengths]

@@ -201,7 +201,7 @@ def measure_ways(const int64_t[::1] ids not None, const int64_t[::1] parents not
     parents : int64, shape (n_items,)
         The number of the preceding item, which is lower than the item's own; negative in the first step.
     ends : int64, shape (n_ends,)
-        0 .. n_items - 1.
+        Item numbers, 0 .. n_items - 1.
     end_id : int
     out_offsets : int64, shape (n_ends + 1,)
     """

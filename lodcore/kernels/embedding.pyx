@@ -80,7 +80,7 @@ def take_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] inde
     ----------
     rows : uint8, shape (n_rows, row_bytes)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
+        Any values; valid numbers are 0 .. n_rows - 1.
     skip : int
         The number whose row counts as zeros; -1 if there is none.
     out : uint8, shape (n, row_bytes)
@@ -110,7 +110,7 @@ def add_rows(const real[:, ::1] rows not None, const int64_t[::1] index not None
     ----------
     rows : float32 or float64, shape (n, width)
     index : int64, shape (n,)
-        Any values; 0 .. height - 1.
+        Any values; valid numbers are 0 .. height - 1.
     out : as rows, shape (height, width)
         Overwritten: sums start at 0 and run in the order of the rows.
 
@@ -141,7 +141,7 @@ def number_rows(const int64_t[::1] index not None, int64_t[::1] numbers not None
     Parameters
     ----------
     index : int64, shape (n,)
-        Any values; 0 .. height - 1.
+        Any values; valid numbers are 0 .. height - 1.
     numbers : int64, shape (height,)
         Written: the number of each row, -1 for rows that do not occur.
     places : int64, shape (n,)
@@ -184,8 +184,8 @@ def sum_bags(const real[:, ::1] table not None, const int64_t[::1] index not Non
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     divide : int
         The divisor of each sum: 0 for none, 1 for the length of the bag, 2 for its square root.
     out : as table, shape (n_seqs, width)
@@ -215,8 +215,8 @@ def weigh_bags(const real[:, ::1] table not None, const int64_t[::1] index not N
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     weights : as table, shape (n,)
     out : as table, shape (n_seqs, width)
         Each cell is one sum, in the order of the bag; zeros for an empty bag.
@@ -251,8 +251,8 @@ def product_with_bags(const real[:, ::1] table not None, const int64_t[::1] inde
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     rows : as table, shape (n_seqs, width)
     out : as table, shape (n,)
         Products are added in 16 lanes (8 for float64), column c in lane c modulo the number of lanes, and then the
@@ -288,8 +288,8 @@ def best_bags(const real[:, ::1] table not None, const int64_t[::1] index not No
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     least : bool
     out : as table, shape (n_seqs, width)
         Zeros for an empty bag.
@@ -318,8 +318,8 @@ def find_in_bags(const real[:, ::1] table not None, const int64_t[::1] index not
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     best : as table, shape (n_seqs, width)
     out : int64, shape (n_seqs, width)
         The first position in the bag whose row has the cell; -1 for an empty bag.

@@ -36,7 +36,7 @@ def take_sequences(const int64_t[::1] offsets not None, const int64_t[::1] index
     ----------
     offsets : int64, shape (n_seqs + 1,)
     index : int64, shape (n,)
-        Any values; each is read once. -n_seqs .. n_seqs - 1; negative ones count from the end.
+        Any values; each is read once. Valid numbers are -n_seqs .. n_seqs - 1; negative ones count from the end.
     ranges : int64, shape (n, 2)
         The range of each selected sequence, in the units of `offsets`.
     out : int64, shape (n + 1,)

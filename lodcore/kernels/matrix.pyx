@@ -48,7 +48,7 @@ def pack_columns(const real[:, :] matrix not None, bint transposed, real[::1] ou
     matrix : float32 or float64, shape (depth, columns), or (columns, depth) if it is transposed
         The cells of a row are contiguous.
     transposed : bool
-        Pack the transposed matrix.
+        Whether to pack the transposed matrix.
     out : as matrix, shape (depth * panels * cells of a panel,)
         There are as many panels as the columns need.
     """

@@ -68,7 +68,7 @@ def add_at(const cell[::1] updates not None, const int64_t[::1] ids not None, co
     updates : float32, float64 or unsigned integers, shape (n_rows * width,)
         Added in order; integers wrap around.
     ids : int64, shape (n_rows,)
-        Any values; each is read once. 0 .. n_columns - 1.
+        Any values; each is read once. Valid ids are 0 .. n_columns - 1.
     offsets : int64, shape (n_seqs + 1,), in rows
     n_columns : int
     out : as updates, shape (n_seqs, n_columns * width)
@@ -115,7 +115,7 @@ def take_at(const unsigned char[:, ::1] rows not None, const int64_t[::1] ids no
     ----------
     rows : uint8, shape (n_seqs, n_columns * row_bytes)
     ids : int64, shape (n_rows,)
-        Any values; each is read once. 0 .. n_columns - 1.
+        Any values; each is read once. Valid ids are 0 .. n_columns - 1.
     offsets : int64, shape (n_seqs + 1,), in rows of `out`
     n_columns : int
     out : uint8, shape (n_rows, row_bytes)

@@ -49,7 +49,7 @@ def about(module: str, name: str, function: Callable[..., Any]) -> list[str]:
         for head, text in entries(section):
             names, _, kind = head.partition(" : ")
             shown = ", ".join(f"`{name}`" for name in names.split(", "))
-            said = [f"- {shown}: {kind}.", text] if title == "Parameters" else [f"- {title} {head}:", text]
+            said = [f"- {shown}: {kind}.", text] if title == "Parameters" else [f"- {title} {head}{':' if text else '.'}", text]
             lines += filled(" ".join(said).rstrip(), "  ")
     return [*lines, ""]
 

@@ -6,7 +6,7 @@ cell are added in lanes, 64 for float32 and 32 for float64: lane k starts at 0 a
 sequence; then each of the first 32 lanes adds the lane 32 positions later, each of the first 16 the lane 16 positions
 later, and so on until one lane is left. Integers wrap around.
 
-Among equal maxima or minima the first one counts; nan propagates, the first one. An empty sequence yields zeros.
+Among equal maxima or minima the first one counts; nan propagates, the first of several. An empty sequence yields zeros.
 """
 
 from libc.stdint cimport int64_t, uint64_t

@@ -84,7 +84,7 @@ def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets no
 
 def true_sequences(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not None, bint every,
                    uint8_t[:, ::1] out not None):
-    """Return whether any row of each sequence (or every one) is true, column by column.
+    """Compute whether any row of each sequence (or every one) is true, column by column.
 
     Parameters
     ----------

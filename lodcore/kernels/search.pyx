@@ -86,8 +86,8 @@ def interpolate_rows(const double[::1] x not None, const int64_t[::1] wanted not
         The points. xp increases within each sequence; otherwise the results are undefined.
     offsets : int64, shape (n_seqs + 1,), in points
     out : float64, shape (n_wanted,)
-        Before the first point, the value of that point; after the last point, the value of that one; nan if x is nan, or
-        if there are no points.
+        Before the first point, the value of that point; after the last point, the value of that one; nan if x is nan,
+        or if there are no points.
     places : int64, shape (n_wanted,)
         The point before each x, -1 if there is none.
     weights : float64, shape (n_wanted,)

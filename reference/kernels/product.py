@@ -30,7 +30,7 @@ def multiply_others(x, offsets, rows, out):
 
 
 def true_sequences(x, offsets, every, out):
-    """Return whether any row of each sequence (or every one) is true, column by column."""
+    """Compute whether any row of each sequence (or every one) is true, column by column."""
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             count = 0

@@ -46,10 +46,14 @@ def about(module: str, name: str, function: Callable[..., Any]) -> list[str]:
     for paragraph in parts.pop("").split("\n\n"):
         lines += [*filled(" ".join(paragraph.split())), ""]
     for title, section in parts.items():
+        if title == "Notes":
+            lines += ["", *filled(" ".join(section.split()))]
+            continue
         for head, text in entries(section):
             names, _, kind = head.partition(" : ")
             shown = ", ".join(f"`{name}`" for name in names.split(", "))
-            said = [f"- {shown}: {kind}.", text] if title == "Parameters" else [f"- {title} {head}{':' if text else '.'}", text]
+            end = ":" if text else "."
+            said = [f"- {shown}: {kind}.", text] if title == "Parameters" else [f"- {title} {head}{end}", text]
             lines += filled(" ".join(said).rstrip(), "  ")
     return [*lines, ""]
 
